@@ -27,6 +27,12 @@ const env = {
 if (values.mutations !== undefined) process.exit(await runMutations(values));
 const names = { postgresql: 'PostgreSQL', redis: 'Redis' };
 const caseFiles = ['test/truth/postgresql.test.ts', 'test/truth/redis.test.ts', 'test/truth/row.test.ts'];
+/** What migrates the sources of each engine, with its result in a row. */
+const migrators = [
+  { engine: 'postgresql', title: 'PostgreSQL, engine of the sandbox', result: (row) => row.truth },
+  { engine: 'postgresql', title: 'PostgreSQL, plain engine', result: (row) => row.plain },
+  { engine: 'redis', title: 'Redis', result: (row) => row.truth },
+];
 const began = Date.now();
 try {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -75,13 +81,6 @@ function describe(rows, minutes) {
     .join('\n\n')
     .concat('\n');
 }
-
-/** What migrates the sources of each engine, with its result in a row. */
-const migrators = [
-  { engine: 'postgresql', title: 'PostgreSQL, engine of the sandbox', result: (row) => row.truth },
-  { engine: 'postgresql', title: 'PostgreSQL, plain engine', result: (row) => row.plain },
-  { engine: 'redis', title: 'Redis', result: (row) => row.truth },
-];
 
 function results({ truth, plain = truth }) {
   return plain === truth

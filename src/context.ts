@@ -1,4 +1,4 @@
-import { type Api, createApi } from './api/client.ts';
+import { type ApiClient, createApiClient } from './api/client.ts';
 import { createSandboxAdminApi, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
@@ -6,22 +6,27 @@ import { requireDuration } from './cli/duration.ts';
 import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
 import { createFieldQuery } from './cli/json-fields.ts';
-import { createOutput, type Output } from './cli/output.ts';
-import { createPagedPrint } from './cli/paged-print.ts';
+import { type CommandOutput, createCommandOutput } from './cli/output.ts';
+import { createPagerPrinter } from './cli/paged-print.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
-import { type ConfigFile, configLockPath, readConfig, readConfigIfHome } from './config/config-file.ts';
-import { resolveSandboxAdmin } from './config/sandbox-connection.ts';
-import { type ProfileSettings, profileReference, resolveSettings, type SettingOverrides } from './config/settings.ts';
-import { readGlobalOverrides, resolveOutputFormat } from './context/global-overrides.ts';
-import { createProfileStore } from './context/profile-store.ts';
+import { type ConfigFile, configLockPath, readConfigFile, readConfigFileIfHomeExists } from './config/config-file.ts';
+import { resolveSandboxAdminAccess } from './config/sandbox-connection.ts';
+import {
+  type ProfileSettingOverrides,
+  type ProfileSettings,
+  profileReference,
+  resolveProfileSettings,
+} from './config/settings.ts';
+import { readGlobalSettingOverrides, resolveOutputFormat } from './context/global-overrides.ts';
+import { createProfileCredentialStore } from './context/profile-store.ts';
 import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
-import { acquireLock, type HeldLock } from './platform/file-lock.ts';
+import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
 import type { Host, HttpSenderOptions, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
-import { findUnsafeVariable } from './platform/unsafe-environment-variable.ts';
+import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
 import type { Secret } from './secret.ts';
@@ -33,17 +38,17 @@ import type { ProfileSession } from './session/profile-session.ts';
 import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
 
 /** The services, settings and output that a command uses. Each service is created on first use. Only context.ts creates services. */
-export interface Context {
+export interface CommandContext {
   readonly host: Host;
   readonly globals: ParsedArgs;
-  readonly output: Output;
+  readonly output: CommandOutput;
   readonly prompts: Prompts;
   /** Progress on stderr. */
   readonly progress: ProgressReporter;
   /** The content of config.json. Throws DamagedConfigError. */
   readonly config: () => ConfigFile;
   /** The settings of this run; `options` are those of the command and have the highest precedence. */
-  readonly settings: (options?: SettingOverrides) => ProfileSettings;
+  readonly settings: (options?: ProfileSettingOverrides) => ProfileSettings;
   /** The settings of a stored profile without the options of this run, for commands that list profiles. */
   readonly storedSettings: (profile: string) => ProfileSettings;
   /** Reads config.json under its lock, applies `change` and discards the cached content. */
@@ -53,31 +58,31 @@ export interface Context {
   readonly store: (settings: ProfileSettings, limit?: number) => CredentialStore;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ProfileSettings) => ProfileSession;
-  readonly api: (settings: ProfileSettings) => Promise<Api>;
+  readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
   readonly sandbox: (adminUrl: string | undefined) => Promise<SandboxAdminApi>;
   readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
-  readonly lock: (path: string) => Promise<HeldLock>;
+  readonly lock: (path: string) => Promise<HeldFileLock>;
   /** Throws if an environment variable would expose secrets of requests, such as NODE_DEBUG=http. */
   readonly requireSafe: () => void;
   /** Time limit of one HTTP request, in milliseconds. */
   readonly timeout: number;
 }
 
-export async function createContext(host: Host, globals: ParsedArgs): Promise<Context> {
+export async function createCommandContext(host: Host, globals: ParsedArgs): Promise<CommandContext> {
   const query = globals.value('query');
   const selected = query === undefined ? undefined : await compileJmespath(query);
   const compiled = globals.has('json') ? createFieldQuery(globals.values('json'), selected) : selected;
   const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
-  const config = (): ConfigFile => (known ??= readConfigIfHome(host.folders));
-  const settings = (options: SettingOverrides = {}): ProfileSettings =>
-    resolveSettings({
+  const config = (): ConfigFile => (known ??= readConfigFileIfHomeExists(host.folders));
+  const settings = (options: ProfileSettingOverrides = {}): ProfileSettings =>
+    resolveProfileSettings({
       env: host.env,
       config: config(),
       profile: globals.value('profile'),
-      overrides: { ...readGlobalOverrides(globals), ...options },
+      overrides: { ...readGlobalSettingOverrides(globals), ...options },
     });
   const isColored = (sink: OutputSink) => isColorEnabled({ sink, env: host.env, noColor: globals.has('no-color') });
   const quiet = globals.has('quiet');
@@ -89,7 +94,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
   });
   const stderr = progress.guard(host.stderr);
   const stdout = progress.guard(host.stdout);
-  const output = createOutput({
+  const output = createCommandOutput({
     stdout,
     stderr,
     format: resolveOutputFormat(globals, settings),
@@ -102,7 +107,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     dataColor: host.stdout.isTTY && isColored(host.stdout),
     now: () => host.clock.now(),
     hyperlinks: areHyperlinksShown(host.stdout, host.env),
-    paged: createPagedPrint({ host, stdout, noPager: globals.has('no-pager'), before: () => progress.stop() }),
+    paged: createPagerPrinter({ host, stdout, noPager: globals.has('no-pager'), before: () => progress.stop() }),
   });
   const trace = globals.has('trace')
     ? (line: string): void => void stderr.write(`${sanitizeLine(line, 4000)}\n`)
@@ -115,19 +120,19 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     return isShortened ? withRequestDeadline(sending, timeout) : sending;
   };
   const place = (profile: string) => profilePaths(host.folders.state, profile);
-  const lock = (path: string): Promise<HeldLock> =>
-    acquireLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
+  const lock = (path: string): Promise<HeldFileLock> =>
+    acquireFileLock(path, { waitMs: 45_000, clock: host.clock, random: host.random });
   const changeConfig = async <T>(change: (config: ConfigFile) => T): Promise<T> => {
     const held = await lock(configLockPath(host.folders.config));
     try {
-      return change(readConfig(host.folders.config));
+      return change(readConfigFile(host.folders.config));
     } finally {
       held.release();
       known = undefined;
     }
   };
   const storedSettings = (profile: string): ProfileSettings => ({
-    ...resolveSettings({
+    ...resolveProfileSettings({
       env: { CLOUDCTL_CREDENTIAL_STORE: host.env.CLOUDCTL_CREDENTIAL_STORE },
       config: config(),
       profile,
@@ -144,7 +149,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     before: () => progress.stop(),
   });
   const store = (current: ProfileSettings, limit?: number): CredentialStore =>
-    createProfileStore({ host, place: place(current.profileName), prompts, stderr }, current, limit);
+    createProfileCredentialStore({ host, place: place(current.profileName), prompts, stderr }, current, limit);
   const client = async (current: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
@@ -160,10 +165,10 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
       (await import('./context/reauthenticate.ts')).reauthenticate(...ended),
     );
   };
-  const api = async (current: ProfileSettings): Promise<Api> => {
+  const api = async (current: ProfileSettings): Promise<ApiClient> => {
     requireSafe();
     const bearer = session(current);
-    return createApi({
+    return createApiClient({
       baseOrigin: requireBaseUrl(current),
       send: await send(),
       bearer: bearer.bearer,
@@ -174,7 +179,7 @@ export async function createContext(host: Host, globals: ParsedArgs): Promise<Co
     });
   };
   const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {
-    const admin = resolveSandboxAdmin(host.folders.state, host.env, adminUrl);
+    const admin = resolveSandboxAdminAccess(host.folders.state, host.env, adminUrl);
     if (admin !== undefined) return createSandboxAdminApi(await send(), admin.adminUrl, admin.adminToken);
     throw new CliError('not_found', 'no sandbox is running', {
       detail:
@@ -223,7 +228,7 @@ function requireBaseUrl(settings: ProfileSettings): string {
 }
 
 function refuseUnsafeEnvironment(host: Host): void {
-  const hazard = findUnsafeVariable(host.env);
+  const hazard = findUnsafeEnvironmentVariable(host.env);
   if (hazard === undefined) return;
   throw usageError(
     `cannot send secrets while ${hazard.variable} is set to ${hazard.value}`,

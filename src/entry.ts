@@ -1,20 +1,20 @@
 import { writeSync } from 'node:fs';
 import { storedHelpPage } from './cli/stored-help.ts';
 import { isTerminalCandidate } from './platform/terminal-candidate.ts';
-import { version } from './version.ts';
+import { programVersion } from './version.ts';
 
 /**
  * The entry of the program. `--version`, help and `auth token` take little more time than the start of Node, because everything
  * else is in other files, which are loaded when they are needed.
  */
 async function start(argv: readonly string[]): Promise<void> {
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${version}\n`);
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${programVersion}\n`);
   // On a terminal, help has colours and the width of the terminal.
   const page = process.env.FORCE_COLOR === undefined && !isTerminalCandidate(1) ? storedHelpPage(argv) : undefined;
   if (page !== undefined) return print(page);
   let isBlocked = false;
   if (argv.includes('auth') && argv.includes('token')) {
-    const { fastPathToken } = await import('./session/fast-path-token.ts');
+    const { readAccessTokenOnFastPath: fastPathToken } = await import('./session/fast-path-token.ts');
     const token = await fastPathToken(argv, process.env, process.platform, Date.now(), () => {
       isBlocked = true;
     });

@@ -40,14 +40,14 @@ export const exitCodes = {
   internal: 1,
 } as const;
 
-export type ErrorCode = keyof typeof exitCodes;
+export type CliErrorCode = keyof typeof exitCodes;
 /**
  * Exit codes: 0 success, 1 failure, 2 usage, 3 preflight, 4 authentication, 5 partial success, 6 unreachable, 130/143
  * interrupted.
  */
-export type ExitCode = 0 | 143 | (typeof exitCodes)[ErrorCode];
+export type ExitCode = 0 | 143 | (typeof exitCodes)[CliErrorCode];
 
-export interface ErrorParts {
+export interface CliErrorParts {
   /** The facts of the error, numbers with their units. The text of an error contains no secret and no query of a URL. */
   readonly detail?: string | undefined;
   /** The hint is one action in the imperative, with a command that can be pasted. */
@@ -64,14 +64,14 @@ export interface ErrorParts {
 /** An error for the user in three parts, as in PostgreSQL: primary message, detail and hint. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  readonly code: ErrorCode;
+  readonly code: CliErrorCode;
   readonly detail: string | undefined;
   readonly hint: string | undefined;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly exitCode: ExitCode;
 
-  constructor(code: ErrorCode, message: string, parts: ErrorParts = {}) {
+  constructor(code: CliErrorCode, message: string, parts: CliErrorParts = {}) {
     super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
     this.code = code;
     this.detail = parts.detail;

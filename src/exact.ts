@@ -16,7 +16,7 @@ export function isExactNumber(value: unknown): value is ExactNumber {
 }
 
 /** JSON.parse, but numbers that a double would change become ExactNumber. Throws the same errors as JSON.parse. */
-export function parseExact(text: string): unknown {
+export function parseExactJsonOrThrow(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayLosePrecision.test(text) ? parseKeepingNumbers(text) : value;
 }

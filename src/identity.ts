@@ -2,7 +2,7 @@
  * Who sends requests to a service: the account, its context (personal or team), the application, and the servers. An absent
  * property means "unknown": it neither equals nor differs from another value.
  */
-export interface Identity extends AccountContext {
+export interface AccountIdentity extends AccountAndTeam {
   /** Origin of the authorization server. */
   readonly authOrigin?: string | undefined;
   /** Origin of the resource API. */
@@ -14,25 +14,25 @@ export interface Identity extends AccountContext {
  * The account and its context (spec.md §2, info object). The same account can act in a personal context and in the context of
  * each of its teams.
  */
-export interface AccountContext {
+export interface AccountAndTeam {
   readonly accountUuid?: string | undefined;
   /** UUID of the team, or `personal`. */
   readonly team?: string | undefined;
 }
 
-export const personalAccountContext = 'personal';
+export const personalTeamValue = 'personal';
 
 /**
  * Two identities are the `same` only when account and team are known on both sides and equal. UUIDs are compared without case
  * (RFC 9562 §4).
  */
-export type IdentityComparison = 'same' | 'different' | 'unknown';
+export type AccountIdentityComparison = 'same' | 'different' | 'unknown';
 
 /**
  * Whether two identities own the same droplets and migrations. The client ID is not compared, because an application may be
  * registered again under another client ID.
  */
-export function compareIdentities(one: Identity, other: Identity): IdentityComparison {
+export function compareAccountIdentities(one: AccountIdentity, other: AccountIdentity): AccountIdentityComparison {
   const results = [
     compareKnown(one.baseOrigin, other.baseOrigin),
     compareKnown(one.authOrigin, other.authOrigin),
@@ -43,7 +43,7 @@ export function compareIdentities(one: Identity, other: Identity): IdentityCompa
   return results[2] ?? 'unknown';
 }
 
-export function compareAccounts(one: AccountContext, other: AccountContext): IdentityComparison {
+export function compareAccounts(one: AccountAndTeam, other: AccountAndTeam): AccountIdentityComparison {
   const results = [
     compareKnown(one.accountUuid?.toLowerCase(), other.accountUuid?.toLowerCase()),
     compareKnown(one.team?.toLowerCase(), other.team?.toLowerCase()),
@@ -53,22 +53,22 @@ export function compareAccounts(one: AccountContext, other: AccountContext): Ide
 }
 
 /** Describes an identity in a message, such as `account 1b4e…, team 9c2f… at https://api.example.com`. */
-export function describeIdentity(identity: Identity): string {
+export function describeAccountIdentity(identity: AccountIdentity): string {
   const at = identity.baseOrigin === undefined ? '' : ` at ${identity.baseOrigin}`;
   return `${describeAccount(identity)}${at}`;
 }
 
-export function describeAccount({ accountUuid, team }: AccountContext): string {
+export function describeAccount({ accountUuid, team }: AccountAndTeam): string {
   const account = accountUuid === undefined ? 'an unknown account' : `account ${accountUuid}`;
   return `${account}, ${describeTeam(team)}`;
 }
 
 export function describeTeam(team: string | undefined): string {
   if (team === undefined) return 'unknown context';
-  return team === personalAccountContext ? 'personal context' : `team ${team}`;
+  return team === personalTeamValue ? 'personal context' : `team ${team}`;
 }
 
-function compareKnown(one: string | undefined, other: string | undefined): IdentityComparison {
+function compareKnown(one: string | undefined, other: string | undefined): AccountIdentityComparison {
   if (one === undefined || other === undefined) return 'unknown';
   return one === other ? 'same' : 'different';
 }

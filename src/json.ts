@@ -1,4 +1,4 @@
-import { type ExactNumber, isExactNumber, parseExact } from './exact.ts';
+import { type ExactNumber, isExactNumber, parseExactJsonOrThrow } from './exact.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
@@ -20,7 +20,7 @@ export function parseJson(text: string): ParsedJson {
 
 /** Parses JSON that is printed again: numbers that a double cannot represent keep their digits. */
 export function parseExactJson(text: string): ParsedJson {
-  return parseWith(parseExact, text);
+  return parseWith(parseExactJsonOrThrow, text);
 }
 
 function parseWith(parse: (json: string) => unknown, text: string): ParsedJson {
@@ -62,28 +62,28 @@ const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
-export function isRecord(value: unknown): value is JsonRecord {
+export function isJsonRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-export function stringField(record: JsonRecord, key: string): string | undefined {
+export function readStringField(record: JsonRecord, key: string): string | undefined {
   const value = record[key];
   return typeof value === 'string' ? value : undefined;
 }
 
 /** The strings of a list; an empty list for any other value. */
-export function stringsOfList(value: unknown): readonly string[] {
+export function readStringList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
 
-/** Reads a number field for computing; `exactNumberField` reads one for printing. */
-export function numberField(record: JsonRecord, key: string): number | undefined {
+/** Reads a number field for computing; `readExactNumberField` reads one for printing. */
+export function readNumberField(record: JsonRecord, key: string): number | undefined {
   const held = record[key];
   const value = isExactNumber(held) ? Number(held) : held;
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-export function exactNumberField(record: JsonRecord, key: string): number | ExactNumber | undefined {
+export function readExactNumberField(record: JsonRecord, key: string): number | ExactNumber | undefined {
   const value = record[key];
-  return isExactNumber(value) ? value : numberField(record, key);
+  return isExactNumber(value) ? value : readNumberField(record, key);
 }

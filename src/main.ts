@@ -1,15 +1,15 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
-import { createPagedPrint } from './cli/paged-print.ts';
+import { createPagerPrinter } from './cli/paged-print.ts';
 import { runCommandLine } from './cli/program.ts';
-import { commandTree, overview } from './commands/index.ts';
+import { commandTree, programOverviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
-import { rootAliases, rootReplacements } from './help-topics/similar-tools.ts';
+import { rootCommandAliases, similarToolReplacements } from './help-topics/similar-tools.ts';
 import type { Host } from './platform/host.ts';
 import { systemHost } from './platform/system-host.ts';
-import { version } from './version.ts';
+import { programVersion } from './version.ts';
 
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
 export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
@@ -17,23 +17,23 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
   try {
     return await runCommandLine({
       name: 'cloudctl',
-      version,
+      version: programVersion,
       summary: programSummary,
       examples: programExamples,
       tree: commandTree,
-      overview,
-      replacements: rootReplacements,
-      aliases: rootAliases,
+      overview: programOverviewCommand,
+      replacements: similarToolReplacements,
+      aliases: rootCommandAliases,
       topics: helpTopics,
       argv,
       stdout: host.stdout,
-      paged: (noPager) => createPagedPrint({ host, stdout: host.stdout, noPager }),
+      paged: (noPager) => createPagerPrinter({ host, stdout: host.stdout, noPager }),
       env: host.env,
       namesFrom: async (from, typed) =>
         (await import('./context/completion-names.ts')).completionNames(host, from, typed),
       makeContext: async (globals) => {
         // Context.ts is loaded here because help does not need it.
-        const { createContext } = await import('./context.ts');
+        const { createCommandContext: createContext } = await import('./context.ts');
         const context = await createContext(host, globals);
         // The output format of the profile is known only after the context has been created.
         json = context.output.format === 'json' || context.output.format === 'ndjson';

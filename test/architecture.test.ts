@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../src/preflight/postgresql/checks.ts';
 import { redisChecks } from '../src/preflight/redis/checks.ts';
-import { ROUTES } from '../src/sandbox/routes.ts';
+import { SANDBOX_ROUTES } from '../src/sandbox/routes.ts';
 import * as graph from './architecture/graph.ts';
 import * as layers from './architecture/layers.ts';
 import * as names from './architecture/names.ts';
@@ -46,7 +46,7 @@ const rules: readonly (readonly [name: string, rule: Rule])[] = [
   ['every source has its test', tests.everySourceHasItsTest()],
   ['every command has its test', tests.everyCommandHasItsTest],
   ['every check has its file and its test', tests.everyCheckHasItsTest(checkIds)],
-  ['every endpoint has its test', tests.everyEndpointHasItsTest([...ROUTES.auth, ...ROUTES.api])],
+  ['every endpoint has its test', tests.everyEndpointHasItsTest([...SANDBOX_ROUTES.auth, ...SANDBOX_ROUTES.api])],
   ['docs/architecture.md lists every folder with its layer', tests.architecturePageIsCurrent(layers.layerNumber)],
 ];
 

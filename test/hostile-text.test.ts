@@ -3,21 +3,21 @@ import { parse as parseYaml } from 'yaml';
 import { createTerminalStyles } from '../src/cli/color.ts';
 import type { ListView } from '../src/cli/columns.ts';
 import { printError } from '../src/cli/error-output.ts';
-import { createOutput } from '../src/cli/output.ts';
+import { createCommandOutput } from '../src/cli/output.ts';
 import type { OutputFormat } from '../src/cli/print-presented.ts';
 import { createProgressReporter } from '../src/cli/progress.ts';
 import { createTextMeasurer } from '../src/cli/text-width.ts';
 import { CliError } from '../src/errors.ts';
-import { renderReport, reportFileExtensions } from '../src/preflight/formats/render-report.ts';
-import { textReport } from '../src/preflight/formats/text-report.ts';
+import { preflightReportFileExtensions, renderPreflightReport } from '../src/preflight/formats/render-report.ts';
+import { renderTextPreflightReport } from '../src/preflight/formats/text-report.ts';
 import { renderFixScript, renderUndoScript } from '../src/preflight/render-fix-script.ts';
 import type { PreflightReport } from '../src/preflight/report.ts';
-import type { ComparisonReport } from '../src/rehearsal/comparison-report.ts';
-import { comparisonText } from '../src/rehearsal/comparison-text.ts';
+import type { DatabaseComparisonReport } from '../src/rehearsal/comparison-report.ts';
+import { formatDatabaseComparison } from '../src/rehearsal/comparison-text.ts';
 import type { RehearsalReport } from '../src/rehearsal/rehearsal-report.ts';
 import { rehearsalText } from '../src/rehearsal/rehearsal-text.ts';
-import type { StatusSample } from '../src/watch/status-sample.ts';
-import { nextLogLines } from '../src/watch/view/log-lines.ts';
+import type { MigrationStatusSample } from '../src/watch/status-sample.ts';
+import { buildNextWatchLogLines } from '../src/watch/view/log-lines.ts';
 import { drawStatusScreen } from '../src/watch/view/status-screen.ts';
 import { readCsv } from './cli/formats/read-csv.ts';
 import { fakeClock, fakeSink } from './cli/sink.ts';
@@ -49,7 +49,7 @@ function reportWith(text: string): PreflightReport {
   };
 }
 
-function sampleWith(text: string): StatusSample {
+function sampleWith(text: string): MigrationStatusSample {
   const bytes = { bytes_done: 1, bytes_total: 2 };
   const table = { name: text, state: 'copying', ...bytes, rows_done: 1, rows_total: 2 } as const;
   return {
@@ -78,7 +78,7 @@ function rehearsalWith(text: string): RehearsalReport {
   };
 }
 
-function comparisonWith(text: string): ComparisonReport {
+function comparisonWith(text: string): DatabaseComparisonReport {
   const { source, target, databases } = rehearsalWith(text);
   const sequence = { name: text, source: null, target: '1', state: 'differs' } as const;
   const tables = databases[0]?.tables ?? [];
@@ -96,7 +96,7 @@ function comparisonWith(text: string): ComparisonReport {
 /** Everything that is text for a person. */
 const texts: Readonly<Record<string, (text: string) => string>> = {
   'report on a terminal': (text) =>
-    textReport(reportWith(text), styles, {
+    renderTextPreflightReport(reportWith(text), styles, {
       fixFile: text,
       changes: [
         {
@@ -108,18 +108,20 @@ const texts: Readonly<Record<string, (text: string) => string>> = {
       ],
     }),
   ...Object.fromEntries(
-    reportFileExtensions.map((extension) => [
+    preflightReportFileExtensions.map((extension) => [
       `report ${extension}`,
-      (text: string) => renderReport(`a${extension}`, reportWith(text), '1') ?? '',
+      (text: string) => renderPreflightReport(`a${extension}`, reportWith(text), '1') ?? '',
     ]),
   ),
   'fix script': (text) => renderFixScript(reportWith(text)) ?? '',
   'undo script': (text) => renderUndoScript(reportWith(text)) ?? '',
-  'comparison report': (text) => comparisonText(comparisonWith(text), styles),
+  'comparison report': (text) => formatDatabaseComparison(comparisonWith(text), styles),
   'rehearsal report': (text) => rehearsalText(rehearsalWith(text), styles),
   'log of db watch': (text) => {
-    const first = nextLogLines(undefined, sampleWith(text));
-    return [...first.lines, ...nextLogLines(first.said, { ...sampleWith(text), violations: [] }).lines].join('\n');
+    const first = buildNextWatchLogLines(undefined, sampleWith(text));
+    return [...first.lines, ...buildNextWatchLogLines(first.said, { ...sampleWith(text), violations: [] }).lines].join(
+      '\n',
+    );
   },
 };
 
@@ -136,11 +138,11 @@ describe.each(Object.entries(texts))('%s', (_format, render) => {
 describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
   it('is data in the reports for programs', () => {
     const one = reportWith(text);
-    expect(JSON.parse(renderReport('a.json', one, '1') ?? '')).toEqual(one);
-    const sarif = JSON.parse(renderReport('a.sarif', one, '1') ?? '');
+    expect(JSON.parse(renderPreflightReport('a.json', one, '1') ?? '')).toEqual(one);
+    const sarif = JSON.parse(renderPreflightReport('a.sarif', one, '1') ?? '');
     expect(sarif.runs[0].results[0].message.text.replaceAll('\\](', '](')).toContain(text);
-    expect(renderReport('a.html', one, '1')).not.toMatch(/<(script|img|forged|b)\b/);
-    expect(renderReport('a.xml', one, '1')).not.toMatch(/<(script|img|forged|b)\b|\]\]>/);
+    expect(renderPreflightReport('a.html', one, '1')).not.toMatch(/<(script|img|forged|b)\b/);
+    expect(renderPreflightReport('a.xml', one, '1')).not.toMatch(/<(script|img|forged|b)\b|\]\]>/);
   });
 
   it('stays inside its line of the screen of db watch', async () => {
@@ -195,7 +197,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
     expect(json.text()).not.toMatch(rawUnprintable);
     expect(json.text().split('\n')).toHaveLength(2);
     const stderr = fakeSink();
-    const output = createOutput({
+    const output = createCommandOutput({
       stdout: fakeSink(),
       stderr,
       format: 'table',
@@ -330,7 +332,7 @@ const uncolored = { color: false, dataColor: false, now: () => 0 };
 
 async function listed(format: OutputFormat, name: string, columns?: number, shape = view): Promise<string> {
   const stdout = fakeSink(columns);
-  const output = createOutput({ stdout, stderr: fakeSink(), format, header: true, quiet: false, ...uncolored });
+  const output = createCommandOutput({ stdout, stderr: fakeSink(), format, header: true, quiet: false, ...uncolored });
   await output.list([{ name, id: -1 }], shape);
   return stdout.text();
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isRecord, maxJsonDepth, numberField, parseExactJson, parseJson, stringField } from '../src/json.ts';
+import {
+  isJsonRecord,
+  maxJsonDepth,
+  parseExactJson,
+  parseJson,
+  readNumberField,
+  readStringField,
+} from '../src/json.ts';
 
 it('a text that is no JSON fails without a message that quotes it', () => {
   const notJson = { ok: false, reason: expect.not.stringContaining('hunter2'), isTooDeep: false };
@@ -35,19 +42,17 @@ it.each([
   ['x', false],
   [undefined, false],
 ])('isRecord(%j) is %j', (value, expected) => {
-  expect(isRecord(value)).toBe(expected);
+  expect(isJsonRecord(value)).toBe(expected);
 });
 
 it('a member of the wrong type counts as absent', () => {
   const record = { text: 'x', number: 0, odd: Number.POSITIVE_INFINITY, digits: '1' };
-  expect([stringField(record, 'text'), stringField(record, 'number'), stringField(record, 'none')]).toEqual([
-    'x',
-    undefined,
-    undefined,
-  ]);
-  expect([numberField(record, 'number'), numberField(record, 'odd'), numberField(record, 'digits')]).toEqual([
-    0,
-    undefined,
-    undefined,
-  ]);
+  expect([readStringField(record, 'text'), readStringField(record, 'number'), readStringField(record, 'none')]).toEqual(
+    ['x', undefined, undefined],
+  );
+  expect([
+    readNumberField(record, 'number'),
+    readNumberField(record, 'odd'),
+    readNumberField(record, 'digits'),
+  ]).toEqual([0, undefined, undefined]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CommandGroup, LazyCommand } from '../src/cli/command.ts';
 import { commandTree } from '../src/commands/index.ts';
-import type { Context } from '../src/context.ts';
+import type { CommandContext } from '../src/context.ts';
 import { isSandboxStart, run } from '../src/main.ts';
 import { createSandboxHost, runCloudctl, sandboxEnvironment, stableText } from './commands/run-cloudctl.ts';
 import { closedOrigin, reply, serverFor } from './fixtures/fake-server.ts';
@@ -179,7 +179,7 @@ const typed: Readonly<Record<string, readonly string[]>> = {
 const elsewhere = /^(db|doctor|auth token|config get|config path|completion|sandbox (start|env|clock|token|restore))\b/;
 
 function pathsOf(
-  tree: Readonly<Record<string, CommandGroup<Context> | LazyCommand<Context>>>,
+  tree: Readonly<Record<string, CommandGroup<CommandContext> | LazyCommand<CommandContext>>>,
   above = '',
 ): readonly string[] {
   return Object.entries(tree).flatMap(([name, node]) =>

@@ -1,11 +1,11 @@
-import { type AccountContext, personalAccountContext } from '../identity.ts';
-import { isRecord, parseJson, stringField } from '../json.ts';
+import { type AccountAndTeam, personalTeamValue } from '../identity.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
 import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
-import type { Api } from './client.ts';
+import type { ApiClient } from './client.ts';
 import type { RateLimitRetry } from './rate-limit-retry.ts';
 
 /** An account with the names of the account and its team for display. */
-export interface AccountDetails extends AccountContext {
+export interface AccountDetails extends AccountAndTeam {
   readonly name?: string;
   readonly email?: string;
   readonly teamName?: string;
@@ -20,8 +20,8 @@ const collectionPath = '/v2/actions?page=1&per_page=1';
  * Reads which account owns the access token, as far as the server reveals it. Throws `token_refused` if the server does not
  * accept the token.
  */
-export async function readTokenAccount(api: Api, loginHints: LoginHints): Promise<AccountDetails> {
-  const account = await readAccountContext(api, loginHints);
+export async function fetchAccountOfToken(api: ApiClient, loginHints: LoginHints): Promise<AccountDetails> {
+  const account = await fetchAccountDetails(api, loginHints);
   if (account.accountUuid === undefined) await api.json({ method: 'GET', path: collectionPath });
   return account;
 }
@@ -31,8 +31,8 @@ export async function readTokenAccount(api: Api, loginHints: LoginHints): Promis
  * not have it; if the endpoint is missing, the result is empty. `team: null` means the personal context; without the member
  * `team` the context is unknown.
  */
-export async function readAccountContext(
-  api: Api,
+export async function fetchAccountDetails(
+  api: ApiClient,
   loginHints: LoginHints,
   rateLimitRetry?: RateLimitRetry,
 ): Promise<AccountDetails> {
@@ -49,18 +49,18 @@ const missingStatuses: ReadonlySet<number> = new Set([400, 403, 404, 405, 410, 4
 
 function decodeAccount(response: Pick<ApiResponse, 'text'>): AccountDetails {
   const json = parseJson(response.text());
-  const account = json.ok && isRecord(json.value) ? json.value.account : undefined;
-  if (!isRecord(account)) return {};
-  const team = isRecord(account.team) ? account.team : undefined;
+  const account = json.ok && isJsonRecord(json.value) ? json.value.account : undefined;
+  if (!isJsonRecord(account)) return {};
+  const team = isJsonRecord(account.team) ? account.team : undefined;
   const fields = [
-    ['accountUuid', stringField(account, 'uuid')],
+    ['accountUuid', readStringField(account, 'uuid')],
     [
       'team',
-      team === undefined ? (account.team === null ? personalAccountContext : undefined) : stringField(team, 'uuid'),
+      team === undefined ? (account.team === null ? personalTeamValue : undefined) : readStringField(team, 'uuid'),
     ],
-    ['name', stringField(account, 'name')],
-    ['email', stringField(account, 'email')],
-    ['teamName', team === undefined ? undefined : stringField(team, 'name')],
+    ['name', readStringField(account, 'name')],
+    ['email', readStringField(account, 'email')],
+    ['teamName', team === undefined ? undefined : readStringField(team, 'name')],
   ] as const;
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

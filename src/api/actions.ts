@@ -1,12 +1,12 @@
 import { CliError } from '../errors.ts';
-import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
-import type { Api } from './client.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
+import type { ApiClient } from './client.ts';
 import { listItemId } from './list-completeness.ts';
-import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
+import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
 /** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
-export interface Action {
+export interface ResourceAction {
   readonly id: number;
   readonly status: string;
   readonly type: string;
@@ -14,37 +14,40 @@ export interface Action {
 }
 
 /** Lists actions, page by page. */
-export function listActions(api: Api, wish: ListOptions<Action> = {}): AsyncGenerator<PageItems<Action>> {
-  return listPages(api, {
+export function listResourceActions(
+  api: ApiClient,
+  wish: ListOptions<ResourceAction> = {},
+): AsyncGenerator<ListPageItems<ResourceAction>> {
+  return readListPages(api, {
     path: '/v2/actions',
     key: 'actions',
     members: ['id', 'status', 'type', 'started_at'],
     decode: decodeAction,
     idOf: listItemId,
-    createdAt: ({ raw }) => stringField(raw, 'started_at'),
+    createdAt: ({ raw }) => readStringField(raw, 'started_at'),
     options: wish,
   });
 }
 
 /** Reads one action by its id; `pause` waits when the rate limit is reached. Throws `not_found`. */
-export async function fetchAction(
-  api: Api,
+export async function fetchResourceAction(
+  api: ApiClient,
   id: number,
   { pause, signal }: { readonly pause?: WaitMilliseconds; readonly signal?: AbortSignal },
-): Promise<Action> {
+): Promise<ResourceAction> {
   const path = `/v2/actions/${id}`;
   const json = await api.json({ method: 'GET', path, until: signal, rateLimitRetry: createRateLimitRetry(pause) });
-  const action = isRecord(json) ? decodeAction(json.action) : undefined;
+  const action = isJsonRecord(json) ? decodeAction(json.action) : undefined;
   if (action?.id === id) return action;
   throw new CliError('api_error', `could not parse the response of GET ${path}: it is not action ${id}`, {
     hint: 'check base_url with `cloudctl config list`',
   });
 }
 
-function decodeAction(json: unknown): Action | undefined {
-  if (!isRecord(json)) return undefined;
-  const id = numberField(json, 'id');
-  const status = stringField(json, 'status');
-  const type = stringField(json, 'type');
+function decodeAction(json: unknown): ResourceAction | undefined {
+  if (!isJsonRecord(json)) return undefined;
+  const id = readNumberField(json, 'id');
+  const status = readStringField(json, 'status');
+  const type = readStringField(json, 'type');
   return id === undefined || status === undefined || type === undefined ? undefined : { id, status, type, raw: json };
 }

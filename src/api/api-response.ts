@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
-import { isRecord, parseJson, stringField } from '../json.ts';
-import type { BufferedBody } from '../platform/buffered-body.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import type { BufferedResponseBody } from '../platform/buffered-body.ts';
 import { formatWaitingTime } from '../platform/waiting-time.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
@@ -19,23 +19,23 @@ export interface ApiResponse {
   /** The body of the response as text. In the text of an error response, the secrets of the request are redacted. */
   readonly text: () => string;
   /** The response body as received, in bytes. */
-  readonly raw: BufferedBody;
+  readonly raw: BufferedResponseBody;
 }
 
 /**
  * `{id, message}` of an error body; the message is sanitized to one printable line. Both `id` and `message` can be absent,
  * because the HTTP status decides which error it is.
  */
-export interface ProblemBody {
+export interface ApiErrorBody {
   readonly id?: string;
   readonly message?: string;
 }
 
-export function readProblemBody(response: Pick<ApiResponse, 'text'>): ProblemBody {
+export function readApiErrorBody(response: Pick<ApiResponse, 'text'>): ApiErrorBody {
   const json = parseJson(response.text());
-  if (!json.ok || !isRecord(json.value)) return {};
-  const id = stringField(json.value, 'id');
-  const message = stringField(json.value, 'message');
+  if (!json.ok || !isJsonRecord(json.value)) return {};
+  const id = readStringField(json.value, 'id');
+  const message = readStringField(json.value, 'message');
   return {
     ...(id === undefined ? {} : { id }),
     ...(message === undefined ? {} : { message: sanitizeLine(message, 1000) }),
@@ -49,7 +49,7 @@ export function readProblemBody(response: Pick<ApiResponse, 'text'>): ProblemBod
 export function isTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, path: string): boolean {
   if (response.status === 401) return true;
   if (response.status < 400 || response.status >= 500 || !isCollection(path)) return false;
-  return response.text() === '' ? response.status === 404 : readProblemBody(response).id === 'not_found';
+  return response.text() === '' ? response.status === 404 : readApiErrorBody(response).id === 'not_found';
 }
 
 /**
@@ -58,7 +58,7 @@ export function isTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, p
  */
 export function mayBeTokenRefused(response: ApiResponse, path: string): boolean {
   if (response.status !== 404 || isCollection(path)) return false;
-  return response.text() === '' || readProblemBody(response).id === 'not_found';
+  return response.text() === '' || readApiErrorBody(response).id === 'not_found';
 }
 
 /** Hints for requests that the server refuses. The commands in the hints depend on the profile and on the origin of the token. */
@@ -77,7 +77,7 @@ export interface LoginHints {
 export function toApiError(response: ApiResponse, method: string, path: string, wayIn: LoginHints): CliError {
   const { status } = response;
   const requestId = response.requestId();
-  const serverMessage = readProblemBody(response).message;
+  const serverMessage = readApiErrorBody(response).message;
   const what = `${method} ${path}`;
   const parts = { status, requestId };
   if (status >= 300 && status < 400) {

@@ -1,13 +1,13 @@
 import { CliError } from '../errors.ts';
 import { parseExactJson } from '../json.ts';
-import { type BufferedBody, bufferBody } from '../platform/buffered-body.ts';
+import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-body.ts';
 import type { Clock } from '../platform/host.ts';
 import {
   type HttpRequestInit,
   type HttpResponse,
+  HttpSendError,
   type HttpSender,
-  SendError,
-  sendErrorCode,
+  readHttpSendErrorCode,
 } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { redactSecrets, type Secret } from '../secret.ts';
@@ -21,7 +21,7 @@ import {
 } from './api-response.ts';
 import type { RateLimitRetry } from './rate-limit-retry.ts';
 
-export interface ApiDeps {
+export interface ApiClientDeps {
   readonly baseOrigin: string;
   readonly send: HttpSender;
   /** The access token that is sent with each API request. */
@@ -50,7 +50,7 @@ export interface ApiRequest {
   readonly until?: AbortSignal | undefined;
 }
 
-export interface Api {
+export interface ApiClient {
   readonly baseOrigin: string;
   /** Sends one request. A refused token is renewed; GET and HEAD requests are repeated after a network failure. */
   request(request: ApiRequest): Promise<ApiResponse>;
@@ -66,7 +66,7 @@ const maxAttempts = 3;
 /** A token may be refused twice, because another process may renew the session before the first new token is used. */
 const maxRenewals = 2;
 
-export function createApi(deps: ApiDeps): Api {
+export function createApiClient(deps: ApiClientDeps): ApiClient {
   const request = async (call: ApiRequest): Promise<ApiResponse> => {
     let token = await deps.bearer();
     for (let renewals = 0; ; renewals++) {
@@ -105,7 +105,7 @@ export function createApi(deps: ApiDeps): Api {
   };
 }
 
-function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiResponse): CliError {
+function tokenStillRefusedError(deps: ApiClientDeps, { status, requestId }: ApiResponse): CliError {
   return new CliError('token_refused', 'the resource API refused the access token', {
     detail: `${deps.baseOrigin} refuses the access token although it was just renewed`,
     hint: deps.loginHints.login,
@@ -118,7 +118,7 @@ function tokenStillRefusedError(deps: ApiDeps, { status, requestId }: ApiRespons
 const probeRequest: ApiRequest = { method: 'GET', path: '/v2/actions?page=1&per_page=1' };
 
 /** Repeats GET and HEAD after any network failure, and requests with other methods only if they were not sent. */
-async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): Promise<ApiResponse> {
+async function sendWithRetries(deps: ApiClientDeps, call: ApiRequest, token: Secret): Promise<ApiResponse> {
   const { method, path, body, until } = call;
   const safe = method === 'GET' || method === 'HEAD';
   for (let attempt = 1; ; attempt++) {
@@ -131,13 +131,13 @@ async function sendWithRetries(deps: ApiDeps, call: ApiRequest, token: Secret): 
         signal: requestSignal(call, deps.timeout),
         redirect: 'manual',
       });
-      const raw = await bufferBody(response, maxResponseBytes);
+      const raw = await bufferResponseBody(response, maxResponseBytes);
       if (raw === undefined) throw responseTooLongError(call);
       const { status } = response;
       const again = safe && (status === 408 || (status >= 500 && status <= 504 && status !== 501));
       if (!again || last) return toApiResponse(response, raw, deps.clock.now(), [token, ...(call.secrets ?? [])]);
     } catch (error) {
-      if (!(error instanceof SendError)) throw error;
+      if (!(error instanceof HttpSendError)) throw error;
       until?.throwIfAborted();
       const again =
         (safe || !error.sent) && error.kind !== 'tls' && error.kind !== 'aborted' && error.kind !== 'timeout';
@@ -158,7 +158,7 @@ function responseTooLongError({ method, path }: ApiRequest): CliError {
     'api_error',
     `could not read the response of ${method} ${withoutQuery(path)}: it is longer than 64 MiB`,
     // The server may have carried out a request that changes data.
-    { cause: new SendError('connection', true, 'the response was not read completely') },
+    { cause: new HttpSendError('connection', true, 'the response was not read completely') },
   );
 }
 
@@ -173,7 +173,12 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
 }
 
 // Functions avoid the hidden class that V8 keeps for each object literal with getters, and with it the captured values.
-function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, hidden: readonly Secret[]): ApiResponse {
+function toApiResponse(
+  response: HttpResponse,
+  raw: BufferedResponseBody,
+  now: number,
+  hidden: readonly Secret[],
+): ApiResponse {
   const date = dateOf(response);
   return {
     status: response.status,
@@ -191,7 +196,7 @@ function toApiResponse(response: HttpResponse, raw: BufferedBody, now: number, h
   };
 }
 
-function textOf(body: BufferedBody): string {
+function textOf(body: BufferedResponseBody): string {
   return body.bytes().toString('utf8');
 }
 
@@ -223,20 +228,20 @@ function withoutQuery(path: string): string {
 }
 
 /** The hint for a failed TLS handshake. A TLS handshake usually fails because the server certificate is not trusted. */
-export function tlsHintFor({ noTls }: SendError): string {
-  if (!noTls) return tlsHint;
+export function buildTlsFailureHint({ noTls }: HttpSendError): string {
+  if (!noTls) return untrustedCertificateHint;
   return 'check the port with `cloudctl config list`; use `http://` for a server on this machine';
 }
 
-export const tlsHint = 'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
+export const untrustedCertificateHint = 'use a certificate for this host name, or add its CA with NODE_EXTRA_CA_CERTS';
 
 const checkNetworkHint = 'check the network and the address with `cloudctl config list`';
 
 /** The error for a request that received no response (exit code 6). */
-export function unreachableError(error: SendError, unreachable = checkNetworkHint): CliError {
-  const code = sendErrorCode(error);
+export function unreachableError(error: HttpSendError, unreachable = checkNetworkHint): CliError {
+  const code = readHttpSendErrorCode(error);
   const hints = {
-    tls: tlsHintFor(error),
+    tls: buildTlsFailureHint(error),
     timeout: 'try again, or raise the limit with `--timeout 60s`',
     unreachable,
   };

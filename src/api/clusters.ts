@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
-import { isRecord, type JsonRecord, stringField } from '../json.ts';
-import type { Api } from './client.ts';
-import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
+import type { ApiClient } from './client.ts';
+import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
 
 /** A database cluster as the API sent it, with the decoded fields that the program needs. */
 export interface ListedCluster {
@@ -14,11 +14,11 @@ export interface ListedCluster {
  * clusters, so a server may not have it.
  */
 export async function* listClusters(
-  api: Api,
+  api: ApiClient,
   options: ListOptions<ListedCluster> = {},
-): AsyncGenerator<PageItems<ListedCluster>> {
+): AsyncGenerator<ListPageItems<ListedCluster>> {
   try {
-    yield* listPages(api, {
+    yield* readListPages(api, {
       path: '/v2/databases',
       key: 'databases',
       members: ['id'],
@@ -40,6 +40,6 @@ export async function* listClusters(
 }
 
 function decodeCluster(json: unknown): ListedCluster | undefined {
-  const id = isRecord(json) ? stringField(json, 'id') : undefined;
-  return isRecord(json) && id !== undefined ? { id, raw: json } : undefined;
+  const id = isJsonRecord(json) ? readStringField(json, 'id') : undefined;
+  return isJsonRecord(json) && id !== undefined ? { id, raw: json } : undefined;
 }

@@ -1,27 +1,27 @@
 import { CliError } from '../errors.ts';
 import { parseExactJson } from '../json.ts';
-import { SendError } from '../platform/http-sender.ts';
+import { HttpSendError } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
 import {
   type ApiResponse,
   isRedirectToResult,
   type LoginHints,
   notJsonError,
-  readProblemBody,
+  readApiErrorBody,
   toApiError,
 } from './api-response.ts';
-import type { Api } from './client.ts';
+import type { ApiClient } from './client.ts';
 import {
+  buildOnlineMigrationPath,
   decodeOnlineMigration,
-  describeMigration,
-  type FetchedMigration,
+  describeOnlineMigration,
+  type FetchedOnlineMigration,
   fetchOnlineMigration,
-  isCreatedWithin,
-  migrationPath,
+  isMigrationCreatedWithin,
 } from './online-migration.ts';
 
 /** An online migration request (spec.md §2). Members that are absent here are omitted from the request. */
-export interface MigrationRequest {
+export interface OnlineMigrationRequest {
   readonly source: {
     readonly host: string;
     readonly port?: number;
@@ -33,7 +33,7 @@ export interface MigrationRequest {
   readonly ignoreDbs?: readonly string[];
 }
 
-export interface StartedMigration {
+export interface StartedOnlineMigration {
   /** The id of the migration; empty when the service does not send it. */
   readonly id: string;
   readonly status: string;
@@ -42,7 +42,7 @@ export interface StartedMigration {
 }
 
 /** The error for a request that may have started a migration: no complete response arrived, and the service shows no migration. */
-export class MigrationUnknownError extends CliError {}
+export class MigrationStartUnknownError extends CliError {}
 
 /**
  * Starts an online migration into a cluster (spec.md §4.5). The request is sent only once, because it may have started the
@@ -53,19 +53,19 @@ export class MigrationUnknownError extends CliError {}
  * backquotes
  */
 export async function startOnlineMigration(
-  api: Api,
+  api: ApiClient,
   cluster: string,
-  request: MigrationRequest,
+  request: OnlineMigrationRequest,
   loginHints: LoginHints,
   commandOf: (words: string) => string,
-): Promise<StartedMigration> {
+): Promise<StartedOnlineMigration> {
   const { password, ...source } = request.source;
   const body = JSON.stringify({
     source: { ...source, ...(password === undefined ? {} : { password: password.reveal() }) },
     ...(request.disableSsl === undefined ? {} : { disable_ssl: request.disableSsl }),
     ...(request.ignoreDbs === undefined ? {} : { ignore_dbs: request.ignoreDbs }),
   });
-  const path = migrationPath(cluster);
+  const path = buildOnlineMigrationPath(cluster);
   const secrets = password === undefined ? [] : [password];
   const target: Target = { api, cluster, secrets, commandOf, sentAt: performance.now() };
   let response: ApiResponse;
@@ -84,13 +84,13 @@ export async function startOnlineMigration(
     return toStarted(isNew(shown, target) ? { ...shown, ...told } : told);
   }
   const failure = toApiError(response, 'PUT', path, loginHints);
-  if (status === 409) throw await alreadyRunningError(target, failure, readProblemBody(response).message);
+  if (status === 409) throw await alreadyRunningError(target, failure, readApiErrorBody(response).message);
   if (status < 500 && status !== 408 && !isRedirectToResult(status)) throw failure;
   return adoptMigration(target, failure);
 }
 
 interface Target {
-  readonly api: Api;
+  readonly api: ApiClient;
   readonly cluster: string;
   readonly secrets: readonly Secret[];
   readonly commandOf: (words: string) => string;
@@ -98,22 +98,26 @@ interface Target {
   readonly sentAt: number;
 }
 
-function toStarted({ id = '', status = 'running', createdAt = '' }: Partial<StartedMigration> = {}): StartedMigration {
+function toStarted({
+  id = '',
+  status = 'running',
+  createdAt = '',
+}: Partial<StartedOnlineMigration> = {}): StartedOnlineMigration {
   return { id, status, createdAt };
 }
 
 /** Whether a request that failed with this error may have reached the service. */
-export function wasMigrationSent(error: unknown): boolean {
-  if (error instanceof MigrationUnknownError || wasSent(error)) return true;
+export function wasMigrationRequestSent(error: unknown): boolean {
+  if (error instanceof MigrationStartUnknownError || wasSent(error)) return true;
   return error instanceof CliError && error.status !== undefined;
 }
 
 function wasSent(error: unknown): error is CliError {
-  return error instanceof CliError && error.cause instanceof SendError && error.cause.sent;
+  return error instanceof CliError && error.cause instanceof HttpSendError && error.cause.sent;
 }
 
 /** The latest migration of the cluster; undefined when the service shows none. */
-async function readMigration({ api, cluster, secrets }: Target): Promise<FetchedMigration | undefined> {
+async function readMigration({ api, cluster, secrets }: Target): Promise<FetchedOnlineMigration | undefined> {
   try {
     return await fetchOnlineMigration(api, cluster, { secrets });
   } catch (error) {
@@ -122,19 +126,19 @@ async function readMigration({ api, cluster, secrets }: Target): Promise<Fetched
   }
 }
 
-function isNew(shown: FetchedMigration | undefined, { sentAt }: Target): shown is FetchedMigration {
-  return shown !== undefined && isCreatedWithin(shown, performance.now() - sentAt) === true;
+function isNew(shown: FetchedOnlineMigration | undefined, { sentAt }: Target): shown is FetchedOnlineMigration {
+  return shown !== undefined && isMigrationCreatedWithin(shown, performance.now() - sentAt) === true;
 }
 
 /** Finds the migration that was started by a request without a clear response. */
-async function adoptMigration(target: Target, cause: CliError): Promise<StartedMigration> {
+async function adoptMigration(target: Target, cause: CliError): Promise<StartedOnlineMigration> {
   const shown = await readMigration(target);
   if (isNew(shown, target)) return toStarted(shown);
   const found =
     shown === undefined
       ? 'the service shows no migration of this cluster'
-      : `the service shows ${describeMigration(shown)}`;
-  throw new MigrationUnknownError(cause.code, 'it is not known whether the migration was started', {
+      : `the service shows ${describeOnlineMigration(shown)}`;
+  throw new MigrationStartUnknownError(cause.code, 'it is not known whether the migration was started', {
     detail: `${cause.message}; ${found}`,
     hint: `before you start the migration again, look for it: ${target.commandOf(`db status ${target.cluster}`)}`,
     status: cause.status,
@@ -148,7 +152,7 @@ async function alreadyRunningError(target: Target, failure: CliError, reason: st
   const shown = await readMigration(target);
   const facts = [
     ...(reason === undefined ? [] : [reason]),
-    ...(shown?.id === undefined ? [] : [describeMigration(shown)]),
+    ...(shown?.id === undefined ? [] : [describeOnlineMigration(shown)]),
   ];
   return new CliError(failure.code, 'the service refused the migration: it conflicts with another one', {
     detail: facts.length === 0 ? undefined : facts.join('; '),

@@ -1,7 +1,7 @@
-import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
-import type { Api } from './client.ts';
+import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
+import type { ApiClient } from './client.ts';
 import { listItemId } from './list-completeness.ts';
-import { type ListOptions, listPages, type PageItems } from './list-pages.ts';
+import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
 import { createListSplitter } from './split-list.ts';
 
 /** A droplet as the API returned it, with the decoded fields that this program uses. */
@@ -18,41 +18,41 @@ export interface DropletFilter {
 
 /** Lists droplets, page by page. The server filters the droplets. */
 export function listDroplets(
-  api: Api,
+  api: ApiClient,
   filter: DropletFilter,
   wish: ListOptions<Droplet> = {},
-): AsyncGenerator<PageItems<Droplet>> {
+): AsyncGenerator<ListPageItems<Droplet>> {
   const query = new URLSearchParams();
   if (filter.name !== undefined) query.set('name', filter.name);
   if (filter.tag !== undefined) query.set('tag_name', filter.tag);
-  return listPages(api, {
+  return readListPages(api, {
     path: query.size === 0 ? '/v2/droplets' : `/v2/droplets?${query}`,
     key: 'droplets',
     members: ['id', 'name', 'created_at'],
     decode: decodeDroplet,
     idOf: listItemId,
-    createdAt: ({ raw }) => stringField(raw, 'created_at'),
+    createdAt: ({ raw }) => readStringField(raw, 'created_at'),
     options: wish,
   });
 }
 
 export function decodeDroplet(json: unknown): Droplet | undefined {
-  if (!isRecord(json)) return undefined;
-  const id = numberField(json, 'id');
-  const name = stringField(json, 'name');
+  if (!isJsonRecord(json)) return undefined;
+  const id = readNumberField(json, 'id');
+  const name = readStringField(json, 'name');
   return id === undefined || name === undefined ? undefined : { id, name, raw: json };
 }
 
 /** The public IPv4 address of a droplet. */
-export function publicAddress(raw: JsonRecord): string | undefined {
-  const networks = isRecord(raw.networks) ? raw.networks.v4 : undefined;
+export function readPublicDropletAddress(raw: JsonRecord): string | undefined {
+  const networks = isJsonRecord(raw.networks) ? raw.networks.v4 : undefined;
   if (!Array.isArray(networks)) return undefined;
-  const publicNetwork = networks.find((network) => isRecord(network) && network.type === 'public');
-  return isRecord(publicNetwork) ? stringField(publicNetwork, 'ip_address') : undefined;
+  const publicNetwork = networks.find((network) => isJsonRecord(network) && network.type === 'public');
+  return isJsonRecord(publicNetwork) ? readStringField(publicNetwork, 'ip_address') : undefined;
 }
 
 /** Ids of 2^53 and more can become the same double, so such an id does not identify a droplet. */
-export function isExactId(id: number): boolean {
+export function isExactDropletId(id: number): boolean {
   return Number.isSafeInteger(id);
 }
 
@@ -72,7 +72,7 @@ export function parseCreatedDroplets(bytes: Buffer): CreatedDroplets | undefined
   // A batch reads thousands of droplets but needs only two members of each, so the other members are not parsed.
   const split = splitCreatedDroplets(bytes);
   const json = parseJson(split?.rest ?? bytes.toString('utf8'));
-  return json.ok && isRecord(json.value) ? decodeCreatedDroplets(json.value, split?.partialItems ?? []) : undefined;
+  return json.ok && isJsonRecord(json.value) ? decodeCreatedDroplets(json.value, split?.partialItems ?? []) : undefined;
 }
 
 function decodeCreatedDroplets(json: JsonRecord, partialItems: readonly JsonRecord[]): CreatedDroplets | undefined {
@@ -80,15 +80,15 @@ function decodeCreatedDroplets(json: JsonRecord, partialItems: readonly JsonReco
   const droplets: Droplet[] = [];
   for (const one of Array.isArray(several) ? several : [json.droplet]) {
     const droplet = decodeDroplet(one);
-    if (droplet === undefined || !isExactId(droplet.id)) return undefined;
+    if (droplet === undefined || !isExactDropletId(droplet.id)) return undefined;
     droplets.push(droplet);
   }
-  const links = isRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
+  const links = isJsonRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
   const actionIds: number[] = [];
   for (const link of links) {
-    if (!isRecord(link) || (link.rel !== undefined && link.rel !== 'create')) continue;
-    const id = numberField(link, 'id');
-    if (id !== undefined && isExactId(id)) actionIds.push(id);
+    if (!isJsonRecord(link) || (link.rel !== undefined && link.rel !== 'create')) continue;
+    const id = readNumberField(link, 'id');
+    if (id !== undefined && isExactDropletId(id)) actionIds.push(id);
   }
   return { droplets, actionIds };
 }

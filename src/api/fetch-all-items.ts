@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import { stringifyExact } from '../exact.ts';
-import { isRecord, type JsonRecord } from '../json.ts';
-import type { Api } from './client.ts';
+import { isJsonRecord, type JsonRecord } from '../json.ts';
+import type { ApiClient } from './client.ts';
 import { incompleteListError, listTotal, nextPagePath } from './list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
@@ -13,8 +13,8 @@ const maxUnchangedPages = 10;
  * moved between pages may be returned twice. The result is undefined if the response at `path` is not a list. When the rate
  * limit is reached after the first page, `pause` waits.
  */
-export async function fetchAllItems(
-  api: Api,
+export async function fetchAllListItems(
+  api: ApiClient,
   path: string,
   pause: WaitMilliseconds,
 ): Promise<readonly unknown[] | undefined> {
@@ -32,7 +32,7 @@ export async function fetchAllItems(
       rateLimitRetry: isFirst ? undefined : createRateLimitRetry(pause),
     });
     const list = findList(page);
-    if (!isRecord(page) || list === undefined) {
+    if (!isJsonRecord(page) || list === undefined) {
       if (isFirst) return undefined;
       throw new CliError('api_error', `could not read all of ${path}: a page is not a list`, {
         detail: `the pages before it have ${items.length} items`,
@@ -58,7 +58,7 @@ export async function fetchAllItems(
 }
 
 function findList(page: unknown): readonly unknown[] | undefined {
-  if (!isRecord(page)) return undefined;
+  if (!isJsonRecord(page)) return undefined;
   for (const [key, value] of Object.entries(page))
     if (key !== 'links' && key !== 'meta' && Array.isArray(value)) return value;
   return undefined;
@@ -67,6 +67,6 @@ function findList(page: unknown): readonly unknown[] | undefined {
 /** Reading that starts at a later page returns fewer items than the total. */
 function isFirstPage({ links }: JsonRecord, path: string): boolean {
   const page = new URLSearchParams(path.split('?')[1]).get('page');
-  const hasPrevious = isRecord(links) && isRecord(links.pages) && typeof links.pages.prev === 'string';
+  const hasPrevious = isJsonRecord(links) && isJsonRecord(links.pages) && typeof links.pages.prev === 'string';
   return !hasPrevious && (page === null || page === '1');
 }

@@ -5,7 +5,7 @@ import type { JsonRecord } from '../json.ts';
  * Result of reading a list: `complete` means that no item was missed, `again` that items may have been missed, `short` that the
  * server returns fewer items than its total.
  */
-export type CompletenessResult = 'complete' | 'again' | 'short';
+export type ListCompletenessResult = 'complete' | 'again' | 'short';
 
 /** An id above 2^53 is kept as a string of its digits, because several such numbers become the same double. */
 export type ListItemId = number | string;
@@ -38,7 +38,7 @@ export interface ListCompleteness {
   addItem(id: ListItemId, isNewcomer: boolean): boolean;
   /** Returns whether the next page must be read. @param isLast no page follows */
   endPage(isLast: boolean): boolean;
-  result(): CompletenessResult;
+  result(): ListCompletenessResult;
   /** The first pass reads every page of the list. */
   readonly isFirstPass: boolean;
   /** The number of items that were read in all passes together, and in this pass. */

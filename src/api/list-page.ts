@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
-import { parseExact, stringifyExact } from '../exact.ts';
-import { isRecord, type JsonRecord, numberField, parseExactJson, parseJson, stringField } from '../json.ts';
-import type { BufferedBody } from '../platform/buffered-body.ts';
+import { parseExactJsonOrThrow, stringifyExact } from '../exact.ts';
+import { isJsonRecord, type JsonRecord, parseExactJson, parseJson, readNumberField, readStringField } from '../json.ts';
+import type { BufferedResponseBody } from '../platform/buffered-body.ts';
 import { type ApiResponse, notJsonError } from './api-response.ts';
 import type { ListSplitter } from './split-list.ts';
 
@@ -33,8 +33,8 @@ export function parseListPage(
   const [plainPath = path] = path.split('?');
   if (json?.ok === false) throw notJsonError(response, 'GET', plainPath, json);
   const page = json?.value;
-  const list = isRecord(page) ? page[key] : undefined;
-  if (!isRecord(page) || !Array.isArray(list)) {
+  const list = isJsonRecord(page) ? page[key] : undefined;
+  if (!isJsonRecord(page) || !Array.isArray(list)) {
     throw new CliError('api_error', `could not read ${plainPath}: the response has no list "${key}"`, {
       hint: 'check base_url with `cloudctl config list`',
     });
@@ -60,11 +60,15 @@ export interface ListPageSource {
  * when the links are elsewhere. The text after the last `"links":` is valid JSON up to the end only if `links` is a member of
  * the outermost object, so the result is the same as after parsing the whole page.
  */
-export function nextPathFromTail(baseOrigin: string, body: BufferedBody, path: string): string | undefined {
+export function readNextPagePathFromTail(
+  baseOrigin: string,
+  body: BufferedResponseBody,
+  path: string,
+): string | undefined {
   const tail = body.end(maxTailLength);
   const at = tail.lastIndexOf('"links":');
   const json = at === -1 ? undefined : parseJson(`{${tail.toString('utf8', at)}`);
-  return json?.ok === true && isRecord(json.value) ? nextPagePath(baseOrigin, json.value.links, path) : undefined;
+  return json?.ok === true && isJsonRecord(json.value) ? nextPagePath(baseOrigin, json.value.links, path) : undefined;
 }
 
 const maxTailLength = 4096;
@@ -78,7 +82,7 @@ function splitItems(bytes: Buffer, splitter: ListSplitter): (ListItems & { rest:
   const span = (at: number): readonly [number, number] => [spans[2 * at] ?? 0, spans[2 * at + 1] ?? 0];
   return {
     partialItems,
-    item: (at) => parseExact(bytes.toString('utf8', ...span(at))),
+    item: (at) => parseExactJsonOrThrow(bytes.toString('utf8', ...span(at))),
     lines: (places) => linesOf(bytes, places.map(span)),
     rest,
   };
@@ -111,9 +115,9 @@ const lineBreak = 0x0a;
 
 /** Reads `meta.total`, also if it is a string of digits: without a total a list cannot be recognized as complete. */
 export function listTotal({ meta }: JsonRecord): number | undefined {
-  if (!isRecord(meta)) return undefined;
-  const text = stringField(meta, 'total');
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : numberField(meta, 'total');
+  if (!isJsonRecord(meta)) return undefined;
+  const text = readStringField(meta, 'total');
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : readNumberField(meta, 'total');
 }
 
 /**
@@ -121,7 +125,7 @@ export function listTotal({ meta }: JsonRecord): number | undefined {
  * against `path` (RFC 3986 §5.1.3).
  */
 export function nextPagePath(baseOrigin: string, links: unknown, path: string): string | undefined {
-  const pages = isRecord(links) && isRecord(links.pages) ? links.pages : {};
+  const pages = isJsonRecord(links) && isJsonRecord(links.pages) ? links.pages : {};
   const next = pages.next || '';
   if (next === '') return undefined;
   const here = `${baseOrigin}${path}`;

@@ -3,9 +3,9 @@ import { CliError } from '../errors.ts';
 import { stringifyExact } from '../exact.ts';
 import { parseJson } from '../json.ts';
 import type { ApiResponse } from './api-response.ts';
-import type { Api } from './client.ts';
+import type { ApiClient } from './client.ts';
 import { createListCompleteness, type ListCompleteness, type ListItemId } from './list-completeness.ts';
-import { incompleteListError, type ListPage, nextPathFromTail, parseListPage } from './list-page.ts';
+import { incompleteListError, type ListPage, parseListPage, readNextPagePathFromTail } from './list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 import { createListSplitter } from './split-list.ts';
 
@@ -41,7 +41,7 @@ export interface ListOptions<T> {
 }
 
 /** Some items of a list. Only `items` creates objects, because creating objects is most of the cost of a long list. */
-export interface PageItems<T> {
+export interface ListPageItems<T> {
   /** The items as received, as one JSON text per line. */
   readonly lines: () => Uint8Array;
   readonly items: () => readonly T[];
@@ -67,7 +67,7 @@ const clockToleranceMs = 5_000;
  * once. Throws `incomplete_list` when the list may have been read incompletely; list-completeness.ts explains how this is
  * determined.
  */
-export async function* listPages<T>(api: Api, list: ListRequest<T>): AsyncGenerator<PageItems<T>> {
+export async function* readListPages<T>(api: ApiClient, list: ListRequest<T>): AsyncGenerator<ListPageItems<T>> {
   const completeness = createListCompleteness();
   const demand: RemainingDemand = { left: list.options.limit ?? Number.POSITIVE_INFINITY };
   for (const size of pageSizes(list.options)) {
@@ -119,12 +119,12 @@ function smallestPageSize(limit: number, most: number): number {
 }
 
 async function* readOnePass<T>(
-  api: Api,
+  api: ApiClient,
   list: ListRequest<T>,
   size: number,
   completeness: ListCompleteness,
   demand: RemainingDemand,
-): AsyncGenerator<PageItems<T>> {
+): AsyncGenerator<ListPageItems<T>> {
   const { pause } = list.options;
   const start = new URL(list.path, api.baseOrigin);
   start.searchParams.set('page', '1');
@@ -137,7 +137,9 @@ async function* readOnePass<T>(
     const answered: ApiResponse = await answer;
     // When the next page is certainly needed, it is requested before this one is parsed.
     const soon: string | undefined =
-      completeness.isFirstPass && demand.left > size ? nextPathFromTail(api.baseOrigin, answered.raw, path) : undefined;
+      completeness.isFirstPass && demand.left > size
+        ? readNextPagePathFromTail(api.baseOrigin, answered.raw, path)
+        : undefined;
     const early: RequestedPage | undefined =
       soon === undefined || visited.has(soon) ? undefined : await requestPage(api, soon, pause);
     const parse = (response: ApiResponse): ListPage =>
@@ -200,7 +202,7 @@ interface RequestedPage {
   readonly answer: Promise<ApiResponse>;
 }
 
-async function requestPage(api: Api, path: string, pause?: WaitMilliseconds): Promise<RequestedPage> {
+async function requestPage(api: ApiClient, path: string, pause?: WaitMilliseconds): Promise<RequestedPage> {
   const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
   // A caller that stops before this page never awaits the response, and an unhandled rejection must not end the program.
   answer.catch(() => undefined);

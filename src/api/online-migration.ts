@@ -1,10 +1,10 @@
 import { CliError } from '../errors.ts';
 import { isExactNumber } from '../exact.ts';
-import { isRecord, type JsonRecord, parseExactJson } from '../json.ts';
+import { isJsonRecord, type JsonRecord, parseExactJson } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets, type Secret } from '../secret.ts';
 import type { ApiResponse } from './api-response.ts';
-import type { Api, ApiRequest } from './client.ts';
+import type { ApiClient, ApiRequest } from './client.ts';
 
 /**
  * The members of an online migration that the service sends. The specification shows no response for an online migration, so
@@ -20,7 +20,7 @@ export interface OnlineMigration {
 }
 
 /** The latest migration of a cluster, with the time of the response. */
-export interface FetchedMigration extends OnlineMigration {
+export interface FetchedOnlineMigration extends OnlineMigration {
   /**
    * The time of the response by the clock of the service, in milliseconds since the epoch; NaN when the response has no Date
    * header.
@@ -31,7 +31,7 @@ export interface FetchedMigration extends OnlineMigration {
 /** The server's clocks have a precision of one second, and the response may arrive late. */
 const clockToleranceMs = 5000;
 
-export function migrationPath(cluster: string): string {
+export function buildOnlineMigrationPath(cluster: string): string {
   return `/v2/databases/${cluster}/online-migration`;
 }
 
@@ -41,12 +41,12 @@ export function migrationPath(cluster: string): string {
  * @param until aborts the request; its reason is thrown
  */
 export async function fetchOnlineMigration(
-  api: Api,
+  api: ApiClient,
   cluster: string,
   { secrets = [], until }: Pick<ApiRequest, 'secrets' | 'until'> = {},
-): Promise<FetchedMigration | undefined> {
+): Promise<FetchedOnlineMigration | undefined> {
   try {
-    const response = await api.success({ method: 'GET', path: migrationPath(cluster), secrets, until });
+    const response = await api.success({ method: 'GET', path: buildOnlineMigrationPath(cluster), secrets, until });
     const { date: readAt = Number.NaN } = response;
     const migration = decodeOnlineMigration(response, secrets);
     if (migration !== undefined) return { ...migration, readAt };
@@ -54,9 +54,13 @@ export async function fetchOnlineMigration(
     if (error instanceof CliError && error.code === 'not_found') return undefined;
     throw error;
   }
-  throw new CliError('api_error', `could not parse the response of GET ${migrationPath(cluster)}: no migration in it`, {
-    hint: `\`cloudctl api GET ${migrationPath(cluster)}\` prints the response`,
-  });
+  throw new CliError(
+    'api_error',
+    `could not parse the response of GET ${buildOnlineMigrationPath(cluster)}: no migration in it`,
+    {
+      hint: `\`cloudctl api GET ${buildOnlineMigrationPath(cluster)}\` prints the response`,
+    },
+  );
 }
 
 /**
@@ -68,9 +72,9 @@ export function decodeOnlineMigration(
   secrets: readonly Secret[],
 ): OnlineMigration | undefined {
   const json = parseExactJson(response.text());
-  if (!json.ok || !isRecord(json.value)) return undefined;
+  if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const { online_migration: inner = json.value } = json.value;
-  if (!isRecord(inner)) return undefined;
+  if (!isJsonRecord(inner)) return undefined;
   const text = (key: string): string | undefined => {
     const value = inner[key];
     if (typeof value !== 'string' && typeof value !== 'number' && !isExactNumber(value)) return undefined;
@@ -86,7 +90,10 @@ export function decodeOnlineMigration(
 }
 
 /** Whether the migration was created in the last `elapsed` milliseconds; undefined when the times do not show it. */
-export function isCreatedWithin({ createdAt = '', readAt }: FetchedMigration, elapsed: number): boolean | undefined {
+export function isMigrationCreatedWithin(
+  { createdAt = '', readAt }: FetchedOnlineMigration,
+  elapsed: number,
+): boolean | undefined {
   const created = Date.parse(createdAt);
   // A creation time in the future has another time zone or is not a time, so it proves nothing.
   if (Number.isNaN(created) || Number.isNaN(readAt) || created > readAt + clockToleranceMs) return undefined;
@@ -107,7 +114,7 @@ export function isFailedMigrationStatus(status: string | undefined): boolean {
 }
 
 /** Describes a migration in a message, such as `migration m-1, status running, since 2026-01-01T00:00:00Z`. */
-export function describeMigration({ id, status, createdAt }: Omit<OnlineMigration, 'raw'>): string {
+export function describeOnlineMigration({ id, status, createdAt }: Omit<OnlineMigration, 'raw'>): string {
   const parts = [
     id === undefined || id === '' ? 'a migration' : `migration ${id}`,
     ...(status === undefined ? [] : [`status ${status}`]),

@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
-import { isRecord, parseJson, stringField } from '../json.ts';
-import { readBodyText } from '../platform/buffered-body.ts';
-import { type HttpSender, SendError } from '../platform/http-sender.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { readResponseBodyText } from '../platform/buffered-body.ts';
+import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 
 export interface SandboxAdminApi {
   /** The decoded response body; undefined for a response without a body. */
@@ -25,7 +25,7 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
           signal: AbortSignal.timeout(40_000),
           redirect: 'manual',
         });
-        const text = (await readBodyText(answer, 64 * 1024 * 1024)) ?? '';
+        const text = (await readResponseBodyText(answer, 64 * 1024 * 1024)) ?? '';
         const json = text === '' ? undefined : parseJson(text);
         if (answer.status < 200 || answer.status >= 300)
           throw refusedError(answer.status, json?.ok === true ? json.value : undefined);
@@ -35,7 +35,7 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
           });
         return json?.value;
       } catch (error) {
-        if (!(error instanceof SendError)) throw error;
+        if (!(error instanceof HttpSendError)) throw error;
         throw new CliError('unreachable', `could not reach the sandbox: ${error.message}`, {
           detail: adminUrl,
           hint: 'start a sandbox with `cloudctl sandbox start`',
@@ -46,7 +46,7 @@ export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminT
 }
 
 function refusedError(status: number, body: unknown): CliError {
-  const message = isRecord(body) ? stringField(body, 'message') : undefined;
+  const message = isJsonRecord(body) ? readStringField(body, 'message') : undefined;
   return new CliError('api_error', `the sandbox responded with ${status}`, {
     detail: message,
     hint:

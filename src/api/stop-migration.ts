@@ -1,13 +1,13 @@
 import { CliError } from '../errors.ts';
-import { SendError } from '../platform/http-sender.ts';
+import { HttpSendError } from '../platform/http-sender.ts';
 import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
-import type { Api } from './client.ts';
+import type { ApiClient } from './client.ts';
 import {
-  describeMigration,
-  type FetchedMigration,
+  buildOnlineMigrationPath,
+  describeOnlineMigration,
+  type FetchedOnlineMigration,
   fetchOnlineMigration,
   isEndedMigrationStatus,
-  migrationPath,
 } from './online-migration.ts';
 
 /**
@@ -17,12 +17,12 @@ import {
  * the migration after a successful request, the status is `stopped`.
  */
 export async function stopOnlineMigration(
-  api: Api,
+  api: ApiClient,
   cluster: string,
-  migration: FetchedMigration,
+  migration: FetchedOnlineMigration,
   loginHints: LoginHints,
-): Promise<FetchedMigration> {
-  const path = migrationPath(cluster);
+): Promise<FetchedOnlineMigration> {
+  const path = buildOnlineMigrationPath(cluster);
   const named = migration.id === undefined ? path : `${path}/${encodeURIComponent(migration.id)}`;
   let failure = await sendStop(api, named, loginHints);
   if (isPathMissing(failure) && named !== path && (await isStillRunning(api, cluster, migration)))
@@ -38,7 +38,7 @@ export async function stopOnlineMigration(
   if (shown !== undefined && shown.id === migration.id && isEndedMigrationStatus(shown.status)) return shown;
   if (isPathMissing(failure)) {
     throw new CliError('not_found', 'the service does not stop migrations through its API', {
-      detail: `DELETE ${path}: status ${failure.status}; ${describeMigration(migration)}`,
+      detail: `DELETE ${path}: status ${failure.status}; ${describeOnlineMigration(migration)}`,
       hint: 'stop the migration in the control panel',
       status: failure.status,
       requestId: failure.requestId,
@@ -46,7 +46,7 @@ export async function stopOnlineMigration(
   }
   if (failure.status !== undefined && failure.status < 500) throw failure;
   throw new CliError(failure.code, 'it is not known whether the migration was stopped', {
-    detail: `${failure.message}; the service shows ${describeMigration(shown ?? migration)}`,
+    detail: `${failure.message}; the service shows ${describeOnlineMigration(shown ?? migration)}`,
     hint: `show the migration with \`cloudctl db status ${cluster}\`, and stop it again if it is running`,
     status: failure.status,
     requestId: failure.requestId,
@@ -55,12 +55,12 @@ export async function stopOnlineMigration(
 }
 
 /** The error of a request that did not succeed; undefined after a success. */
-async function sendStop(api: Api, path: string, loginHints: LoginHints): Promise<CliError | undefined> {
+async function sendStop(api: ApiClient, path: string, loginHints: LoginHints): Promise<CliError | undefined> {
   let response: ApiResponse;
   try {
     response = await api.request({ method: 'DELETE', path });
   } catch (error) {
-    if (error instanceof CliError && error.cause instanceof SendError && error.cause.sent) return error;
+    if (error instanceof CliError && error.cause instanceof HttpSendError && error.cause.sent) return error;
     throw error;
   }
   const isSuccess = response.status >= 200 && response.status < 300;
@@ -71,7 +71,7 @@ function isPathMissing(failure: CliError | undefined): boolean {
   return [404, 405, 501].includes(failure?.status ?? 0);
 }
 
-async function isStillRunning(api: Api, cluster: string, { id }: FetchedMigration): Promise<boolean> {
+async function isStillRunning(api: ApiClient, cluster: string, { id }: FetchedOnlineMigration): Promise<boolean> {
   const shown = await fetchOnlineMigration(api, cluster);
   return shown !== undefined && shown.id === id && !isEndedMigrationStatus(shown.status);
 }

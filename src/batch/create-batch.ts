@@ -1,12 +1,16 @@
 import { CliError } from '../errors.ts';
 import type { BatchState, UncertainRequestGroup } from './ledger/batch-state.ts';
 import { createAbortScope } from './sending/abort-scope.ts';
-import { createDropletGroup, type DropletGroupDeps, settleUncertainGroup } from './sending/droplet-group.ts';
 import {
-  createGroupQueue,
-  type GroupQueue,
-  type GroupQueueOptions,
-  recordUnsentGroups,
+  type DropletRequestGroupDeps,
+  sendDropletRequestGroup,
+  settleUncertainRequestGroup,
+} from './sending/droplet-group.ts';
+import {
+  createRequestGroupQueue,
+  type RequestGroupQueue,
+  type RequestGroupQueueOptions,
+  recordUnsentRequestGroups,
 } from './sending/group-queue.ts';
 import { createResponseDeadline } from './sending/response-deadline.ts';
 
@@ -16,7 +20,7 @@ import { createResponseDeadline } from './sending/response-deadline.ts';
  */
 export function latestArrivalOfEarlierRequests(
   state: Pick<BatchState, 'uncertainGroups'>,
-  { clock, timings }: Pick<DropletGroupDeps, 'clock' | 'timings'>,
+  { clock, timings }: Pick<DropletRequestGroupDeps, 'clock' | 'timings'>,
 ): number {
   const now = clock.now();
   const sent = state.uncertainGroups().flatMap(({ sentAt }) => (sentAt === undefined ? [] : [sentAt]));
@@ -25,9 +29,9 @@ export function latestArrivalOfEarlierRequests(
   return Math.max(now, Math.min(last, now) + timings.orphanLimit);
 }
 
-export interface BatchOptions
-  extends GroupQueueOptions,
-    Omit<DropletGroupDeps, 'isStopped' | 'lateResponses' | 'abortScope'> {
+export interface CreateMissingDropletsOptions
+  extends RequestGroupQueueOptions,
+    Omit<DropletRequestGroupDeps, 'isStopped' | 'lateResponses' | 'abortScope'> {
   /** The response time in milliseconds after which a response counts as late. */
   readonly timeout: number;
   /** Called with the names of a group when their result is final in this run; the returned promise is awaited. */
@@ -39,13 +43,13 @@ export interface BatchOptions
  * Resolves with the error that stopped the batch, or undefined if no error stopped it. The state of the ledger contains the
  * result of each name.
  */
-export async function createBatch(options: BatchOptions): Promise<CliError | undefined> {
+export async function createMissingDroplets(options: CreateMissingDropletsOptions): Promise<CliError | undefined> {
   const { ledger, ending } = options;
   const { state } = ledger;
   let stop: CliError | undefined;
   let unexpected: { readonly error: unknown } | undefined;
   const lateResponses = createResponseDeadline(options.clock, options.timeout, options.ended);
-  const deps: Omit<DropletGroupDeps, 'abortScope'> = {
+  const deps: Omit<DropletRequestGroupDeps, 'abortScope'> = {
     ...options,
     lateResponses,
     isStopped: () => stop !== undefined || unexpected !== undefined,
@@ -68,9 +72,9 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
   };
   const endedAt = latestArrivalOfEarlierRequests(state, options);
   const settle = async (group: UncertainRequestGroup): Promise<void> => {
-    if (await settleUncertainGroup(group, endedAt, deps)) await report(group.names);
+    if (await settleUncertainRequestGroup(group, endedAt, deps)) await report(group.names);
   };
-  const worker = async (take: GroupQueue['take']): Promise<void> => {
+  const worker = async (take: RequestGroupQueue['take']): Promise<void> => {
     // A group is reported while the next group is sent, and reports run one after the other.
     let reporting: Promise<void> | undefined;
     const abortScope = createAbortScope(options.ended);
@@ -79,7 +83,7 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
       const group = await take().catch(stopWith);
       if (group === undefined) break;
       try {
-        const stopped = await createDropletGroup(group, workerDeps);
+        const stopped = await sendDropletRequestGroup(group, workerDeps);
         stop ??= stopped;
       } catch (error) {
         stopWith(error);
@@ -91,17 +95,17 @@ export async function createBatch(options: BatchOptions): Promise<CliError | und
     await reporting;
   };
   try {
-    recordUnsentGroups(options);
+    recordUnsentRequestGroups(options);
     // All uncertain groups are resolved at the same time, so that they share lookups, and before any droplet is requested, so
     // that the lists do not change.
     await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
-    const { count, take } = createGroupQueue(options);
+    const { count, take } = createRequestGroupQueue(options);
     await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => worker(take)));
   } finally {
     lateResponses.close();
   }
   try {
-    recordUnsentGroups(options);
+    recordUnsentRequestGroups(options);
     ledger.flush();
   } catch (error) {
     stopWith(error);

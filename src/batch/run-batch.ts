@@ -1,25 +1,25 @@
-import type { Api } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import { CliError, type ExitCode } from '../errors.ts';
-import { listenForInterruption } from './batch-interruption.ts';
+import { listenForBatchInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
 import type { BatchResultRow, BatchState } from './ledger/batch-state.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createDropletLookup } from './lookup/droplet-lookup.ts';
-import { reportDuplicates } from './lookup/settle-tagged.ts';
-import type { UserData } from './options/user-data.ts';
+import { reportDuplicateDroplets } from './lookup/settle-tagged.ts';
+import type { DropletUserData } from './options/user-data.ts';
 import { reportBatchEnd } from './report/batch-end.ts';
 import { startBatchReporter } from './report/batch-reporter.ts';
-import { startSilenceNotice } from './report/silence-notice.ts';
-import { batchTimingsFor } from './sending/batch-timings.ts';
-import { createSendLane, type SendLaneOptions } from './sending/send-lane.ts';
-import { sendMissing } from './sending/send-missing.ts';
-import { endSingleCreation, isCreationProven, printLedgerPath } from './single-creation.ts';
-import { createWaitResults } from './waiting/wait-results.ts';
-import { waitUntilActive } from './waiting/wait-until-active.ts';
+import { startBatchWaitingNotice } from './report/silence-notice.ts';
+import { readBatchTimeLimits } from './sending/batch-timings.ts';
+import { createRateLimitedSender, type SendLaneOptions } from './sending/send-lane.ts';
+import { sendMissingDroplets } from './sending/send-missing.ts';
+import { endSingleDropletCreation, isDropletCreationProven, printLedgerPath } from './single-creation.ts';
+import { createDropletWaitResults } from './waiting/wait-results.ts';
+import { waitUntilDropletsActive } from './waiting/wait-until-active.ts';
 
 export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
-  readonly api: Api;
-  readonly userData?: UserData | undefined;
+  readonly api: ApiClient;
+  readonly userData?: DropletUserData | undefined;
   /** The ledger is deleted when the result of its only name is proven; the path of the ledger is printed only if the file stays. */
   readonly isSingle?: boolean;
   /** The response time in milliseconds after which a response counts as late. */
@@ -40,19 +40,19 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
 
 /** Creates the remaining droplets of a batch, prints rows, progress and summary, and resolves with the exit code. */
 export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
-  const notice = startSilenceNotice(commandIo);
+  const notice = startBatchWaitingNotice(commandIo);
   const { io } = notice;
   const { progress, output, host } = io;
   const { clock } = host;
   const { api, loginHints, wait, resume, profileOptions } = options;
-  const results = createWaitResults();
-  const timings = batchTimingsFor(host.env);
+  const results = createDropletWaitResults();
+  const timings = readBatchTimeLimits(host.env);
   const onPause = (ms: number): Promise<void> => {
     notice.pausing(ms);
     return options.onPause(ms);
   };
-  const lane = createSendLane({ api, loginHints, clock, maxPause: options.maxWait, onPause });
-  const interruption = listenForInterruption(host, timings.interruptLimit);
+  const lane = createRateLimitedSender({ api, loginHints, clock, maxPause: options.maxWait, onPause });
+  const interruption = listenForBatchInterruption(host, timings.interruptLimit);
   const { ending, ended } = interruption;
   const deps = { ledger, lane, lookup: createDropletLookup(lane), clock, timings, ending, ended, loginHints };
   const { state } = ledger;
@@ -64,14 +64,14 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
    */
   let lastLookupAt: number | undefined;
   try {
-    const isLedgerKept = (row: BatchResultRow): boolean => options.isSingle !== true || !isCreationProven(row);
+    const isLedgerKept = (row: BatchResultRow): boolean => options.isSingle !== true || !isDropletCreationProven(row);
     const reporter = await startBatchReporter(io, ledger, wait ? results : undefined, isLedgerKept);
     try {
       if (isBatchFinished(state)) await output.note('The batch is complete: there is nothing left to send.');
-      else ({ stopped, lastLookupAt } = await sendMissing(notice, reporter, deps, options));
+      else ({ stopped, lastLookupAt } = await sendMissingDroplets(notice, reporter, deps, options));
       if (wait && !ending.aborted) {
         notice.awaiting(() => 'waiting until the droplets are active');
-        await waitUntilActive(state, {
+        await waitUntilDropletsActive(state, {
           ...{ lane, clock, results, signal: ending },
           ...{ timings, timeout: options.waitTimeout },
           onPoll: async (active, total, ended) => {
@@ -84,7 +84,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
         notice.awaiting(() => 'looking for droplets that exist twice');
         if (lastLookupAt > clock.now()) await output.note(lastLookupNote);
         await clock.sleep(Math.max(0, lastLookupAt - clock.now()), ending);
-        const duplicates = await reportDuplicates(deps);
+        const duplicates = await reportDuplicateDroplets(deps);
         await reporter.settled(duplicates.names);
         if (!duplicates.hasTagged && state.counts().created > 0) await output.warn(noTagsWarning);
       }
@@ -109,7 +109,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
   if (options.isSingle === true)
-    await endSingleCreation(io, ledger, failure === undefined && results.failures.size === 0);
+    await endSingleDropletCreation(io, ledger, failure === undefined && results.failures.size === 0);
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 

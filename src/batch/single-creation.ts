@@ -8,13 +8,13 @@ import type { Ledger } from './ledger/ledger.ts';
  * A creation of one droplet without batch options: the ledger is deleted once the result is proven, and its path is printed
  * only if the file stays.
  */
-export function isSingleCreation({ state }: Pick<Ledger, 'state'>, args: ParsedArgs): boolean {
+export function isSingleDropletCreation({ state }: Pick<Ledger, 'state'>, args: ParsedArgs): boolean {
   const named = ['resume', 'ledger', 'batch-id', 'mark'];
   return state.batch.names.length === 1 && !named.some((option) => args.has(option));
 }
 
 /** A complete creation response names the droplet and its action; a droplet that a lookup found has no action. */
-export function isCreationProven(row: BatchResultRow): boolean {
+export function isDropletCreationProven(row: BatchResultRow): boolean {
   return row.status === 'skipped' || (row.status === 'created' && row.action_id !== undefined);
 }
 
@@ -27,11 +27,11 @@ export async function printLedgerPath(
 }
 
 /** @param hasSucceeded no error stopped the run, and the row of the droplet was printed */
-export async function endSingleCreation(
+export async function endSingleDropletCreation(
   io: Pick<BatchIo, 'output'>,
   ledger: Ledger,
   hasSucceeded: boolean,
 ): Promise<void> {
-  if (hasSucceeded && isCreationProven(ledger.state.rowAt(0))) await ledger.discard();
+  if (hasSucceeded && isDropletCreationProven(ledger.state.rowAt(0))) await ledger.discard();
   else await printLedgerPath(io, ledger);
 }

@@ -1,4 +1,4 @@
-import type { Environment, OutputSink } from '../platform/host.ts';
+import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 
 /** The terminal text styles that the program uses. Without colour each style returns its text unchanged. */
 export interface TerminalStyles {
@@ -12,7 +12,7 @@ export interface TerminalStyles {
 
 export interface ColorOptions {
   readonly sink: Pick<OutputSink, 'isTTY'>;
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   /** Whether the option `--no-color` was given. */
   readonly noColor: boolean;
 }

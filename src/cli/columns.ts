@@ -1,13 +1,13 @@
 import { usageError } from '../errors.ts';
 import { type ExactNumber, isExactNumber, stringifyExact } from '../exact.ts';
-import { printableInput } from './printable-input.ts';
+import { shortenInputForError } from './printable-input.ts';
 import { nearestWord } from './suggest.ts';
 
-export type Cell = string | number | boolean | ExactNumber | null | undefined;
+export type TableCellValue = string | number | boolean | ExactNumber | null | undefined;
 
-export interface Column<T> {
+export interface OutputColumn<T> {
   readonly name: string;
-  readonly value: (row: T) => Cell;
+  readonly value: (row: T) => TableCellValue;
   /** An extra column is printed only when `--format` names it. */
   readonly extra?: boolean;
   /**
@@ -18,16 +18,16 @@ export interface Column<T> {
   /** How a terminal shows the cells of a column: a status in its colour, a time relative to now. */
   readonly kind?: 'state' | 'time';
   /** The http URL that the cell leads to on a terminal. */
-  readonly link?: (cell: Cell) => string | undefined;
+  readonly link?: (cell: TableCellValue) => string | undefined;
 }
 
 /** The properties of a column that a table on a terminal uses. */
-export type ColumnTraits = Pick<Column<unknown>, 'priority' | 'kind' | 'link'>;
+export type OutputColumnTraits = Pick<OutputColumn<unknown>, 'priority' | 'kind' | 'link'>;
 
 /** How an object or a list of objects is shown in formats with columns. */
 export interface ListView<T> {
   /** Every column that `--format` accepts. */
-  readonly columns: readonly Column<T>[];
+  readonly columns: readonly OutputColumn<T>[];
   /** The table is not cut to the width of the terminal, because users paste its cells. */
   readonly untruncated?: boolean;
   /**
@@ -38,8 +38,9 @@ export interface ListView<T> {
 }
 
 /** The view with links from the cells of one column. */
-export function linkColumn<T>(view: ListView<T>, name: string, link: (text: string) => string): ListView<T> {
-  const linkOf = (cell: Cell) => (cell === undefined || cell === null || cell === '' ? undefined : link(String(cell)));
+export function linkOutputColumn<T>(view: ListView<T>, name: string, link: (text: string) => string): ListView<T> {
+  const linkOf = (cell: TableCellValue) =>
+    cell === undefined || cell === null || cell === '' ? undefined : link(String(cell));
   return {
     ...view,
     columns: view.columns.map((column) => (column.name === name ? { ...column, link: linkOf } : column)),
@@ -50,10 +51,10 @@ export function linkColumn<T>(view: ListView<T>, name: string, link: (text: stri
  * The columns to print: the columns of `--format` in its order, else every column that is not extra. Throws a usage error for
  * an unknown column name.
  */
-export function pickColumns<T>(
-  known: readonly Column<T>[],
+export function pickOutputColumns<T>(
+  known: readonly OutputColumn<T>[],
   wanted: readonly string[] | undefined,
-): readonly Column<T>[] {
+): readonly OutputColumn<T>[] {
   const names = wanted?.filter((name) => name !== '') ?? [];
   if (names.length === 0) return known.filter(({ extra }) => extra !== true);
   return names.map((name) => {
@@ -69,18 +70,18 @@ export function pickColumns<T>(
 }
 
 /** The columns of rows whose shape is not known in advance, such as the result of a query: every key, in order of appearance. */
-export function columnsFromRows(
+export function deriveOutputColumnsFromRows(
   rows: readonly Readonly<Record<string, unknown>>[],
-): readonly Column<Readonly<Record<string, unknown>>>[] {
+): readonly OutputColumn<Readonly<Record<string, unknown>>>[] {
   const keys = new Set(rows.flatMap((row) => Object.keys(row)));
   return [...keys].map((name) => ({
     name,
-    value: (row) => (Object.hasOwn(row, name) ? toTableCell(row[name]) : undefined),
+    value: (row) => (Object.hasOwn(row, name) ? toTableCellValue(row[name]) : undefined),
   }));
 }
 
 /** Returns a scalar unchanged, and an object or a list as JSON text. */
-export function toTableCell(value: unknown): Cell {
+export function toTableCellValue(value: unknown): TableCellValue {
   switch (typeof value) {
     case 'string':
     case 'number':
@@ -93,14 +94,17 @@ export function toTableCell(value: unknown): Cell {
 }
 
 /** The chosen columns of a row as an object with the column names as keys. */
-export function rowObject<T>(row: T, columns: readonly Column<T>[]): Readonly<Record<string, Cell>> {
+export function buildOutputRowObject<T>(
+  row: T,
+  columns: readonly OutputColumn<T>[],
+): Readonly<Record<string, TableCellValue>> {
   return Object.fromEntries(columns.map(({ name, value }) => [name, value(row) ?? null]));
 }
 
 function unknownColumnError(name: string, known: readonly string[]) {
   const meant = nearestWord(name, known);
   return usageError(
-    `unknown column "${printableInput(name)}"`,
+    `unknown column "${shortenInputForError(name)}"`,
     meant === undefined
       ? `use known columns, such as \`--format ${known.slice(0, 2).join(',')}\``
       : `did you mean \`--format ${meant}\`?`,

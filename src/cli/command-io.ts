@@ -1,6 +1,6 @@
 import type { Host } from '../platform/host.ts';
 import type { ParsedArgs } from './command.ts';
-import type { Output } from './output.ts';
+import type { CommandOutput } from './output.ts';
 import type { ProgressReporter } from './progress.ts';
 import type { Prompts } from './prompts.ts';
 
@@ -12,7 +12,7 @@ export interface CommandIo {
   readonly host: Host;
   /** The global options. */
   readonly globals: ParsedArgs;
-  readonly output: Output;
+  readonly output: CommandOutput;
   readonly prompts: Prompts;
   readonly progress: ProgressReporter;
 }

@@ -1,5 +1,5 @@
 import type { CommandDescription, CommandGroup, CommandSpec, CommandTree, LazyCommand, OptionSpec } from './command.ts';
-import { environmentVariablesOf } from './environment-variables.ts';
+import { selectEnvironmentVariableSpecs } from './environment-variables.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
 import { storedDescription } from './stored-help.ts';
 import { formatSynopsis } from './synopsis.ts';
@@ -18,7 +18,7 @@ export async function describeCommand<C>(
   const stored = storedDescription(words.slice(1));
   if (stored !== undefined) return stored;
   const path = words.join(' ');
-  const environment = environmentVariablesOf(words.slice(1));
+  const environment = selectEnvironmentVariableSpecs(words.slice(1));
   if (node.kind === 'command') {
     const { description, arguments: positionals = [], options = [], examples = [] }: CommandSpec<C> = await node.load();
     const synopsis = formatSynopsis(path, { arguments: positionals });

@@ -1,5 +1,5 @@
 import type { ExitCode } from '../errors.ts';
-import type { VariableSpec } from './environment-variables.ts';
+import type { EnvironmentVariableSpec } from './environment-variables.ts';
 
 /**
  * One command as its file in src/commands describes it: arguments and options for the parser, texts for help and completion,
@@ -108,7 +108,7 @@ export interface CommandDescription {
   readonly options: readonly OptionSpec[];
   readonly examples: readonly ExampleSpec[];
   /** The variables that concern this command; every variable for the program itself. */
-  readonly environment: readonly VariableSpec[];
+  readonly environment: readonly EnvironmentVariableSpec[];
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   /** The command of this group that runs when none is typed. */
   readonly defaultCommand?: string | undefined;

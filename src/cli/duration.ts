@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { printableInput } from './printable-input.ts';
+import { shortenInputForError } from './printable-input.ts';
 
 export { formatWaitingTime } from '../platform/waiting-time.ts';
 
@@ -20,14 +20,14 @@ export function requireDuration(text: string, source: string, min = 0): number {
   if (ms === undefined) {
     const unit = /^\d+$/.test(text) ? `${text}s` : '30s';
     throw usageError(
-      `${source} is not a duration: "${printableInput(text)}"`,
+      `${source} is not a duration: "${shortenInputForError(text)}"`,
       `use a form such as ${assignmentExample(source, unit)}`,
       durationSyntax,
     );
   }
   if (ms < min) {
     throw usageError(
-      `${source} is too short: "${printableInput(text)}"`,
+      `${source} is too short: "${shortenInputForError(text)}"`,
       `pass ${formatDuration(min)} or more, such as ${assignmentExample(source, formatDuration(min))}`,
     );
   }

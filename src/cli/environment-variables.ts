@@ -1,4 +1,4 @@
-export interface VariableSpec {
+export interface EnvironmentVariableSpec {
   readonly name: string;
   readonly description: string;
   /** Names of the commands or groups that read the variable; absent when every command reads it. */
@@ -8,7 +8,7 @@ export interface VariableSpec {
 const login = ['auth setup', 'auth login'];
 
 /** The environment variables of the program, for help and reference pages (precedence: option > environment > profile > default). */
-export const environmentVariables: readonly VariableSpec[] = [
+export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
   { name: 'CLOUDCTL_PROFILE', description: 'same as --profile' },
   { name: 'CLOUDCTL_OUTPUT', description: 'same as --output' },
   { name: 'CLOUDCTL_AUTH_URL', description: 'same as --auth-url' },
@@ -65,10 +65,10 @@ export const environmentVariables: readonly VariableSpec[] = [
 ];
 
 /** The environment variables of the command or group that the words name; without words, all variables. */
-export function environmentVariablesOf(words: readonly string[]): readonly VariableSpec[] {
-  if (words.length === 0) return environmentVariables;
+export function selectEnvironmentVariableSpecs(words: readonly string[]): readonly EnvironmentVariableSpec[] {
+  if (words.length === 0) return environmentVariableSpecs;
   const path = words.join(' ');
-  return environmentVariables.filter(({ commands = [] }) =>
+  return environmentVariableSpecs.filter(({ commands = [] }) =>
     commands.some((command) => path === command || path.startsWith(`${command} `)),
   );
 }

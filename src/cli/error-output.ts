@@ -1,9 +1,9 @@
 import { CliError, errorJson } from '../errors.ts';
-import type { Environment, OutputSink } from '../platform/host.ts';
+import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 
-export interface ErrorStyle {
+export interface ErrorOutputStyle {
   readonly stderr: OutputSink;
   /** Whether the error is printed as one JSON object instead of three lines of text. */
   readonly json: boolean;
@@ -11,7 +11,7 @@ export interface ErrorStyle {
 }
 
 /** Prints `error:`, `detail:` and `hint:` to stderr, or one JSON object (docs/errors.md). */
-export async function printError(error: CliError, { stderr, json, color }: ErrorStyle): Promise<void> {
+export async function printError(error: CliError, { stderr, json, color }: ErrorOutputStyle): Promise<void> {
   if (json) {
     await stderr.write(`${JSON.stringify(errorJson(sanitizeError(error)))}\n`);
     return;
@@ -38,7 +38,7 @@ export function toCliError(thrown: unknown): CliError {
 }
 
 /** Whether errors are printed as JSON, decided from arguments and environment alone, for errors before the settings are known. */
-export function isJsonErrorOutput(argv: readonly string[], env: Environment): boolean {
+export function isJsonErrorOutput(argv: readonly string[], env: ProcessEnvironment): boolean {
   let format = env.CLOUDCTL_OUTPUT;
   let isJson = false;
   for (const [at, word] of argv.entries()) {

@@ -68,7 +68,7 @@ function sectionsOf(command: CommandDescription, page: HelpLayout, topics: HelpT
     section('Usage', wrap(synopsis, page.width - 2, 4).split('\n'), page),
     entriesSection('Commands', subcommands, page),
     entriesSection('Arguments', positionals, page),
-    entriesSection('Options', optionEntries(options), page),
+    entriesSection('Options', buildOptionHelpEntries(options), page),
     examplesSection(examples, page),
     entriesSection(
       'Environment',
@@ -103,7 +103,7 @@ function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): st
 }
 
 /** The entries of an options section in a help page. */
-export function optionEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
+export function buildOptionHelpEntries(options: readonly OptionSpec[]): readonly HelpEntry[] {
   return options.map((option) => ({
     term: formatOptionTerm(option),
     text: withChoices(option.description, option.choices) + (option.multiple === 'repeat' ? ' (may be repeated)' : ''),

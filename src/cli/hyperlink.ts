@@ -1,4 +1,4 @@
-import type { Environment, OutputSink } from '../platform/host.ts';
+import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 
 /**
  * The text as a hyperlink of the terminal (OSC 8). A URL that could end the sequence, or is not an http URL in visible ASCII,
@@ -9,7 +9,7 @@ export function hyperlink(text: string, url: string): string {
 }
 
 /** Whether the terminal shows hyperlinks: others may print the sequence. FORCE_HYPERLINK decides where it is set. */
-export function areHyperlinksShown({ isTTY }: Pick<OutputSink, 'isTTY'>, env: Environment): boolean {
+export function areHyperlinksShown({ isTTY }: Pick<OutputSink, 'isTTY'>, env: ProcessEnvironment): boolean {
   if (!isTTY || env.TERM === 'dumb') return false;
   if (env.FORCE_HYPERLINK !== undefined) return !['', '0', 'false'].includes(env.FORCE_HYPERLINK);
   // A multiplexer passes on what it knows itself, whatever the terminal around it can do.

@@ -1,7 +1,7 @@
 import { usageError } from '../errors.ts';
-import { isRecord } from '../json.ts';
+import { isJsonRecord } from '../json.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
-import { printableInput } from './printable-input.ts';
+import { shortenInputForError } from './printable-input.ts';
 
 /**
  * Creates the query of `--json FIELD,…`, which keeps only these members of one object or of each object in a list. Throws a
@@ -10,11 +10,11 @@ import { printableInput } from './printable-input.ts';
 export function createFieldQuery(fields: readonly string[], before: JmespathQuery | undefined): JmespathQuery {
   const pick = (data: unknown): unknown => {
     const rows: readonly unknown[] = Array.isArray(data) ? data : [data];
-    const objects = rows.filter(isRecord);
+    const objects = rows.filter(isJsonRecord);
     const missing = fields.find((field) => objects.length > 0 && !objects.some((one) => Object.hasOwn(one, field)));
     if (missing !== undefined) throw unknownFieldError(missing, objects);
     const picked = rows.map((row) =>
-      isRecord(row) ? Object.fromEntries(fields.map((field) => [field, row[field] ?? null])) : row,
+      isJsonRecord(row) ? Object.fromEntries(fields.map((field) => [field, row[field] ?? null])) : row,
     );
     return Array.isArray(data) ? picked : picked[0];
   };
@@ -25,8 +25,8 @@ export function createFieldQuery(fields: readonly string[], before: JmespathQuer
 function unknownFieldError(field: string, objects: readonly Readonly<Record<string, unknown>>[]) {
   const known = [...new Set(objects.flatMap((one) => Object.keys(one)))];
   return usageError(
-    `unknown field "${printableInput(field)}" for --json`,
+    `unknown field "${shortenInputForError(field)}" for --json`,
     `use known fields, such as \`--json ${known.slice(0, 2).join(',')}\``,
-    `known fields: ${known.map((name) => printableInput(name)).join(', ')}`,
+    `known fields: ${known.map((name) => shortenInputForError(name)).join(', ')}`,
   );
 }

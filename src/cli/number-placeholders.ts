@@ -1,7 +1,7 @@
 import { isExactNumber } from '../exact.ts';
 
 /** Data in which doubles replace exact numbers, with the function that restores the exact numbers in a query result. */
-export interface NumberPlaceholders {
+export interface ExactNumberPlaceholders {
   readonly data: unknown;
   /**
    * Restores the original values in a query result: unchanged lists and objects are identical to the input, and numbers beyond
@@ -14,7 +14,7 @@ export interface NumberPlaceholders {
  * Replaces exact numbers (src/exact.ts) with doubles, which JMESPath can compute with; returns undefined if the data has no
  * exact numbers.
  */
-export function replaceExactNumbers(data: unknown): NumberPlaceholders | undefined {
+export function replaceExactNumbers(data: unknown): ExactNumberPlaceholders | undefined {
   const exact = new Map<string, unknown>();
   const taken = new Set<number>();
   collectNumbers(data, exact, taken);

@@ -3,24 +3,29 @@ import type { OutputSink } from '../platform/host.ts';
 import { indentLines, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
 import type { ListView } from './columns.ts';
-import { pickColumns } from './columns.ts';
+import { pickOutputColumns } from './columns.ts';
 import { printError } from './error-output.ts';
 import { jsonDocument } from './formats/json.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
-import type { PagedPrint } from './paged-print.ts';
-import { type PresentedData, presentObject, presentResult, presentRows } from './present.ts';
+import type { PagerPrinter } from './paged-print.ts';
 import {
-  csvRecord,
+  type PreparedOutput,
+  prepareObjectForOutput,
+  prepareQueryResultForOutput,
+  prepareRowsForOutput,
+} from './present.ts';
+import {
+  createSafeCsvRecordEncoder,
   type OutputFormat,
-  type PrintedView,
-  type PrintOptions,
-  printPresented,
+  type PreparedOutputView,
+  type PrintOutputOptions,
+  printPreparedOutput,
   renderDataTable,
 } from './print-presented.ts';
-import type { RowPages } from './write-list.ts';
-import { collectTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
+import type { OutputRowPages } from './write-list.ts';
+import { collectOutputTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
-export interface OutputOptions extends PrintOptions {
+export interface CommandOutputOptions extends PrintOutputOptions {
   readonly stderr: OutputSink;
   /** The column names of `--format`. */
   readonly columns?: readonly string[] | undefined;
@@ -29,18 +34,18 @@ export interface OutputOptions extends PrintOptions {
   /** Colour on stderr. */
   readonly color: boolean;
   /** Prints a document that may be longer than the screen (default: to `stdout`). */
-  readonly paged?: PagedPrint;
+  readonly paged?: PagerPrinter;
 }
 
-export interface Output {
+export interface CommandOutput {
   readonly format: OutputFormat;
   /**
    * Prints rows. In ndjson and csv each row is printed at once; the other formats wait for the last row, so that stdout stays
    * empty after an error.
    */
-  list<T>(rows: RowSource<T>, view: ListView<T>): Promise<void>;
+  list<T>(rows: OutputRowSource<T>, view: ListView<T>): Promise<void>;
   /** Prints rows that the server returns in pages. */
-  pages<T>(pages: RowPages<T>, view: ListView<T>): Promise<void>;
+  pages<T>(pages: OutputRowPages<T>, view: ListView<T>): Promise<void>;
   /** Throws a usage error for an unknown column of `--format`; for commands that work before they print the first row. */
   checkColumns<T>(view: ListView<T>): void;
   /** The table of these rows, as `list` prints it. */
@@ -57,9 +62,9 @@ export interface Output {
    * Prints text that the user needs to continue to stderr, even with `--quiet`. Each printed text is cut at `max` characters
    * (default: 4000).
    */
-  show(text: Notice, max?: number): Promise<void>;
+  show(text: OutputNotice, max?: number): Promise<void>;
   /** Prints a notice to stderr, unless `--quiet` is set. Each text of a notice is cut at `max` characters (default: 4000). */
-  note(text: Notice, max?: number): Promise<void>;
+  note(text: OutputNotice, max?: number): Promise<void>;
   /** Prints a warning to stderr. */
   warn(text: string): Promise<void>;
   /** Prints an error to stderr: as three lines of text, or in the JSON formats as one JSON object. */
@@ -70,39 +75,39 @@ export interface Output {
  * A notice is one text, or a list with one text for each line. Only a text that the program itself starts begins in the first
  * column: a line break inside a text is followed by a space.
  */
-export type Notice = string | readonly string[];
+export type OutputNotice = string | readonly string[];
 
-export type RowSource<T> = AsyncIterable<T> | Iterable<T>;
+export type OutputRowSource<T> = AsyncIterable<T> | Iterable<T>;
 
 /** The output of a command: data to stdout, everything else to stderr. */
-export function createOutput(options: OutputOptions): Output {
+export function createCommandOutput(options: CommandOutputOptions): CommandOutput {
   const { stdout, stderr, format, columns, query, quiet, color } = options;
   const wanted = columns === undefined || columns.length === 0 ? undefined : columns;
   const paged = options.paged ?? ((print) => print(stdout));
-  const printPaged = (presented: PresentedData, view?: PrintedView): Promise<void> =>
-    paged((sink) => printPresented(presented, { ...options, stdout: sink }, view));
-  const pages: Output['pages'] = async (rows, view) => {
+  const printPaged = (presented: PreparedOutput, view?: PreparedOutputView): Promise<void> =>
+    paged((sink) => printPreparedOutput(presented, { ...options, stdout: sink }, view));
+  const pages: CommandOutput['pages'] = async (rows, view) => {
     const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return printPaged(presentResult(query(all), view, all, wanted), view);
+      return printPaged(prepareQueryResultForOutput(query(all), view, all, wanted), view);
     }
     // Throws a usage error for unknown columns before the first row is requested.
-    const listing = { picked: pickColumns(view.columns, wanted), wanted, header: options.header, write };
+    const listing = { picked: pickOutputColumns(view.columns, wanted), wanted, header: options.header, write };
     switch (format) {
       case 'ndjson':
         return streamNdjson(rows, listing);
       case 'csv':
-        return streamCsv(rows, listing, await csvRecord(stdout, view.isReport));
+        return streamCsv(rows, listing, await createSafeCsvRecordEncoder(stdout, view.isReport));
       case 'json':
         return paged((sink) => writeBufferedJson(rows, { ...listing, write: sink.write }));
       case 'yaml':
         return paged((sink) => writeBufferedYaml(rows, { ...listing, write: sink.write }));
       case 'table': {
         const names = listing.picked.map(({ name }) => name);
-        const cells = await collectTableRows(rows, listing);
+        const cells = await collectOutputTableRows(rows, listing);
         return printPaged({ kind: 'rows', names, traits: listing.picked, cells, data: [] }, view);
       }
       default:
@@ -115,19 +120,21 @@ export function createOutput(options: OutputOptions): Output {
     pages,
     checkColumns(view) {
       // The columns of a query result are known only after the query has run.
-      if (query === undefined) pickColumns(view.columns, wanted);
+      if (query === undefined) pickOutputColumns(view.columns, wanted);
     },
-    tableText: (rows, view) => renderDataTable(presentRows(rows, view, wanted), options, view.untruncated),
+    tableText: (rows, view) => renderDataTable(prepareRowsForOutput(rows, view, wanted), options, view.untruncated),
     async object(value, view) {
       const presented =
-        query === undefined ? presentObject(value, view, wanted) : presentResult(query(value), view, [value], wanted);
+        query === undefined
+          ? prepareObjectForOutput(value, view, wanted)
+          : prepareQueryResultForOutput(query(value), view, [value], wanted);
       await printPaged(presented, view);
     },
     async data(value) {
       const result = query === undefined ? value : query(value);
       if (format === 'table' && query === undefined && wanted === undefined)
         await paged((sink) => sink.write(jsonDocument(result)));
-      else await printPaged(presentResult(result, { columns: [] }, [], wanted));
+      else await printPaged(prepareQueryResultForOutput(result, { columns: [] }, [], wanted));
     },
     text: (text) => stdout.write(withNewline(text)),
     report: (text) => paged((sink) => sink.write(withNewline(text))),
@@ -147,25 +154,25 @@ function withNewline(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function noticeLines(notice: Notice, max?: number): string {
+function noticeLines(notice: OutputNotice, max?: number): string {
   const texts = typeof notice === 'string' ? [notice] : notice;
   return texts.map((text) => `${indentLines(sanitizeLines(text, max))}\n`).join('');
 }
 
 /** An asynchronous source becomes one page for each row, an array becomes one page with all rows. */
-async function* toRowPages<T>(rows: RowSource<T>): RowPages<T> {
+async function* toRowPages<T>(rows: OutputRowSource<T>): OutputRowPages<T> {
   if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
   else yield { rows: () => [...rows] };
 }
 
-async function collectRows<T>(pages: RowPages<T>): Promise<readonly T[]> {
+async function collectRows<T>(pages: OutputRowPages<T>): Promise<readonly T[]> {
   const all: T[] = [];
   // Rows are pushed one at a time, because a function call cannot have 100,000 arguments.
   for await (const { rows } of pages) for (const row of rows()) all.push(row);
   return all;
 }
 
-async function* queryPages<T>(pages: RowPages<T>, query: JmespathQuery): RowPages<unknown> {
+async function* queryPages<T>(pages: OutputRowPages<T>, query: JmespathQuery): OutputRowPages<unknown> {
   for await (const { rows } of pages) {
     const result = query(rows());
     if (Array.isArray(result)) yield { rows: () => result };

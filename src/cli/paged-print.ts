@@ -4,9 +4,9 @@ import { interruptedError } from '../platform/defer-signals.ts';
 import type { Host, OutputSink, SignalName } from '../platform/host.ts';
 
 /** Prints one document: through a pager when it is longer than the screen. */
-export type PagedPrint = (print: (sink: OutputSink) => Promise<void>) => Promise<void>;
+export type PagerPrinter = (print: (sink: OutputSink) => Promise<void>) => Promise<void>;
 
-export interface PagingOptions {
+export interface PagerPrinterOptions {
   readonly host: Pick<Host, 'env' | 'platform' | 'signals' | 'startPager'>;
   readonly stdout: OutputSink;
   /** `--no-pager` was given. */
@@ -16,7 +16,7 @@ export interface PagingOptions {
 }
 
 /** Pages on a terminal alone: another program gets the text as it is. */
-export function createPagedPrint({ host, stdout, noPager, before }: PagingOptions): PagedPrint {
+export function createPagerPrinter({ host, stdout, noPager, before }: PagerPrinterOptions): PagerPrinter {
   const command = noPager || !stdout.isTTY || stdout.rows === undefined ? undefined : pagerCommand(host);
   if (command === undefined) return (print) => print(stdout);
   return async (print) => {
@@ -74,7 +74,7 @@ interface PagerSession {
 }
 
 /** Ctrl-C belongs to the pager while it runs: it would lose the terminal if this process ended before it. */
-function startPagerSession({ startPager, signals }: PagingOptions['host'], command: string): PagerSession {
+function startPagerSession({ startPager, signals }: PagerPrinterOptions['host'], command: string): PagerSession {
   let ending: SignalName | undefined;
   const pager = startPager(command);
   const stopListening = signals.listen((signal) => {

@@ -17,7 +17,7 @@ export function parseArgs(
     const spec = specs.get(name);
     if (spec === undefined) throw new Error(`option --${name} is not declared by this command`);
     const values = occurrences.get(name) ?? [];
-    return spec.multiple === 'list' ? values.flatMap(splitList) : values;
+    return spec.multiple === 'list' ? values.flatMap(splitCommaSeparatedValues) : values;
   };
   return {
     positionals: args,
@@ -28,7 +28,7 @@ export function parseArgs(
 }
 
 /** Splits `a,b` into two values but keeps `web-{a,b}` as one value, because a comma inside braces is part of the value. */
-export function splitList(text: string): readonly string[] {
+export function splitCommaSeparatedValues(text: string): readonly string[] {
   const parts: string[] = [];
   let depth = 0;
   let start = 0;

@@ -3,7 +3,7 @@ import type { CommandGroup, CommandSpec, OptionSpec } from './command.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
 import {
   misplacedOptionsError,
-  missingValueError,
+  missingOptionValueError,
   misspelledCommandError,
   optionValueError,
   positionalsError,
@@ -11,8 +11,8 @@ import {
   unknownOptionError,
 } from './parse-errors.ts';
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
-import type { ProgramGroup } from './program-group.ts';
-import { type DefaultedGroup, resolveHelp } from './resolve-help.ts';
+import type { CliProgramGroup } from './program-group.ts';
+import { type DefaultCommandGroup, resolveHelp } from './resolve-help.ts';
 import { likelyIntendedWord } from './suggest.ts';
 
 /**
@@ -21,7 +21,7 @@ import { likelyIntendedWord } from './suggest.ts';
  */
 export async function parseCommandLine<C>(
   name: string,
-  root: ProgramGroup<C>,
+  root: CliProgramGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
   const end = argv.indexOf('--');
@@ -49,7 +49,7 @@ export async function parseCommandLine<C>(
 }
 
 interface ParseState<C> {
-  readonly root: ProgramGroup<C>;
+  readonly root: CliProgramGroup<C>;
   readonly argv: readonly string[];
   /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
   isHelpRequested: boolean;
@@ -94,7 +94,7 @@ function configureCommand<C>(
   spec: CommandSpec<C>,
   path: readonly string[],
   state: ParseState<C>,
-  defaultedFrom: DefaultedGroup<C> | undefined,
+  defaultedFrom: DefaultCommandGroup<C> | undefined,
 ): void {
   configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, state, () => false);
   // Excess arguments are checked in `action`, where a misspelled command can be recognized.
@@ -163,14 +163,14 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
       ({ name, short, aliases = [] }) =>
         [name, ...aliases].some((known) => last === `--${known}`) || (!last.startsWith('--') && last.at(-1) === short),
     );
-    throw spec === undefined ? error : missingValueError(spec);
+    throw spec === undefined ? error : missingOptionValueError(spec);
   }
 }
 
 // The default command was selected because the user typed no known subcommand; its first argument may be a misspelled
 // subcommand.
 function defaultCommandError<C>(
-  from: DefaultedGroup<C>,
+  from: DefaultCommandGroup<C>,
   spec: CommandSpec<C>,
   args: readonly string[],
   { argv }: ParseState<C>,

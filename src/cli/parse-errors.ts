@@ -1,8 +1,8 @@
 import type { CliError } from '../errors.ts';
 import { usageError } from '../errors.ts';
 import type { ArgumentSpec, CommandGroup, CommandSpec, CommandTree, OptionSpec } from './command.ts';
-import { splitList } from './parse-args.ts';
-import { printableInput } from './printable-input.ts';
+import { splitCommaSeparatedValues } from './parse-args.ts';
+import { shortenInputForError } from './printable-input.ts';
 import { nearestWord } from './suggest.ts';
 import { formatSynopsis } from './synopsis.ts';
 
@@ -15,13 +15,13 @@ export function unknownCommandError<C>(
 ): CliError {
   const other = Object.hasOwn(elsewhere, word) ? elsewhere[word] : undefined;
   if (other !== undefined)
-    return usageError(`unknown command "${printableInput(word)}" for "${path}"`, `use \`${other}\``);
+    return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, `use \`${other}\``);
   // `cloudctl login`, without its group, is recognized as `cloudctl auth login`.
   const below = uniqueSubcommands(children);
   const near = nearestWord(word, Object.keys(children)) ?? nearestWord(word, [...below.keys()]);
   const meant = below.get(word) ?? (near === undefined ? undefined : (below.get(near) ?? near));
   const hint = meant === undefined ? helpHint(path) : `did you mean \`${path} ${meant}\`?`;
-  return usageError(`unknown command "${printableInput(word)}" for "${path}"`, hint);
+  return usageError(`unknown command "${shortenInputForError(word)}" for "${path}"`, hint);
 }
 
 /** Maps the name of each subcommand to its path, for names that occur in only one group. */
@@ -36,9 +36,9 @@ function uniqueSubcommands<C>(children: CommandTree<C>): ReadonlyMap<string, str
 /** The error for an argument of the default command that is probably a misspelled subcommand, as in `droplets lst`. */
 export function misspelledCommandError(path: string, word: string, meant: string, defaultCommand: string): CliError {
   return usageError(
-    `unknown command "${printableInput(word)}" for "${path}"`,
+    `unknown command "${shortenInputForError(word)}" for "${path}"`,
     `did you mean \`${path} ${meant}\`?`,
-    `to pass "${printableInput(word)}" as an argument, type \`${path} ${defaultCommand} ${printableInput(word)}\``,
+    `to pass "${shortenInputForError(word)}" as an argument, type \`${path} ${defaultCommand} ${shortenInputForError(word)}\``,
   );
 }
 
@@ -61,11 +61,12 @@ export function unknownOptionError(path: string, word: string, known: readonly O
     ? nearestWord(flag.slice(2), [...known.map(({ name }) => name), 'help', 'version'])
     : undefined;
   const hint = meant === undefined ? helpHint(path) : `did you mean \`--${meant}\`?`;
-  return usageError(`unknown option ${printableInput(flag)} for "${path}"`, hint);
+  return usageError(`unknown option ${shortenInputForError(flag)} for "${path}"`, hint);
 }
 
-export function missingValueError(option: OptionSpec, next?: string): CliError {
-  const reason = next === undefined ? 'it is the last argument' : `"${printableInput(flagOf(next))}" is an option`;
+export function missingOptionValueError(option: OptionSpec, next?: string): CliError {
+  const reason =
+    next === undefined ? 'it is the last argument' : `"${shortenInputForError(flagOf(next))}" is an option`;
   const placeholder = option.valueName ?? 'VALUE';
   const hint =
     next === undefined
@@ -81,10 +82,12 @@ export function missingValueError(option: OptionSpec, next?: string): CliError {
 export function optionValueError(option: OptionSpec, value: string, argv: readonly string[]): CliError | undefined {
   const flags = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}=`);
   const attached = [...flags, `-${option.short}`].some((flag) => argv.includes(`${flag}${value}`));
-  if (!attached && /^-[^\d.]/.test(value)) return missingValueError(option, value);
+  if (!attached && /^-[^\d.]/.test(value)) return missingOptionValueError(option, value);
   const { choices } = option;
   if (choices === undefined) return undefined;
-  const wrong = (option.multiple === 'list' ? splitList(value) : [value]).find((one) => !choices.includes(one));
+  const wrong = (option.multiple === 'list' ? splitCommaSeparatedValues(value) : [value]).find(
+    (one) => !choices.includes(one),
+  );
   return wrong === undefined ? undefined : unknownChoiceError(`--${option.name}`, wrong, choices);
 }
 
@@ -92,7 +95,7 @@ function unknownChoiceError(subject: string, value: string, choices: readonly st
   const meant = nearestWord(value, choices);
   const flag = subject.startsWith('-') ? `${subject} ` : '';
   return usageError(
-    `unknown value "${printableInput(value)}" for ${subject}`,
+    `unknown value "${shortenInputForError(value)}" for ${subject}`,
     meant === undefined ? `use one of ${choices.join(', ')}` : `did you mean \`${flag}${meant}\`?`,
     meant === undefined ? undefined : `known values: ${choices.join(', ')}`,
   );
@@ -116,7 +119,7 @@ export function positionalsError(
   }
   const extra = known.at(-1)?.variadic === true ? undefined : given[known.length];
   if (extra !== undefined)
-    return usageError(`unexpected argument "${printableInput(extra)}" for "${path}"`, helpHint(path), usageLine);
+    return usageError(`unexpected argument "${shortenInputForError(extra)}" for "${path}"`, helpHint(path), usageLine);
   for (const [at, value] of given.entries()) {
     const argument = known[Math.min(at, known.length - 1)];
     if (argument?.choices !== undefined && !argument.choices.includes(value)) {

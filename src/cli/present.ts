@@ -1,42 +1,42 @@
 import { isExactNumber } from '../exact.ts';
-import type { Cell, Column, ColumnTraits, ListView } from './columns.ts';
-import { columnsFromRows, pickColumns, rowObject, toTableCell } from './columns.ts';
+import type { ListView, OutputColumn, OutputColumnTraits, TableCellValue } from './columns.ts';
+import { buildOutputRowObject, deriveOutputColumnsFromRows, pickOutputColumns, toTableCellValue } from './columns.ts';
 
 /** The data to print, in the shapes that the output formats distinguish; JSON and YAML print `data`. */
-export type PresentedData =
+export type PreparedOutput =
   | {
       readonly kind: 'rows';
       readonly names: readonly string[];
-      readonly traits?: readonly ColumnTraits[];
-      readonly cells: readonly CellRow[];
+      readonly traits?: readonly OutputColumnTraits[];
+      readonly cells: readonly TableCellRow[];
       readonly data: readonly unknown[];
     }
   | {
       readonly kind: 'object';
       readonly names: readonly string[];
-      readonly traits?: readonly ColumnTraits[];
-      readonly cells: CellRow;
+      readonly traits?: readonly OutputColumnTraits[];
+      readonly cells: TableCellRow;
       readonly data: unknown;
     }
-  | { readonly kind: 'values'; readonly cells: readonly CellRow[]; readonly data: readonly unknown[] }
-  | { readonly kind: 'value'; readonly cell: Cell; readonly data: unknown };
+  | { readonly kind: 'values'; readonly cells: readonly TableCellRow[]; readonly data: readonly unknown[] }
+  | { readonly kind: 'value'; readonly cell: TableCellValue; readonly data: unknown };
 
-export type CellRow = readonly Cell[];
+export type TableCellRow = readonly TableCellValue[];
 
 /** Returns the function that maps a row to its JSON: the row itself, or its chosen columns if `--format` names columns. */
 export function createJsonRowMapper<T>(
-  columns: readonly Column<T>[],
+  columns: readonly OutputColumn<T>[],
   wanted: readonly string[] | undefined,
 ): (row: T) => unknown {
-  return wanted === undefined ? (row) => row : (row) => rowObject(row, columns);
+  return wanted === undefined ? (row) => row : (row) => buildOutputRowObject(row, columns);
 }
 
-export function presentRows<T>(
+export function prepareRowsForOutput<T>(
   rows: readonly T[],
   { columns }: ListView<T>,
   wanted: readonly string[] | undefined,
-): PresentedData {
-  const picked = pickColumns(columns, wanted);
+): PreparedOutput {
+  const picked = pickOutputColumns(columns, wanted);
   return {
     kind: 'rows',
     names: picked.map(({ name }) => name),
@@ -46,12 +46,12 @@ export function presentRows<T>(
   };
 }
 
-export function presentObject<T>(
+export function prepareObjectForOutput<T>(
   object: T,
   { columns }: ListView<T>,
   wanted: readonly string[] | undefined,
-): PresentedData {
-  const picked = pickColumns(columns, wanted);
+): PreparedOutput {
+  const picked = pickOutputColumns(columns, wanted);
   return {
     kind: 'object',
     names: picked.map(({ name }) => name),
@@ -65,12 +65,12 @@ export function presentObject<T>(
  * Prepares the result of a query, which may have any shape. Rows that a query selected unchanged keep the columns of their
  * view; for new objects, the columns are their keys.
  */
-export function presentResult<T>(
+export function prepareQueryResultForOutput<T>(
   result: unknown,
   view: ListView<T>,
   originals: readonly T[],
   wanted: readonly string[] | undefined,
-): PresentedData {
+): PreparedOutput {
   const known = new Set<unknown>(originals);
   const isOriginal = (value: unknown): value is T => known.has(value);
   if (Array.isArray(result)) {
@@ -79,24 +79,26 @@ export function presentResult<T>(
     if (elements.length === 0) {
       return {
         kind: 'rows',
-        names: wanted ?? pickColumns(view.columns, undefined).map(({ name }) => name),
+        names: wanted ?? pickOutputColumns(view.columns, undefined).map(({ name }) => name),
         cells: [],
         data: [],
       };
     }
-    if (elements.every(isOriginal)) return presentRows(elements, view, wanted);
-    if (elements.every(isObject)) return presentRows(elements, { columns: columnsFromRows(elements) }, wanted);
+    if (elements.every(isOriginal)) return prepareRowsForOutput(elements, view, wanted);
+    if (elements.every(isObject))
+      return prepareRowsForOutput(elements, { columns: deriveOutputColumnsFromRows(elements) }, wanted);
     return { kind: 'values', cells: elements.map(cellsOfValue), data: elements };
   }
-  if (isOriginal(result)) return presentObject(result, view, wanted);
-  if (isObject(result)) return presentObject(result, { columns: columnsFromRows([result]) }, wanted);
-  return { kind: 'value', cell: toTableCell(result), data: result };
+  if (isOriginal(result)) return prepareObjectForOutput(result, view, wanted);
+  if (isObject(result))
+    return prepareObjectForOutput(result, { columns: deriveOutputColumnsFromRows([result]) }, wanted);
+  return { kind: 'value', cell: toTableCellValue(result), data: result };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
 }
 
-function cellsOfValue(value: unknown): CellRow {
-  return Array.isArray(value) ? value.map(toTableCell) : [toTableCell(value)];
+function cellsOfValue(value: unknown): TableCellRow {
+  return Array.isArray(value) ? value.map(toTableCellValue) : [toTableCellValue(value)];
 }

@@ -1,18 +1,18 @@
 import type { OutputSink } from '../platform/host.ts';
 import { spreadsheetCell } from '../sanitize/spreadsheet-cell.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { Cell, ColumnTraits, ListView } from './columns.ts';
+import type { ListView, OutputColumnTraits, TableCellValue } from './columns.ts';
 import { type CsvRecordEncoder, createCsvRecordEncoder } from './formats/csv.ts';
 import { jsonDocument } from './formats/json.ts';
 import { ndjsonLine } from './formats/ndjson.ts';
 import { formatTable } from './formats/table.ts';
 import { yamlDocument } from './formats/yaml.ts';
-import type { PresentedData } from './present.ts';
-import { createTerminalCells } from './terminal-cells.ts';
+import type { PreparedOutput } from './present.ts';
+import { createTerminalCellFormatter } from './terminal-cells.ts';
 
 export type OutputFormat = 'table' | 'json' | 'ndjson' | 'yaml' | 'csv';
 
-export interface PrintOptions {
+export interface PrintOutputOptions {
   readonly stdout: OutputSink;
   readonly format: OutputFormat;
   /** False with `--no-header`. */
@@ -25,13 +25,13 @@ export interface PrintOptions {
   readonly now: () => number;
 }
 
-export type PrintedView = Pick<ListView<never>, 'isReport' | 'untruncated'>;
+export type PreparedOutputView = Pick<ListView<never>, 'isReport' | 'untruncated'>;
 
 /** Prints presented data in the format of the options. */
-export async function printPresented(
-  presented: PresentedData,
-  options: PrintOptions,
-  { isReport, untruncated }: PrintedView = {},
+export async function printPreparedOutput(
+  presented: PreparedOutput,
+  options: PrintOutputOptions,
+  { isReport, untruncated }: PreparedOutputView = {},
 ): Promise<void> {
   const { stdout, format, header } = options;
   switch (format) {
@@ -45,7 +45,7 @@ export async function printPresented(
       return;
     }
     case 'csv': {
-      const record = await csvRecord(stdout, isReport);
+      const record = await createSafeCsvRecordEncoder(stdout, isReport);
       if (header && 'names' in presented && presented.names.length > 0) await stdout.write(record(presented.names));
       for (const cells of cellRows(presented)) await stdout.write(record(cells));
       return;
@@ -59,13 +59,13 @@ export async function printPresented(
 
 /** A table as wide as the terminal; as wide as its cells elsewhere, and with `untruncated`. */
 export async function renderDataTable(
-  presented: PresentedData,
-  { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOptions, 'format'>,
+  presented: PreparedOutput,
+  { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOutputOptions, 'format'>,
   untruncated = false,
 ): Promise<string> {
   const width = stdout.isTTY && !untruncated ? stdout.columns : undefined;
-  const traits: readonly ColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
-  const shown = await createTerminalCells({ isTerminal: stdout.isTTY, color: dataColor, hyperlinks, now });
+  const traits: readonly OutputColumnTraits[] = ('traits' in presented ? presented.traits : undefined) ?? [];
+  const shown = await createTerminalCellFormatter({ isTerminal: stdout.isTTY, color: dataColor, hyperlinks, now });
   // One object is shown vertically: a column name and its value on each line.
   if (presented.kind === 'object') {
     const lines = presented.cells.map((cell, at) => [
@@ -90,7 +90,7 @@ export async function renderDataTable(
   });
 }
 
-function cellRows(presented: PresentedData): readonly (readonly Cell[])[] {
+function cellRows(presented: PreparedOutput): readonly (readonly TableCellValue[])[] {
   switch (presented.kind) {
     case 'rows':
     case 'values':
@@ -105,7 +105,7 @@ function cellRows(presented: PresentedData): readonly (readonly Cell[])[] {
 }
 
 /** A file gets the data of a list unchanged; a terminal gets no control characters, a report no formulas either. */
-export async function csvRecord({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
+export async function createSafeCsvRecordEncoder({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
   const record = await createCsvRecordEncoder();
   const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;
   if (printable === undefined) return record;

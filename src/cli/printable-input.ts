@@ -1,7 +1,7 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** Limits user input for quoting in an error: 60 characters at most; of a URL, which may contain a password, only scheme and host. */
-export function printableInput(word: string): string {
+export function shortenInputForError(word: string): string {
   const url = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#@]*)/i.exec(word);
   return url === null ? sanitizeLine(word, 60) : `${sanitizeLine(`${url[1]}${url[2]}`, 60)}…`;
 }

@@ -1,17 +1,17 @@
 import type { ExitCode } from '../errors.ts';
-import type { Environment, OutputSink } from '../platform/host.ts';
+import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
 import type { NameSource } from './complete.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
-import type { PagedPrint } from './paged-print.ts';
+import type { PagerPrinter } from './paged-print.ts';
 import { parseArgs } from './parse-args.ts';
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
-import type { ProgramGroup } from './program-group.ts';
+import type { CliProgramGroup } from './program-group.ts';
 import { helpWordsOf } from './stored-help.ts';
 
-export interface Program<C> {
+export interface CliProgram<C> {
   /** The name of the program's executable file. */
   readonly name: string;
   readonly version: string;
@@ -24,8 +24,8 @@ export interface Program<C> {
   readonly argv: readonly string[];
   readonly stdout: OutputSink;
   /** Prints help, which may be longer than the screen (default: to `stdout`). */
-  readonly paged?: (noPager: boolean) => PagedPrint;
-  readonly env: Environment;
+  readonly paged?: (noPager: boolean) => PagerPrinter;
+  readonly env: ProcessEnvironment;
   /** Commands of similar tools, each with the command of this program that replaces it. */
   readonly replacements?: Readonly<Record<string, string>>;
   readonly aliases?: Readonly<Record<string, string>>;
@@ -47,10 +47,10 @@ export interface Program<C> {
  * thrown unchanged. Three commands are meant for programs and absent from help: `__complete -- WORDS…` prints suggestions for
  * the scripts of `completion`, `__commands` prints the command table as JSON, and `__help` prints the file that the build stores.
  */
-export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> {
+export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCode> {
   const { name, version, summary, examples = [], tree, topics = {}, argv, stdout, env, makeContext } = program;
   const { replacements = {}, aliases = {}, overview } = program;
-  const root: ProgramGroup<C> = {
+  const root: CliProgramGroup<C> = {
     kind: 'group',
     summary,
     examples,
@@ -119,7 +119,7 @@ export async function runCommandLine<C>(program: Program<C>): Promise<ExitCode> 
 // A request for help alone is answered without the parser, because loading the parser takes a quarter of the start-up time.
 async function readCommandLine<C>(
   name: string,
-  root: ProgramGroup<C>,
+  root: CliProgramGroup<C>,
   argv: readonly string[],
 ): Promise<ParsedCommand<C>> {
   const [first, second, more] = argv;
@@ -132,12 +132,12 @@ async function readCommandLine<C>(
   return parseCommandLine(name, root, argv);
 }
 
-function topicOf<C>({ topics = {} }: ProgramGroup<C>, name: string | undefined): HelpTopic | undefined {
+function topicOf<C>({ topics = {} }: CliProgramGroup<C>, name: string | undefined): HelpTopic | undefined {
   return name !== undefined && Object.hasOwn(topics, name) ? topics[name] : undefined;
 }
 
 /** The group or command with these words; undefined when one of them is neither a command nor an alias. */
-function findHelp<C>(name: string, root: ProgramGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
+function findHelp<C>(name: string, root: CliProgramGroup<C>, words: readonly string[]): HelpRequest<C> | undefined {
   let node: CommandGroup<C> | LazyCommand<C> = root;
   const path = [name];
   for (const word of words) {

@@ -12,7 +12,7 @@ export interface LineInputStreams {
  * Yields the lines that the user types or pastes, until the signal is aborted. Uses the raw mode of a terminal, because the
  * normal mode cuts lines at 1,024 bytes on some systems, and a redirect URL is longer.
  */
-export async function* readLines(streams: LineInputStreams, signal: AbortSignal): AsyncGenerator<string> {
+export async function* readTerminalLines(streams: LineInputStreams, signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return;
   const terminal = streams.input.isTTY === true && streams.output.isTTY === true;
   const lines = createInterface({

@@ -1,9 +1,9 @@
 import type { CommandGroup, CommandTree, LazyCommand } from './command.ts';
 import { unknownCommandError } from './parse-errors.ts';
 import type { ParsedCommand } from './parsed-command.ts';
-import type { ProgramGroup } from './program-group.ts';
+import type { CliProgramGroup } from './program-group.ts';
 
-export interface DefaultedGroup<C> {
+export interface DefaultCommandGroup<C> {
   readonly group: CommandGroup<C>;
   readonly path: readonly string[];
 }
@@ -14,8 +14,8 @@ export interface DefaultedGroup<C> {
  */
 export function resolveHelp<C>(
   [first = '', ...words]: readonly string[],
-  { group, path }: DefaultedGroup<C>,
-  root: ProgramGroup<C>,
+  { group, path }: DefaultCommandGroup<C>,
+  root: CliProgramGroup<C>,
 ): ParsedCommand<C> {
   if (group === root && first === 'version' && words.length === 0) return { kind: 'version' };
   const topic = group === root && words.length === 1 ? ownValue(root.topics ?? {}, words[0] ?? '') : undefined;

@@ -1,17 +1,17 @@
 import { createTerminalStyles, type TerminalStyles } from './color.ts';
-import type { Cell, ColumnTraits } from './columns.ts';
+import type { OutputColumnTraits, TableCellValue } from './columns.ts';
 import { hyperlink } from './hyperlink.ts';
 
 /** How tables on a terminal show cells. */
-export interface TerminalCells {
+export interface TerminalCellFormatter {
   /** The text of a cell; a time is shown relative to now. */
-  text(cell: Cell, traits: ColumnTraits | undefined): string;
+  text(cell: TableCellValue, traits: OutputColumnTraits | undefined): string;
   /** A text in the colour of its state, with the link of its cell. */
-  style(text: string, traits: ColumnTraits | undefined, cell: Cell): string;
+  style(text: string, traits: OutputColumnTraits | undefined, cell: TableCellValue): string;
   styleHeader(text: string): string;
 }
 
-export interface TerminalCellsOptions {
+export interface TerminalCellFormatterOptions {
   readonly isTerminal: boolean;
   readonly color: boolean;
   /** The terminal shows hyperlinks. */
@@ -20,12 +20,12 @@ export interface TerminalCellsOptions {
   readonly now: () => number;
 }
 
-export async function createTerminalCells({
+export async function createTerminalCellFormatter({
   isTerminal,
   color,
   hyperlinks = false,
   now: clock,
-}: TerminalCellsOptions): Promise<TerminalCells> {
+}: TerminalCellFormatterOptions): Promise<TerminalCellFormatter> {
   const styles = await createTerminalStyles(color);
   const now = clock();
   return {

@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { printableInput } from './printable-input.ts';
+import { shortenInputForError } from './printable-input.ts';
 
 export interface NumberBounds {
   readonly min?: number;
@@ -18,7 +18,7 @@ export function requireWholeNumber(
   const value = /^[+-]?\d{1,16}$/.test(text) ? Number(text) : undefined;
   if (value === undefined) {
     throw usageError(
-      `${source} is not a whole number: "${printableInput(text)}"`,
+      `${source} is not a whole number: "${shortenInputForError(text)}"`,
       `pass a whole number, such as \`${source} ${Math.max(min, 1)}\``,
     );
   }

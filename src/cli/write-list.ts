@@ -1,12 +1,12 @@
-import type { Cell, Column } from './columns.ts';
-import { jsonElements } from './formats/json.ts';
-import { ndjsonLines, printableLines } from './formats/ndjson.ts';
+import type { OutputColumn, TableCellValue } from './columns.ts';
+import { formatJsonElements } from './formats/json.ts';
+import { escapeNdjsonLines, ndjsonLines } from './formats/ndjson.ts';
 import { yamlDocument } from './formats/yaml.ts';
 import { createJsonRowMapper } from './present.ts';
 
 export interface ListWriteOptions<T> {
   /** The columns to print. */
-  readonly picked: readonly Column<T>[];
+  readonly picked: readonly OutputColumn<T>[];
   /** The columns that `--format` names; if it is set, JSON and YAML contain only these columns. */
   readonly wanted: readonly string[] | undefined;
   readonly header: boolean;
@@ -14,34 +14,34 @@ export interface ListWriteOptions<T> {
 }
 
 /** Rows of a list that arrive together in one response. */
-export interface RowPage<T> {
+export interface OutputRowPage<T> {
   readonly rows: () => readonly T[];
   /** The rows as NDJSON lines, if the server sent them in a form that can be printed without encoding them again. */
   readonly lines?: () => Uint8Array;
 }
 
-export type RowPages<T> = AsyncGenerator<RowPage<T>>;
+export type OutputRowPages<T> = AsyncGenerator<OutputRowPage<T>>;
 
 /**
  * Prints one JSON line for each row as soon as the page with the row arrives. A slow reader of the output delays the next
  * request.
  */
 export async function streamNdjson<T>(
-  pages: RowPages<T>,
+  pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
   const data = createJsonRowMapper(picked, wanted);
   for await (const { rows, lines } of pages) {
     const isAsItCame = wanted === undefined && lines !== undefined;
-    await write(isAsItCame ? printableLines(lines()) : ndjsonLines(rows().map(data)));
+    await write(isAsItCame ? escapeNdjsonLines(lines()) : ndjsonLines(rows().map(data)));
   }
 }
 
 /** Prints a header line, and one CSV record for each row as soon as the page with the row arrives. */
 export async function streamCsv<T>(
-  pages: RowPages<T>,
+  pages: OutputRowPages<T>,
   { picked, header, write }: ListWriteOptions<T>,
-  record: (cells: readonly Cell[]) => string,
+  record: (cells: readonly TableCellValue[]) => string,
 ): Promise<void> {
   // The CSV header is printed together with the first rows, so that the output stays empty if the first request fails.
   let head = header ? record(picked.map(({ name }) => name)) : '';
@@ -58,10 +58,10 @@ export async function streamCsv<T>(
  * text, which needs less memory than objects.
  */
 export async function writeBufferedJson<T>(
-  pages: RowPages<T>,
+  pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
-  const held = await bufferPages(pages, (rows) => jsonElements(rows.map(createJsonRowMapper(picked, wanted))));
+  const held = await bufferPages(pages, (rows) => formatJsonElements(rows.map(createJsonRowMapper(picked, wanted))));
   if (held.length === 0) return write('[]\n');
   // The JSON array is written in pieces, because the JSON text of 100,000 droplets exceeds the maximum length of a string.
   for (const [at, text] of held.entries()) await write(`${at === 0 ? '[\n' : ',\n'}${text.toString('utf8')}`);
@@ -70,7 +70,7 @@ export async function writeBufferedJson<T>(
 
 /** Prints all rows as one YAML sequence after the last page has arrived. */
 export async function writeBufferedYaml<T>(
-  pages: RowPages<T>,
+  pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
   const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(createJsonRowMapper(picked, wanted))));
@@ -79,17 +79,17 @@ export async function writeBufferedYaml<T>(
 }
 
 /** Collects the cells of a table, because the column widths are known only after the last page. */
-export async function collectTableRows<T>(
-  pages: RowPages<T>,
+export async function collectOutputTableRows<T>(
+  pages: OutputRowPages<T>,
   { picked }: ListWriteOptions<T>,
-): Promise<readonly (readonly Cell[])[]> {
-  const held: (readonly Cell[])[] = [];
+): Promise<readonly (readonly TableCellValue[])[]> {
+  const held: (readonly TableCellValue[])[] = [];
   for await (const { rows } of pages) for (const row of rows()) held.push(picked.map(({ value }) => value(row)));
   return held;
 }
 
 async function bufferPages<T>(
-  pages: RowPages<T>,
+  pages: OutputRowPages<T>,
   textOf: (rows: readonly T[]) => string | Promise<string>,
 ): Promise<readonly Buffer[]> {
   const held: Buffer[] = [];

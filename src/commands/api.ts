@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { notJsonError, toApiError } from '../api/api-response.ts';
-import { fetchAllItems } from '../api/fetch-all-items.ts';
+import { fetchAllListItems } from '../api/fetch-all-items.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseExactJson, parseJson } from '../json.ts';
 import { loginHints } from '../session/session-binding.ts';
@@ -12,7 +12,7 @@ import { rememberResponse } from './remember-names.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-export const apiCommand: CommandSpec<Context> = {
+export const apiCommand: CommandSpec<CommandContext> = {
   description:
     'Sends one request with the session of the profile and prints the response body, as JSON unless --output says otherwise. Without METHOD, the request method is GET, or POST when there is a body. Each --field is a member of the JSON body, or with GET a parameter of the query. With --paginate, reads every page of a list and prints the items as one array.',
   arguments: [
@@ -72,7 +72,7 @@ export const apiCommand: CommandSpec<Context> = {
     const settings = context.settings();
     const client = await context.api(settings);
     if (args.has('paginate')) {
-      const items = await fetchAllItems(client, path, createRateLimitPause(context));
+      const items = await fetchAllListItems(client, path, createRateLimitPause(context));
       if (items === undefined)
         throw usageError(`cannot paginate ${path.split('?')[0]}: the response is not a list`, 'remove `--paginate`');
       rememberResponse(context, settings, path, items);
@@ -143,7 +143,7 @@ function withQuery(path: string, fields: readonly (readonly [key: string, value:
 }
 
 async function bodyOf(
-  context: Context,
+  context: CommandContext,
   option: string | undefined,
   data: string | undefined,
 ): Promise<string | undefined> {
@@ -154,7 +154,7 @@ async function bodyOf(
   return text;
 }
 
-async function readBody(context: Context, option: string, data: string): Promise<string> {
+async function readBody(context: CommandContext, option: string, data: string): Promise<string> {
   if (data === '-') return readAll(context.host.stdin);
   if (option === 'data' && !data.startsWith('@')) return data;
   try {

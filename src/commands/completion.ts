@@ -1,9 +1,9 @@
 import type { CommandSpec } from '../cli/command.ts';
 import { completionScript, completionShells } from '../cli/completion-scripts.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';
 
-export const completionCommand: CommandSpec<Context> = {
+export const completionCommand: CommandSpec<CommandContext> = {
   arguments: [
     { name: 'SHELL', description: `shell: ${completionShells.join(', ')}`, required: true, choices: completionShells },
   ],

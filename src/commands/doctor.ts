@@ -3,31 +3,31 @@ import type { CommandSpec } from '../cli/command.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
-import type { Context } from '../context.ts';
-import { bindEachPort } from '../doctor/bind-each-port.ts';
-import { checkPorts } from '../doctor/check-ports.ts';
-import { checkClientSecret, checkProfile } from '../doctor/check-profile.ts';
+import type { CommandContext } from '../context.ts';
+import { probeCallbackPorts } from '../doctor/bind-each-port.ts';
+import { checkLoginCallbackPorts } from '../doctor/check-ports.ts';
+import { checkClientSecret, checkLoginProfile } from '../doctor/check-profile.ts';
 import {
   checkBrowser,
   checkEnvironmentVariables,
   checkRuntimeEnvironment,
 } from '../doctor/check-runtime-environment.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
-import { type CheckedEndpoint, checkUrlResponds } from '../doctor/check-url-responds.ts';
-import { createDoctorReport, type DoctorFinding, failedFinding } from '../doctor/doctor-finding.ts';
+import { checkUrlResponds, type DoctorCheckedEndpoint } from '../doctor/check-url-responds.ts';
+import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { CliError } from '../errors.ts';
 import { parseLoopbackCallback } from '../loopback/loopback-callback.ts';
 import { canOpenUrl } from '../platform/browser.ts';
 import { proxyFor } from '../platform/proxy.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
-import { findUnsafeVariable } from '../platform/unsafe-environment-variable.ts';
+import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { readAccount } from '../session/account.ts';
+import { readAccountFile } from '../session/account.ts';
 import { sessionBindingOf } from '../session/credential-record.ts';
-import { expiryText, sessionState } from '../session/session-report.ts';
-import { loadStoredSession, loginCommand } from '../session/stored-session.ts';
-import { flowOption, profileCommand } from '../session/suggested-commands.ts';
+import { determineLoginSessionState, formatTokenExpiry } from '../session/session-report.ts';
+import { formatLoginCommand, loadStoredSession } from '../session/stored-session.ts';
+import { formatFlowOption, formatProfileCommand } from '../session/suggested-commands.ts';
 
 const view: ListView<DoctorFinding> = {
   isReport: true,
@@ -39,7 +39,7 @@ const view: ListView<DoctorFinding> = {
   ],
 };
 
-export const doctorCommand: CommandSpec<Context> = {
+export const doctorCommand: CommandSpec<CommandContext> = {
   description:
     'Checks the configuration, both servers and their clocks, every registered port, the browser, the credential store and the environment. Sends no secret. Changes nothing, but writes and removes a test item in the credential store. Exits with 1 if a login would fail.',
   examples: [
@@ -85,13 +85,13 @@ function findingLines(findings: readonly DoctorFinding[]): string {
     .join('\n');
 }
 
-async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFinding[]> {
+async function* runChecks(context: CommandContext): AsyncGenerator<readonly DoctorFinding[]> {
   const { host, progress } = context;
   const settings = await checkConfigFile(context);
   yield [settings.finding];
   if (settings.value === undefined) return;
   const { value } = settings;
-  yield [checkProfile(value)];
+  yield [checkLoginProfile(value)];
   const runtime = detectRuntimeEnvironment(host.env, host.platform);
   yield checkEnvironment(context, value);
   const facts = {
@@ -125,7 +125,7 @@ async function* runChecks(context: Context): AsyncGenerator<readonly DoctorFindi
 
 /** Every other check needs the settings, so a damaged config.json is then the only finding. */
 async function checkConfigFile(
-  context: Context,
+  context: CommandContext,
 ): Promise<{ readonly finding: DoctorFinding; readonly value: ProfileSettings | undefined }> {
   const id = 'config';
   try {
@@ -137,35 +137,39 @@ async function checkConfigFile(
     const reported = error instanceof DamagedConfigError ? await explainDamagedConfig(error) : error;
     // Wrong arguments of `cloudctl doctor` are reported as errors, as for every command.
     if (!(reported instanceof CliError) || reported.code !== 'config_invalid') throw reported;
-    return { finding: failedFinding(id, reported), value: undefined };
+    return { finding: buildFailedDoctorFinding(id, reported), value: undefined };
   }
 }
 
-function checkEnvironment({ host }: Context, settings: ProfileSettings): readonly DoctorFinding[] {
+function checkEnvironment({ host }: CommandContext, settings: ProfileSettings): readonly DoctorFinding[] {
   const origins = [settings.values.auth_url, settings.values.base_url].filter((origin) => origin !== undefined);
   try {
     const proxies = [...new Set(origins)].flatMap((origin) => {
       const proxy = proxyFor(new URL(origin), host.env);
       return proxy === undefined ? [] : [{ origin, proxy: proxy.displayUrl }];
     });
-    return checkEnvironmentVariables(findUnsafeVariable(host.env), settings.accessToken !== undefined, proxies);
+    return checkEnvironmentVariables(
+      findUnsafeEnvironmentVariable(host.env),
+      settings.accessToken !== undefined,
+      proxies,
+    );
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return [
-      ...checkEnvironmentVariables(findUnsafeVariable(host.env), settings.accessToken !== undefined, []),
-      failedFinding('proxy', error),
+      ...checkEnvironmentVariables(findUnsafeEnvironmentVariable(host.env), settings.accessToken !== undefined, []),
+      buildFailedDoctorFinding('proxy', error),
     ];
   }
 }
 
-async function probeCredentialStore(context: Context, settings: ProfileSettings): Promise<DoctorFinding> {
+async function probeCredentialStore(context: CommandContext, settings: ProfileSettings): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
   if (settings.values.credential_store === 'file')
     return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,
-    fileStoreCommand: profileCommand(settings.profile, 'config set credential_store file'),
+    fileStoreCommand: formatProfileCommand(settings.profile, 'config set credential_store file'),
     limit: prompts.interactive ? 60_000 : 3_000,
     onWaiting: () => {
       if (prompts.interactive) void output.show('waiting for the keychain to be unlocked');
@@ -177,14 +181,17 @@ async function probeCredentialStore(context: Context, settings: ProfileSettings)
 
 /** Checks the client secret and the session; both checks are skipped if the credential store is not available. */
 async function checkSession(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   storeAnswers: boolean,
 ): Promise<readonly DoctorFinding[]> {
   const binding = sessionBindingOf(settings);
   if (binding === undefined) return [];
-  const flow = flowOption(readAccount(context.host.folders.config, settings.profileName)?.flow, settings.values.flow);
-  const hint = loginCommand(settings.profile, undefined, flow);
+  const flow = formatFlowOption(
+    readAccountFile(context.host.folders.config, settings.profileName)?.flow,
+    settings.values.flow,
+  );
+  const hint = formatLoginCommand(settings.profile, undefined, flow);
   if (!storeAnswers) {
     const skipped = { status: 'skipped', observed: 'the credential store is not available' } as const;
     return ['client-secret', 'session'].map((id) => ({ id, ...skipped }));
@@ -203,10 +210,10 @@ async function checkSession(
   const stored = await loadStoredSession(context.store(settings), binding);
   if (stored.kind !== 'found')
     return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];
-  const state = sessionState(stored.record, context.host.clock.now());
-  const until = `${state.replaceAll('_', ' ')}, ${expiryText(stored.record)}`;
+  const state = determineLoginSessionState(stored.record, context.host.clock.now());
+  const until = `${state.replaceAll('_', ' ')}, ${formatTokenExpiry(stored.record)}`;
   if (state === 'needs_login') {
-    const again = loginCommand(settings.profile, stored.record.scope, flow);
+    const again = formatLoginCommand(settings.profile, stored.record.scope, flow);
     return [secret, { id: 'session', status: 'warning', observed: until, hint: again }];
   }
   return [secret, { id: 'session', status: 'ok', observed: until }];
@@ -219,7 +226,7 @@ const sessionStateText = {
   unavailable: 'the credential store is not available',
 } as const;
 
-function profileEndpoints({ values }: ProfileSettings): readonly CheckedEndpoint[] {
+function profileEndpoints({ values }: ProfileSettings): readonly DoctorCheckedEndpoint[] {
   const auth = values.auth_url;
   const base = values.base_url;
   return [
@@ -231,9 +238,9 @@ function profileEndpoints({ values }: ProfileSettings): readonly CheckedEndpoint
 async function checkCallbackPorts({ values }: ProfileSettings): Promise<readonly DoctorFinding[]> {
   try {
     const callbacks = (values.callback_urls ?? []).map(parseLoopbackCallback);
-    return checkPorts(callbacks, await bindEachPort(callbacks));
+    return checkLoginCallbackPorts(callbacks, await probeCallbackPorts(callbacks));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
-    return [failedFinding('callback-urls', error)];
+    return [buildFailedDoctorFinding('callback-urls', error)];
   }
 }

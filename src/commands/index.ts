@@ -1,12 +1,12 @@
 import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli/command.ts';
-import { replacementsOf } from '../cli/replacements-of.ts';
-import type { Context } from '../context.ts';
+import { buildCommandReplacements } from '../cli/replacements-of.ts';
+import type { CommandContext } from '../context.ts';
 
 /**
  * The command tree: the words, the summary and the file of each command. The file of a command is loaded only when the command
  * is typed.
  */
-export const commandTree: CommandTree<Context> = {
+export const commandTree: CommandTree<CommandContext> = {
   auth: commandGroup(
     'log in, log out and manage profiles',
     {
@@ -51,8 +51,8 @@ export const commandTree: CommandTree<Context> = {
     {
       aliases: { ls: 'list', use: 'switch' },
       replacements: {
-        ...replacementsOf('cloudctl auth setup', ['init', 'configure', 'add']),
-        ...replacementsOf('cloudctl auth remove PROFILE', ['rm', 'delete']),
+        ...buildCommandReplacements('cloudctl auth setup', ['init', 'configure', 'add']),
+        ...buildCommandReplacements('cloudctl auth remove PROFILE', ['rm', 'delete']),
       },
     },
   ),
@@ -71,7 +71,7 @@ export const commandTree: CommandTree<Context> = {
     {
       defaultCommand: 'list',
       aliases: { ls: 'list' },
-      replacements: replacementsOf('cloudctl actions get ID', ['show', 'describe', 'wait']),
+      replacements: buildCommandReplacements('cloudctl actions get ID', ['show', 'describe', 'wait']),
     },
   ),
   droplets: commandGroup(
@@ -110,9 +110,9 @@ export const commandTree: CommandTree<Context> = {
       defaultCommand: 'list',
       aliases: { ls: 'list', rm: 'delete' },
       replacements: {
-        ...replacementsOf('cloudctl droplets get ID', ['show', 'describe', 'view', 'status']),
-        ...replacementsOf('cloudctl droplets delete ID', ['remove', 'destroy']),
-        ...replacementsOf('cloudctl droplets create NAME', ['new', 'launch', 'run']),
+        ...buildCommandReplacements('cloudctl droplets get ID', ['show', 'describe', 'view', 'status']),
+        ...buildCommandReplacements('cloudctl droplets delete ID', ['remove', 'destroy']),
+        ...buildCommandReplacements('cloudctl droplets create NAME', ['new', 'launch', 'run']),
         actions: 'cloudctl actions list --resource-type droplet',
       },
     },
@@ -234,16 +234,19 @@ export const commandTree: CommandTree<Context> = {
 
 const loadOverview = async () => (await import('./overview.ts')).overviewCommand;
 /** The command of `cloudctl` without any words. */
-export const overview = lazyCommand('show the session, the actions in progress and the next command', loadOverview);
+export const programOverviewCommand = lazyCommand(
+  'show the session, the actions in progress and the next command',
+  loadOverview,
+);
 
-function lazyCommand(summary: string, load: () => Promise<CommandSpec<Context>>): LazyCommand<Context> {
+function lazyCommand(summary: string, load: () => Promise<CommandSpec<CommandContext>>): LazyCommand<CommandContext> {
   return { kind: 'command', summary, load };
 }
 
 function commandGroup(
   summary: string,
-  children: CommandTree<Context>,
-  more: Pick<CommandGroup<Context>, 'defaultCommand' | 'replacements' | 'aliases'> = {},
-): CommandGroup<Context> {
+  children: CommandTree<CommandContext>,
+  more: Pick<CommandGroup<CommandContext>, 'defaultCommand' | 'replacements' | 'aliases'> = {},
+): CommandGroup<CommandContext> {
   return { kind: 'group', summary, children, ...more };
 }

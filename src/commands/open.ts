@@ -1,9 +1,9 @@
 import { chooseDroplet, findDroplets, isDropletId } from '../batch/lookup/find-droplets.ts';
 import type { CommandSpec } from '../cli/command.ts';
-import { printableInput } from '../cli/printable-input.ts';
+import { shortenInputForError } from '../cli/printable-input.ts';
 import { findPanelPages, type PanelPages } from '../config/panel-pages.ts';
 import type { ProfileSettings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
 import { canOpenBrowser } from '../session/login-instructions.ts';
@@ -12,7 +12,7 @@ import { createRateLimitPause } from './rate-limit-pause.ts';
 
 const lists = ['droplets', 'migrations', 'applications', 'requests', 'timeline'];
 
-export const openCommand: CommandSpec<Context> = {
+export const openCommand: CommandSpec<CommandContext> = {
   description:
     'Opens the page of the control panel in the browser: the page of a droplet or of the migration into a cluster, a list, or the panel itself. Where no browser can be opened, and with --print, the URL is printed. The specification of the service names no address of its panel, so pages are known for a sandbox only; elsewhere `cloudctl open` opens the authorization server.',
   arguments: [
@@ -42,7 +42,7 @@ export const openCommand: CommandSpec<Context> = {
       );
     if (!needsId && id !== undefined)
       throw usageError(
-        `unexpected argument "${printableInput(id)}" for "cloudctl open ${page}"`,
+        `unexpected argument "${shortenInputForError(id)}" for "cloudctl open ${page}"`,
         'see `cloudctl open --help`',
       );
     const cluster = page === 'migration' ? readClusterUuid({ ...args, positionals: [id ?? ''] }) : '';
@@ -69,7 +69,7 @@ interface WantedPage {
 }
 
 async function urlOf(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   pages: PanelPages | undefined,
   { page, id, cluster }: WantedPage,
@@ -99,12 +99,12 @@ async function urlOf(
   }
 }
 
-async function findDropletId(context: Context, settings: ProfileSettings, name: string): Promise<number> {
+async function findDropletId(context: CommandContext, settings: ProfileSettings, name: string): Promise<number> {
   const reader = { api: await context.api(settings), pause: createRateLimitPause(context) };
   const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
   const droplet = found === undefined ? undefined : chooseDroplet(name, found, 'GET');
   if (droplet !== undefined) return droplet.id;
-  throw new CliError('not_found', `no droplet has the name "${printableInput(name)}"`, {
+  throw new CliError('not_found', `no droplet has the name "${shortenInputForError(name)}"`, {
     hint: 'list the droplets: `cloudctl droplets list`',
   });
 }

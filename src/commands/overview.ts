@@ -1,24 +1,24 @@
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
-import type { Context } from '../context.ts';
-import { actionView } from './actions/list.ts';
-import { type Overview, readOverview } from './read-overview.ts';
+import type { CommandContext } from '../context.ts';
+import { resourceActionListView } from './actions/list.ts';
+import { type ProgramOverview, readProgramOverview } from './read-overview.ts';
 
 /** Runs for `cloudctl` alone, so it has neither words nor a page of its own. */
-export const overviewCommand: CommandSpec<Context> = {
+export const overviewCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     const { output, globals } = context;
     const isPage =
       output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
     output.checkColumns(view);
-    const overview = await readOverview(context);
+    const overview = await readProgramOverview(context);
     const hasSession = overview.state !== 'logged_out';
     if (isPage && !hasSession) await output.text(startText);
     await output.object(overview, isPage ? withoutEmpty(overview) : view);
     const actions = overview.actions_in_progress ?? [];
     if (isPage && actions.length > 0) {
       await output.text('');
-      await output.list(actions.slice(0, shownActions), actionView);
+      await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
     await output.note(hasSession ? moreText : [tryText, moreText]);
     return 0;
@@ -32,7 +32,7 @@ const startText = 'cloudctl: browser login, droplets in batch, online database m
 const tryText = 'Try everything without an account: `cloudctl sandbox start`';
 const moreText = 'All commands: `cloudctl --help`';
 
-const view: ListView<Overview> = {
+const view: ListView<ProgramOverview> = {
   columns: [
     { name: 'Profile', value: (row) => row.profile },
     { name: 'Account', value: accountOf },
@@ -55,19 +55,19 @@ const view: ListView<Overview> = {
 };
 
 /** A row without a value would be an open question on the page. */
-function withoutEmpty(overview: Overview): ListView<Overview> {
+function withoutEmpty(overview: ProgramOverview): ListView<ProgramOverview> {
   return {
     ...view,
     columns: view.columns.filter(({ extra, value }) => extra !== true && value(overview) !== undefined),
   };
 }
 
-function accountOf({ name, email, uuid }: Overview): string | undefined {
+function accountOf({ name, email, uuid }: ProgramOverview): string | undefined {
   if (name === undefined) return email ?? uuid;
   return email === undefined ? name : `${name} <${email}>`;
 }
 
-function sessionText({ state, expires_in: left }: Overview): string {
+function sessionText({ state, expires_in: left }: ProgramOverview): string {
   switch (state) {
     case 'valid':
     case 'expires_soon':
@@ -96,7 +96,7 @@ function timeLeft(seconds: number): string {
   return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
 }
 
-function actionsText({ actions_in_progress: actions }: Overview): string | undefined {
+function actionsText({ actions_in_progress: actions }: ProgramOverview): string | undefined {
   if (actions === undefined) return undefined;
   return actions.length === 0 ? 'none in progress' : `${actions.length} in progress`;
 }

@@ -1,16 +1,16 @@
-import type { Api } from '../api/client.ts';
-import type { ListOptions, PageItems } from '../api/list-pages.ts';
+import type { ApiClient } from '../api/client.ts';
+import type { ListOptions, ListPageItems } from '../api/list-pages.ts';
 import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
-import type { RowPages } from '../cli/write-list.ts';
-import type { Context } from '../context.ts';
+import type { OutputRowPages } from '../cli/write-list.ts';
+import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
 import { createNameCollector, type NameCollector, type RememberedList } from './remember-names.ts';
-import { readWatchInterval, watchList } from './watch-list.ts';
+import { readListWatchInterval, watchResourceList } from './watch-list.ts';
 
 /** The `--limit` option of every command that lists resources. */
 export const limitOption: OptionSpec = {
@@ -19,27 +19,27 @@ export const limitOption: OptionSpec = {
   description: 'maximum number of rows (default: no limit)',
 };
 
-export interface PrintListOptions<T> {
+export interface PrintResourceListOptions<T> {
   readonly view: ListView<JsonRecord>;
   /** The name of the resource in the plural for the progress line, such as `droplets`. */
   readonly resource: string;
-  readonly list: (api: Api, options: ListOptions<T>) => AsyncIterable<PageItems<T>>;
+  readonly list: (api: ApiClient, options: ListOptions<T>) => AsyncIterable<ListPageItems<T>>;
   /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
   /** Which names of the objects completion suggests later. */
   readonly remember?: RememberedList;
   /** For a list with `--watch`: the present state of an object that is not in the list any more. */
-  readonly reread?: (api: Api, row: JsonRecord) => Promise<JsonRecord | undefined>;
+  readonly reread?: (api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>;
 }
 
 /**
  * Prints the objects of the API as their pages arrive, at most `--limit` of them. Invalid option values are refused before any
  * request is sent.
  */
-export async function printList<T extends { readonly raw: JsonRecord }>(
-  context: Context,
+export async function printResourceList<T extends { readonly raw: JsonRecord }>(
+  context: CommandContext,
   args: ParsedArgs,
-  { view, resource, list, filters = [], reread, remember }: PrintListOptions<T>,
+  { view, resource, list, filters = [], reread, remember }: PrintResourceListOptions<T>,
 ): Promise<ExitCode> {
   const text = args.value('limit');
   const limit = text === undefined ? undefined : requireWholeNumber(text, '--limit', { min: 1 });
@@ -49,15 +49,21 @@ export async function printList<T extends { readonly raw: JsonRecord }>(
     pause: createRateLimitPause(context),
   };
   context.output.checkColumns(view);
-  const interval = reread === undefined ? undefined : readWatchInterval(context, args);
+  const interval = reread === undefined ? undefined : readListWatchInterval(context, args);
   if (interval !== undefined) {
-    const read = async (api: Api, pause: WaitMilliseconds) => {
+    const read = async (api: ApiClient, pause: WaitMilliseconds) => {
       const rows: JsonRecord[] = [];
       for await (const { items } of list(api, { limit, pause })) for (const { raw } of items()) rows.push(raw);
       return rows;
     };
     // With a limit, an object leaves the list when a newer one comes.
-    return watchList(context, { view, resource, interval, read, reread: limit === undefined ? reread : undefined });
+    return watchResourceList(context, {
+      view,
+      resource,
+      interval,
+      read,
+      reread: limit === undefined ? reread : undefined,
+    });
   }
   const settings = context.settings();
   const api = await context.api(settings);
@@ -71,10 +77,10 @@ export async function printList<T extends { readonly raw: JsonRecord }>(
 }
 
 async function* rowPages<T extends { readonly raw: JsonRecord }>(
-  chunks: AsyncIterable<PageItems<T>>,
+  chunks: AsyncIterable<ListPageItems<T>>,
   counted: { pages: number },
   names: NameCollector | undefined,
-): RowPages<JsonRecord> {
+): OutputRowPages<JsonRecord> {
   for await (const { items, lines } of chunks) {
     counted.pages += 1;
     let read: readonly JsonRecord[] | undefined;

@@ -1,14 +1,14 @@
 import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import { formatWaitingTime } from '../cli/duration.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 
 /** Shows on stderr that the program waits `ms` milliseconds for the rate limit of the server. */
-export function showRateLimitWait({ progress }: Pick<Context, 'progress'>, ms: number): Promise<void> {
+export function showRateLimitWait({ progress }: Pick<CommandContext, 'progress'>, ms: number): Promise<void> {
   return progress.show(`waiting ${formatWaitingTime(ms)} for the rate limit`);
 }
 
 /** Creates the function that waits when the server's rate limit is reached: it shows the wait and sleeps. */
-export function createRateLimitPause(context: Pick<Context, 'progress' | 'host'>): WaitMilliseconds {
+export function createRateLimitPause(context: Pick<CommandContext, 'progress' | 'host'>): WaitMilliseconds {
   return async (ms) => {
     await showRateLimitWait(context, ms);
     await context.host.clock.sleep(ms);

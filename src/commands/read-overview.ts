@@ -1,34 +1,36 @@
-import { readTokenAccount } from '../api/account-context.ts';
-import { listActions } from '../api/actions.ts';
-import { type Api, createApi } from '../api/client.ts';
+import { fetchAccountOfToken } from '../api/account-context.ts';
+import { listResourceActions } from '../api/actions.ts';
+import { type ApiClient, createApiClient } from '../api/client.ts';
 import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
 import { profileOptionArgs } from '../batch/report/resume-command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { personalAccountContext } from '../identity.ts';
-import { type JsonRecord, stringField } from '../json.ts';
+import { personalTeamValue } from '../identity.ts';
+import { type JsonRecord, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
-import { readAccount } from '../session/account.ts';
+import { readAccountFile } from '../session/account.ts';
 import { sessionBindingOf } from '../session/credential-record.ts';
 import { loginHints } from '../session/session-binding.ts';
 import {
-  type SessionReport,
-  type SessionState,
-  secondsUntilExpiryOrZero,
-  sessionReport,
-  sessionState,
+  buildLoginSessionReport,
+  computeTokenSecondsLeftOrZero,
+  determineLoginSessionState,
+  type LoginSessionReport,
+  type LoginSessionState,
 } from '../session/session-report.ts';
-import { loadStoredSession, reauthenticateCommand } from '../session/stored-session.ts';
-import { flowOption } from '../session/suggested-commands.ts';
+import { formatReauthenticateCommand, loadStoredSession } from '../session/stored-session.ts';
+import { formatFlowOption } from '../session/suggested-commands.ts';
 
 /** The output of `cloudctl` alone; contains no token. */
-export interface Overview
-  extends Partial<Pick<SessionReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>> {
+export interface ProgramOverview
+  extends Partial<
+    Pick<LoginSessionReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>
+  > {
   readonly profile: string;
   /** `unknown`: the credential store could not be read; `token`: CLOUDCTL_ACCESS_TOKEN is used. */
-  readonly state: SessionState | 'logged_out' | 'unknown' | 'token';
+  readonly state: LoginSessionState | 'logged_out' | 'unknown' | 'token';
   /** Seconds until the access token expires; null: not known. */
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
@@ -48,7 +50,7 @@ const limitMs = 2_500;
  * What is known of the profile, its session and the actions in progress. Reads files, and sends requests for at most 2.5 seconds:
  * a server that does not answer is named in `problem`. Never refreshes the session, so that nothing has to be waited for.
  */
-export async function readOverview(context: Context): Promise<Overview> {
+export async function readProgramOverview(context: CommandContext): Promise<ProgramOverview> {
   const settings = context.settings();
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
@@ -72,28 +74,36 @@ export async function readOverview(context: Context): Promise<Overview> {
     };
   const { record, inDoubt } = stored;
   const now = context.host.clock.now();
-  const state = sessionState(record, now, inDoubt);
-  const account = readAccount(context.host.folders.config, profile);
+  const state = determineLoginSessionState(record, now, inDoubt);
+  const account = readAccountFile(context.host.folders.config, profile);
   const {
     scope_verified: _verified,
     store: _store,
     flow,
     ...report
-  } = sessionReport(profile, record, account, store.kind);
-  const left = secondsUntilExpiryOrZero(record, now);
+  } = buildLoginSessionReport(profile, record, account, store.kind);
+  const left = computeTokenSecondsLeftOrZero(record, now);
   const session = { ...report, state, expires_in: left, days_left: left === null ? null : Math.floor(left / 86_400) };
-  const login = reauthenticateCommand(settings.profile, record, flowOption(flow, settings.values.flow)).slice(1, -1);
+  const login = formatReauthenticateCommand(
+    settings.profile,
+    record,
+    formatFlowOption(flow, settings.values.flow),
+  ).slice(1, -1);
   if (state === 'needs_login') return { ...session, next: login };
   if (state === 'expired' || state === 'in_doubt')
     return { ...session, next: command(context, settings, 'auth status --check') };
   return { ...session, ...(await readActions(context, settings, record.accessToken, login)) };
 }
 
-async function readWithToken(context: Context, settings: ProfileSettings, token: Secret): Promise<Overview> {
+async function readWithToken(
+  context: CommandContext,
+  settings: ProfileSettings,
+  token: Secret,
+): Promise<ProgramOverview> {
   const session = { profile: settings.profileName, state: 'token' } as const;
   const api = await createBoundedApi(context, settings, token);
   const [account, actions] = await Promise.all([
-    readTokenAccount(api, loginHints(settings, context.host.folders.config)).catch(() => ({})),
+    fetchAccountOfToken(api, loginHints(settings, context.host.folders.config)).catch(() => ({})),
     readActions(context, settings, token, 'unset CLOUDCTL_ACCESS_TOKEN'),
   ]);
   const {
@@ -102,24 +112,25 @@ async function readWithToken(context: Context, settings: ProfileSettings, token:
     accountUuid: uuid,
     team,
     teamName: team_name,
-  }: Awaited<ReturnType<typeof readTokenAccount>> = account;
-  const team_uuid = team === personalAccountContext ? undefined : team;
+  }: Awaited<ReturnType<typeof fetchAccountOfToken>> = account;
+  const team_uuid = team === personalTeamValue ? undefined : team;
   const known = Object.entries({ name, email, uuid, team_name, team_uuid }).filter(([, value]) => value !== undefined);
   return { ...session, ...Object.fromEntries(known), ...actions };
 }
 
 /** The actions in progress and the command for what was found; a problem instead of an error. */
 async function readActions(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   token: Secret,
   login: string,
-): Promise<Pick<Overview, 'actions_in_progress' | 'problem' | 'next'>> {
+): Promise<Pick<ProgramOverview, 'actions_in_progress' | 'problem' | 'next'>> {
   try {
     const api = await createBoundedApi(context, settings, token);
     const actions: JsonRecord[] = [];
-    for await (const { items } of listActions(api, { limit: 200 })) actions.push(...items().map(({ raw }) => raw));
-    const running = actions.filter((action) => stringField(action, 'status') === 'in-progress');
+    for await (const { items } of listResourceActions(api, { limit: 200 }))
+      actions.push(...items().map(({ raw }) => raw));
+    const running = actions.filter((action) => readStringField(action, 'status') === 'in-progress');
     return { actions_in_progress: running, next: nextCommand(context, settings, running.length) };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -128,7 +139,7 @@ async function readActions(
   }
 }
 
-function nextCommand(context: Context, settings: ProfileSettings, running: number): string {
+function nextCommand(context: CommandContext, settings: ProfileSettings, running: number): string {
   const unfinished = listStoredBatches(context.host.folders.state).find(
     ({ state, profile }) => state === 'unfinished' && profile === settings.profileName,
   );
@@ -138,23 +149,23 @@ function nextCommand(context: Context, settings: ProfileSettings, running: numbe
 }
 
 /** A sandbox that ended is no longer recorded; its profile stays. */
-function unreachableNext(context: Context, settings: ProfileSettings): string {
+function unreachableNext(context: CommandContext, settings: ProfileSettings): string {
   return settings.profileName === 'sandbox' ? 'cloudctl sandbox start' : command(context, settings, 'doctor');
 }
 
-function command(context: Context, settings: ProfileSettings, words: string): string {
+function command(context: CommandContext, settings: ProfileSettings, words: string): string {
   return ['cloudctl', words, ...profileOptionArgs(context.globals, settings.profile)].join(' ');
 }
 
 /** The resource API with this token alone: it is not refreshed, and everything ends at one deadline. */
-async function createBoundedApi(context: Context, settings: ProfileSettings, token: Secret): Promise<Api> {
+async function createBoundedApi(context: CommandContext, settings: ProfileSettings, token: Secret): Promise<ApiClient> {
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;
   const { clock, folders } = context.host;
   const hints = loginHints(settings, folders.config);
   const send = await context.send();
   const deadline = AbortSignal.timeout(limitMs);
-  return createApi({
+  return createApiClient({
     baseOrigin: baseOrigin ?? '',
     send: (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, deadline]) }),
     bearer: async () => token,

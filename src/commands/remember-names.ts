@@ -6,8 +6,8 @@ import {
   writeSeenNames,
 } from '../config/completion-cache.ts';
 import type { ProfileSettings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
-import { isRecord, type JsonRecord, stringField } from '../json.ts';
+import type { CommandContext } from '../context.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 
 /** Lists of the resource API whose names completion suggests; also their keys in a response. */
 export type RememberedList = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
@@ -22,7 +22,11 @@ export interface NameCollector {
 }
 
 /** For the profile of these settings. A token of the environment may belong to any account, so its names are not kept. */
-export function createNameCollector(context: Context, settings: ProfileSettings, list: RememberedList): NameCollector {
+export function createNameCollector(
+  context: CommandContext,
+  settings: ProfileSettings,
+  list: RememberedList,
+): NameCollector {
   const collected = new Map<keyof SeenNames, SeenName[]>();
   let rowCount = 0;
   return {
@@ -60,12 +64,17 @@ export function createNameCollector(context: Context, settings: ProfileSettings,
 }
 
 /** The names in the response of `cloudctl api`, if it is one of these lists. */
-export function rememberResponse(context: Context, settings: ProfileSettings, path: string, json: unknown): void {
+export function rememberResponse(
+  context: CommandContext,
+  settings: ProfileSettings,
+  path: string,
+  json: unknown,
+): void {
   const [, list] = /^\/v2\/(droplets|databases|regions|sizes|images)(?:\?.*)?$/.exec(path) ?? [];
-  const items = isRecord(json) && list !== undefined ? json[list] : Array.isArray(json) ? json : undefined;
+  const items = isJsonRecord(json) && list !== undefined ? json[list] : Array.isArray(json) ? json : undefined;
   if (!isRememberedList(list) || !Array.isArray(items)) return;
   const names = createNameCollector(context, settings, list);
-  names.add(items.filter(isRecord).slice(0, maxSeenNames));
+  names.add(items.filter(isJsonRecord).slice(0, maxSeenNames));
   names.save(false);
 }
 
@@ -88,18 +97,18 @@ function namesOf(list: RememberedList, row: JsonRecord): readonly FoundName[] {
     case 'droplets': {
       const { region, image } = row;
       return [
-        ...named('droplets', stringField(row, 'name'), `droplet ${String(row.id)}`),
-        ...(isRecord(region) ? regionNames(region) : []),
-        ...(isRecord(image) ? named('images', stringField(image, 'slug')) : []),
-        ...named('sizes', stringField(row, 'size_slug')),
+        ...named('droplets', readStringField(row, 'name'), `droplet ${String(row.id)}`),
+        ...(isJsonRecord(region) ? regionNames(region) : []),
+        ...(isJsonRecord(image) ? named('images', readStringField(image, 'slug')) : []),
+        ...named('sizes', readStringField(row, 'size_slug')),
       ];
     }
     case 'databases':
-      return named('clusters', stringField(row, 'id'), stringField(row, 'name'));
+      return named('clusters', readStringField(row, 'id'), readStringField(row, 'name'));
     case 'regions':
       return regionNames(row);
     default:
-      return named(ownKind[list], stringField(row, 'slug'));
+      return named(ownKind[list], readStringField(row, 'slug'));
   }
 }
 
@@ -107,7 +116,7 @@ function namesOf(list: RememberedList, row: JsonRecord): readonly FoundName[] {
 function regionNames(region: JsonRecord): readonly FoundName[] {
   const sizes = Array.isArray(region.sizes) ? region.sizes : [];
   return [
-    ...named('regions', stringField(region, 'slug'), stringField(region, 'name')),
+    ...named('regions', readStringField(region, 'slug'), readStringField(region, 'name')),
     ...sizes.flatMap((size) => (typeof size === 'string' ? named('sizes', size) : [])),
   ];
 }

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import type { Api } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import type { WaitMilliseconds } from '../api/rate-limit-retry.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireDuration } from '../cli/duration.ts';
 import { createTerminalScreen } from '../cli/screen.ts';
-import type { RowPages } from '../cli/write-list.ts';
-import type { Context } from '../context.ts';
+import type { OutputRowPages } from '../cli/write-list.ts';
+import type { CommandContext } from '../context.ts';
 import { CliError, type ExitCode, usageError } from '../errors.ts';
 import { stringifyExact } from '../exact.ts';
 import type { JsonRecord } from '../json.ts';
@@ -15,7 +15,7 @@ import type { SignalName } from '../platform/host.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { showRateLimitWait } from './rate-limit-pause.ts';
 
-export const watchOptions: readonly OptionSpec[] = [
+export const watchListOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'watch',
     description: 'repeat the list until Ctrl-C: redrawn on a terminal; elsewhere a row follows for each change',
@@ -23,20 +23,20 @@ export const watchOptions: readonly OptionSpec[] = [
   { name: 'interval', valueName: 'DURATION', description: 'with --watch: time between two reads (default: 5s)' },
 ];
 
-export interface WatchListOptions {
+export interface WatchResourceListOptions {
   readonly view: ListView<JsonRecord>;
   /** In the plural: `droplets`. */
   readonly resource: string;
   /** Milliseconds between two reads. */
   readonly interval: number;
   /** The whole list; `pause` waits for the rate limit. */
-  readonly read: (api: Api, pause: WaitMilliseconds) => Promise<readonly JsonRecord[]>;
+  readonly read: (api: ApiClient, pause: WaitMilliseconds) => Promise<readonly JsonRecord[]>;
   /** The present state of an object that is not in the list any more; undefined: it is not reported. */
-  readonly reread?: ((api: Api, row: JsonRecord) => Promise<JsonRecord | undefined>) | undefined;
+  readonly reread?: ((api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>) | undefined;
 }
 
 /** The interval in milliseconds; undefined without `--watch`. Throws a usage error for options that `--watch` does not go with. */
-export function readWatchInterval({ globals, output }: Context, args: ParsedArgs): number | undefined {
+export function readListWatchInterval({ globals, output }: CommandContext, args: ParsedArgs): number | undefined {
   const interval = requireDuration(args.value('interval') ?? '5s', '--interval', 1000);
   if (!args.has('watch')) {
     if (args.has('interval')) throw usageError('cannot use --interval without --watch', 'add `--watch`');
@@ -57,7 +57,7 @@ const maxFailures = 5;
  * once, then each row that is new or has changed, as `kubectl get --watch` does. Ctrl-C is the way to end it: the exit code is
  * that of the signal, without an error message.
  */
-export async function watchList(context: Context, options: WatchListOptions): Promise<ExitCode> {
+export async function watchResourceList(context: CommandContext, options: WatchResourceListOptions): Promise<ExitCode> {
   const { host, output } = context;
   const ended = new AbortController();
   // Every request and every pause listens to it.
@@ -89,8 +89,8 @@ interface ReadList {
 
 /** One value for each read, until the signal. Throws the error of the first read, and that of the last of several failed ones. */
 async function* readRepeatedly(
-  context: Context,
-  { read, reread, interval }: WatchListOptions,
+  context: CommandContext,
+  { read, reread, interval }: WatchResourceListOptions,
   signal: AbortSignal,
 ): AsyncGenerator<ReadList> {
   const { clock } = context.host;
@@ -131,7 +131,7 @@ function isSame(before: JsonRecord | undefined, now: JsonRecord): boolean {
 }
 
 /** Requests that the signal aborts. */
-function abortableApi(api: Api, signal: AbortSignal): Api {
+function abortableApi(api: ApiClient, signal: AbortSignal): ApiClient {
   return {
     baseOrigin: api.baseOrigin,
     request: (request) => api.request({ ...request, until: signal }),
@@ -140,14 +140,14 @@ function abortableApi(api: Api, signal: AbortSignal): Api {
   };
 }
 
-async function* changedPages(lists: AsyncIterable<ReadList>): RowPages<JsonRecord> {
+async function* changedPages(lists: AsyncIterable<ReadList>): OutputRowPages<JsonRecord> {
   for await (const { changed } of lists) if (changed.length > 0) yield { rows: () => changed };
 }
 
 /** The table, then one line for each change, in the columns of all that was printed. */
 async function printChanges(
-  { output }: Context,
-  { view }: WatchListOptions,
+  { output }: CommandContext,
+  { view }: WatchResourceListOptions,
   lists: AsyncIterable<ReadList>,
 ): Promise<void> {
   let isFirst = true;
@@ -164,8 +164,8 @@ async function printChanges(
 }
 
 async function drawLists(
-  { host, output, progress }: Context,
-  { view, resource }: WatchListOptions,
+  { host, output, progress }: CommandContext,
+  { view, resource }: WatchResourceListOptions,
   lists: AsyncIterable<ReadList>,
 ): Promise<void> {
   const { stdout, clock } = host;

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isRecord, parseJson, stringField } from '../json.ts';
-import { createTemporary, ensureFolder } from '../platform/files.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
 import { replaceUnprintable } from '../sanitize/unprintable-characters.ts';
 
 /** Names that the commands of a profile have seen, for completion. */
@@ -28,7 +28,7 @@ const maxBytes = 4_000_000;
 /** The names that were seen at this server; none when there is no file, it is damaged, or it is of another server. */
 export function readSeenNames(stateFolder: string, profile: string, baseOrigin: string | undefined): SeenNames {
   const json = parseJson(readCacheText(cachePath(stateFolder, profile)));
-  if (!json.ok || !isRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
+  if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
     return noSeenNames;
   const { value } = json;
   const names = (kind: keyof SeenNames): readonly SeenName[] =>
@@ -54,7 +54,7 @@ export function writeSeenNames(stateFolder: string, profile: string, baseOrigin:
   let temporary: string | undefined;
   try {
     ensureFolder(cacheFolder(stateFolder));
-    const created = createTemporary(path);
+    const created = createTemporaryFile(path);
     temporary = created.temporary;
     writeFileSync(created.descriptor, text);
     closeSync(created.descriptor);
@@ -76,8 +76,8 @@ export function removeSeenNames(stateFolder: string, profile: string): void {
 function decodeNames(list: readonly unknown[]): readonly SeenName[] {
   const names = new Map<string, SeenName>();
   for (const item of list) {
-    const value = isRecord(item) ? stringField(item, 'value') : undefined;
-    const description = isRecord(item) ? stringField(item, 'description') : undefined;
+    const value = isJsonRecord(item) ? readStringField(item, 'value') : undefined;
+    const description = isJsonRecord(item) ? readStringField(item, 'description') : undefined;
     if (value === undefined || !isCompletable(value) || names.size >= maxSeenNames) continue;
     names.set(value, description === undefined || !isCompletable(description) ? { value } : { value, description });
   }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { isRecord, type JsonRecord, parseJson } from '../json.ts';
-import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
-import type { Folders } from '../platform/host.ts';
+import { isJsonRecord, type JsonRecord, parseJson } from '../json.ts';
+import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
+import type { ProgramFolders } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
 
@@ -30,18 +30,18 @@ export function configLockPath(folder: string): string {
  * Reads config.json; a missing file is an empty configuration. Throws DamagedConfigError. The function is synchronous, because
  * the fast path of `auth token` uses it.
  */
-export function readConfig(folder: string): ConfigFile {
+export function readConfigFile(folder: string): ConfigFile {
   const path = configPath(folder);
   requireOwnFolder(folder);
   const text = readConfigText(path);
   if (text === undefined) return { path, current: undefined, profiles: new Map(), raw: {} };
   const json = parseJson(text);
   if (!json.ok) throw new DamagedConfigError(path, text, [], json.isTooDeep ? `it ${json.reason}` : undefined);
-  if (!isRecord(json.value)) throw new DamagedConfigError(path, text, [], 'it is not an object');
+  if (!isJsonRecord(json.value)) throw new DamagedConfigError(path, text, [], 'it is not an object');
   const { current, profiles = {} } = json.value;
   if (current !== undefined && typeof current !== 'string')
     throw new DamagedConfigError(path, text, ['current'], 'current is not a string');
-  if (!isRecord(profiles)) throw new DamagedConfigError(path, text, ['profiles'], 'profiles is not an object');
+  if (!isJsonRecord(profiles)) throw new DamagedConfigError(path, text, ['profiles'], 'profiles is not an object');
   const decoded = new Map<string, Profile>();
   for (const [name, value] of Object.entries(profiles)) {
     if (!isProfileName(name))
@@ -69,14 +69,14 @@ export function writeProfile(
   profile: Profile,
   current?: string,
 ): void {
-  const { [name]: old, ...others } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
+  const { [name]: old, ...others } = isJsonRecord(config.raw.profiles) ? config.raw.profiles : {};
   const profiles = { ...others, [name]: { ...keepUnknownKeys(old), ...profile } };
   writeConfig(folder, { ...config.raw, ...(current === undefined ? {} : { current }), profiles });
 }
 
 /** Removes one profile from config.json. If the removed profile was the current one, no profile is current afterwards. */
 export function removeProfile(folder: string, config: ConfigFile, name: string): void {
-  const { [name]: _removed, ...profiles } = isRecord(config.raw.profiles) ? config.raw.profiles : {};
+  const { [name]: _removed, ...profiles } = isJsonRecord(config.raw.profiles) ? config.raw.profiles : {};
   const { current, ...others } = config.raw;
   writeConfig(folder, { ...(current === undefined || current === name ? {} : { current }), ...others, profiles });
 }
@@ -118,7 +118,7 @@ function readConfigText(path: string): string | undefined {
 }
 
 function keepUnknownKeys(old: unknown): JsonRecord {
-  if (!isRecord(old)) return {};
+  if (!isJsonRecord(old)) return {};
   return Object.fromEntries(Object.entries(old).filter(([key]) => !isProfileKey(key)));
 }
 
@@ -126,7 +126,7 @@ function writeConfig(folder: string, json: JsonRecord): void {
   const path = configPath(folder);
   try {
     ensureFolder(folder);
-    writeAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
+    writeFileAtomically(path, `${JSON.stringify(json, null, 2)}\n`);
   } catch (error) {
     throw new CliError('internal', `could not write ${path}`, {
       detail: `${error instanceof Error ? error.message : String(error)}; the file is unchanged`,
@@ -137,7 +137,7 @@ function writeConfig(folder: string, json: JsonRecord): void {
 }
 
 /** If the user has no home folder there is no config.json; variables and options can supply every setting of a command. */
-export function readConfigIfHome(folders: Pick<Folders, 'config'>): ConfigFile {
+export function readConfigFileIfHomeExists(folders: Pick<ProgramFolders, 'config'>): ConfigFile {
   let folder: string;
   try {
     folder = folders.config;
@@ -145,5 +145,5 @@ export function readConfigIfHome(folders: Pick<Folders, 'config'>): ConfigFile {
     if (error instanceof CliError) return { path: 'config.json', current: undefined, profiles: new Map(), raw: {} };
     throw error;
   }
-  return readConfig(folder);
+  return readConfigFile(folder);
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../json.ts';
+import { isJsonRecord } from '../json.ts';
 import { checkCallbackUrl, parseOrigin } from './urls.ts';
 
 /** One profile of config.json. A profile never contains a secret. */
@@ -19,7 +19,9 @@ export interface Profile {
 }
 
 export type ProfileKey = keyof Profile;
-export type ParseResult<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly reason: string };
+export type ProfileParseResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: string };
 
 interface ProfileKeySpec {
   readonly description: string;
@@ -27,7 +29,7 @@ interface ProfileKeySpec {
   /** An example value for hints, quoted for a shell. */
   readonly example: string;
   /** Parses the text of an option, a variable or a `config set` argument to the stored value. */
-  readonly parse: (text: string) => ParseResult<string | boolean | number | readonly string[]>;
+  readonly parse: (text: string) => ProfileParseResult<string | boolean | number | readonly string[]>;
 }
 
 /** Every key of a profile, with its environment variable and its parser. */
@@ -111,8 +113,8 @@ export function isProfileName(name: string): boolean {
 export const profileNameRule = '1 to 64 lower-case letters, digits, "-" and "_", beginning with a letter or digit';
 
 /** Decodes one profile of config.json. An error result names the invalid key, so that its line in config.json can be shown. */
-export function decodeProfile(json: unknown): ParseResult<Profile> & { readonly key?: string } {
-  if (!isRecord(json)) return { ok: false, reason: 'it is not an object' };
+export function decodeProfile(json: unknown): ProfileParseResult<Profile> & { readonly key?: string } {
+  if (!isJsonRecord(json)) return { ok: false, reason: 'it is not an object' };
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(json)) {
     // Unknown keys come from a newer version: the program ignores them, and keeps them when it writes the file.
@@ -138,12 +140,12 @@ function toText(value: unknown): string | undefined {
 /** A host name without a scheme is completed to an https URL. IP addresses and loopback names require a scheme. */
 const bareHost = /^(?!localhost[:/]?)(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+(:\d{1,5})?\/?$/i;
 
-function parseOriginText(text: string): ParseResult<string> {
+function parseOriginText(text: string): ProfileParseResult<string> {
   const parsed = parseOrigin(bareHost.test(text) ? `https://${text}` : text);
   return parsed.ok ? { ok: true, value: parsed.origin } : parsed;
 }
 
-function parseCallbackUrls(text: string): ParseResult<readonly string[]> {
+function parseCallbackUrls(text: string): ProfileParseResult<readonly string[]> {
   const urls = text.split(',').map((url) => url.trim());
   for (const url of urls) {
     const parsed = checkCallbackUrl(url);
@@ -152,30 +154,30 @@ function parseCallbackUrls(text: string): ParseResult<readonly string[]> {
   return { ok: true, value: urls };
 }
 
-function parseVisibleText(text: string): ParseResult<string> {
+function parseVisibleText(text: string): ProfileParseResult<string> {
   return /^[\x21-\x7e]{1,512}$/.test(text)
     ? { ok: true, value: text }
     : { ok: false, reason: 'not 1 to 512 visible ASCII characters' };
 }
 
-function parseScope(text: string): ParseResult<string> {
+function parseScope(text: string): ProfileParseResult<string> {
   return /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)
     ? { ok: true, value: text }
     : { ok: false, reason: 'not a list of scopes separated by single spaces' };
 }
 
-function parseDays(text: string): ParseResult<number> {
+function parseDays(text: string): ProfileParseResult<number> {
   return /^\d{1,4}$/.test(text)
     ? { ok: true, value: Number(text) }
     : { ok: false, reason: 'not a whole number of days from 0 to 9999' };
 }
 
-function parseBoolean(text: string): ParseResult<boolean> {
+function parseBoolean(text: string): ProfileParseResult<boolean> {
   if (text === 'true') return { ok: true, value: true };
   return text === 'false' ? { ok: true, value: false } : { ok: false, reason: 'not true or false' };
 }
 
-function parseOneOf(...choices: readonly string[]): (text: string) => ParseResult<string> {
+function parseOneOf(...choices: readonly string[]): (text: string) => ProfileParseResult<string> {
   return (text) =>
     choices.includes(text) ? { ok: true, value: text } : { ok: false, reason: `not one of ${choices.join(', ')}` };
 }

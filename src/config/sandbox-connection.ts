@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { CliError, usageError } from '../errors.ts';
-import { isRecord, parseJson, stringField } from '../json.ts';
-import { ensureFolder, removeDurably } from '../platform/files.ts';
-import type { Environment } from '../platform/host.ts';
-import { readSecretText, writeSecretText } from '../platform/secret-file.ts';
-import { nonEmptyVariable } from './settings.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { ensureFolder, removeFileDurably } from '../platform/files.ts';
+import type { ProcessEnvironment } from '../platform/host.ts';
+import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
+import { readNonEmptyEnvironmentValue } from './settings.ts';
 import { parseOrigin } from './urls.ts';
 
 /** The URLs and credentials of a running sandbox, as stored in sandbox.json in the state folder (mode 0600). */
@@ -40,13 +40,13 @@ export function readKnownSandboxes(stateFolder: string): readonly SandboxConnect
   const json = text === undefined ? undefined : parseJson(text);
   const last = json?.ok === true ? decodeSandboxConnection(json.value) : undefined;
   if (json?.ok !== true || last === undefined) return [];
-  const earlier = isRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
+  const earlier = isJsonRecord(json.value) && Array.isArray(json.value.earlier) ? json.value.earlier : [];
   return [last, ...earlier.flatMap((fields) => decodeSandboxConnection(fields) ?? [])];
 }
 
 function readConnectionText(path: string): string | undefined {
   try {
-    return readSecretText(path);
+    return readSecretFile(path);
   } catch (error) {
     throw new CliError('config_invalid', `could not read ${path}`, {
       detail: error instanceof Error ? error.message : String(error),
@@ -57,7 +57,7 @@ function readConnectionText(path: string): string | undefined {
 }
 
 /** Records the sandbox as the one that was started last; replaces an older record of the same sandbox. */
-export function recordSandbox(stateFolder: string, place: SandboxConnection): void {
+export function recordStartedSandbox(stateFolder: string, place: SandboxConnection): void {
   writeConnections(stateFolder, [place, ...readKnownSandboxes(stateFolder).filter(isOtherSandbox(place))]);
 }
 
@@ -77,18 +77,19 @@ export interface SandboxAdminAccess {
  * The admin URL from the option, else from the variable, else of the sandbox that was started last. The recorded admin token is
  * sent only to the URL that was recorded with it.
  */
-export function resolveSandboxAdmin(
+export function resolveSandboxAdminAccess(
   stateFolder: string,
-  env: Environment,
+  env: ProcessEnvironment,
   adminUrl: string | undefined,
 ): SandboxAdminAccess | undefined {
   const place = readLastSandbox(stateFolder);
-  const variable = nonEmptyVariable(env.CLOUDCTL_SANDBOX_ADMIN_URL);
+  const variable = readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_URL);
   const typed = adminUrl ?? variable;
   const source = adminUrl === undefined ? 'CLOUDCTL_SANDBOX_ADMIN_URL' : '--admin-url';
   const url = typed === undefined ? place?.admin_url : requireOrigin(typed, source);
   const token =
-    nonEmptyVariable(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ?? (url === place?.admin_url ? place?.admin_token : undefined);
+    readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN) ??
+    (url === place?.admin_url ? place?.admin_token : undefined);
   return url === undefined || token === undefined ? undefined : { adminUrl: url, adminToken: token };
 }
 
@@ -104,8 +105,8 @@ function requireOrigin(text: string, source: string): string {
 
 /** Decodes the connection data of a sandbox from sandbox.json or from the admin API. */
 export function decodeSandboxConnection(fields: unknown): SandboxConnection | undefined {
-  if (!isRecord(fields)) return undefined;
-  const entries = connectionKeys.map((key) => [key, stringField(fields, key)] as const);
+  if (!isJsonRecord(fields)) return undefined;
+  const entries = connectionKeys.map((key) => [key, readStringField(fields, key)] as const);
   // `every` has checked that the value of each key is a string.
   return entries.every(([, value]) => value !== undefined)
     ? (Object.fromEntries(entries) as unknown as SandboxConnection)
@@ -122,13 +123,13 @@ function isOtherSandbox(one: SandboxConnection): (place: SandboxConnection) => b
 
 function writeConnections(stateFolder: string, [last, ...earlier]: readonly SandboxConnection[]): void {
   if (last === undefined) {
-    removeDurably(connectionPath(stateFolder));
+    removeFileDurably(connectionPath(stateFolder));
     return;
   }
   const bare = (place: SandboxConnection): object => Object.fromEntries(connectionKeys.map((key) => [key, place[key]]));
   const json = earlier.length === 0 ? bare(last) : { ...bare(last), earlier: earlier.map(bare) };
   ensureFolder(stateFolder);
-  writeSecretText(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
+  writeSecretFile(connectionPath(stateFolder), `${JSON.stringify(json, null, 2)}\n`);
 }
 
 function connectionPath(stateFolder: string): string {

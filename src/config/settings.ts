@@ -1,5 +1,5 @@
 import { CliError, usageError } from '../errors.ts';
-import type { Environment } from '../platform/host.ts';
+import type { ProcessEnvironment } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
 import type { ConfigFile } from './config-file.ts';
 import { isProfileKey, isProfileName, type Profile, type ProfileKey, profileKeys, profileNameRule } from './profile.ts';
@@ -29,37 +29,38 @@ export interface ProfileReference {
 }
 
 /** The words that select the profile in a suggested command; empty if a command without `--profile` selects it. */
-export function profileOption({ name, isDefault }: ProfileReference): readonly string[] {
+export function formatProfileOption({ name, isDefault }: ProfileReference): readonly string[] {
   return isDefault ? [] : ['--profile', name];
 }
 
 export function profileReference(
   name: string,
-  env: Environment,
+  env: ProcessEnvironment,
   config: Pick<ConfigFile, 'current'>,
 ): ProfileReference {
-  const isSelected = nonEmptyVariable(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
+  const isSelected =
+    readNonEmptyEnvironmentValue(env.CLOUDCTL_PROFILE) === undefined && name === (config.current ?? 'default');
   return { name, isDefault: isSelected };
 }
 
 /** Settings that were given as options, by profile key. Errors in a setting name the option that set it. */
-export type SettingOverrides = Readonly<
+export type ProfileSettingOverrides = Readonly<
   Partial<Record<ProfileKey, { readonly option: string; readonly text: string }>>
 >;
 
-export interface SettingsInput {
-  readonly env: Environment;
+export interface ProfileSettingsInput {
+  readonly env: ProcessEnvironment;
   readonly config: ConfigFile;
   readonly profile?: string | undefined;
-  readonly overrides?: SettingOverrides;
+  readonly overrides?: ProfileSettingOverrides;
 }
 
 /**
  * Resolves every setting. Throws a usage error that names the source of an invalid value. The function is synchronous, because
  * the fast path of `auth token` uses it.
  */
-export function resolveSettings(input: SettingsInput): ProfileSettings {
-  const named = input.profile ?? nonEmptyVariable(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
+export function resolveProfileSettings(input: ProfileSettingsInput): ProfileSettings {
+  const named = input.profile ?? readNonEmptyEnvironmentValue(input.env.CLOUDCTL_PROFILE) ?? input.config.current;
   const profileName = named ?? 'default';
   if (!isProfileName(profileName))
     throw usageError(
@@ -73,7 +74,8 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
     if (!isProfileKey(key)) continue;
     const typed = input.overrides?.[key];
     const { variable, parse, example } = profileKeys[key];
-    const text = typed?.text ?? (variable === undefined ? undefined : nonEmptyVariable(input.env[variable]));
+    const text =
+      typed?.text ?? (variable === undefined ? undefined : readNonEmptyEnvironmentValue(input.env[variable]));
     if (text === undefined) continue;
     const parsed = parse(text);
     if (!parsed.ok) {
@@ -82,8 +84,8 @@ export function resolveSettings(input: SettingsInput): ProfileSettings {
     }
     values.push([key, parsed.value]);
   }
-  const clientSecret = nonEmptyVariable(input.env.CLOUDCTL_CLIENT_SECRET);
-  const accessToken = nonEmptyVariable(input.env.CLOUDCTL_ACCESS_TOKEN);
+  const clientSecret = readNonEmptyEnvironmentValue(input.env.CLOUDCTL_CLIENT_SECRET);
+  const accessToken = readNonEmptyEnvironmentValue(input.env.CLOUDCTL_ACCESS_TOKEN);
   if (accessToken !== undefined && !/^[\x21-\x7e]+$/.test(accessToken))
     throw usageError(
       'CLOUDCTL_ACCESS_TOKEN is not visible ASCII text',
@@ -132,7 +134,7 @@ export function requireStoredProfile(config: ConfigFile, name: string): void {
  * The value of an environment variable without the final line break that a secret read from a file may have; undefined if it is
  * empty.
  */
-export function nonEmptyVariable(value: string | undefined): string | undefined {
+export function readNonEmptyEnvironmentValue(value: string | undefined): string | undefined {
   const text = value?.replace(/\r?\n$/, '');
   return text === '' ? undefined : text;
 }

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import { blockedPorts } from './blocked-ports.ts';
+import { browserBlockedPorts } from './blocked-ports.ts';
 
 /**
  * `reason` completes the sentence "<setting> is …", for example "a URL with a path". The reason never contains the user name,
@@ -28,7 +28,7 @@ export function parseOrigin(text: string): ParsedOrigin | RejectedUrl {
     return rejectUrl('an http URL; only a loopback host may use http');
   }
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  return blockedPorts.has(port) ? rejectUrl(blockedPortReason(port)) : { ok: true, origin: url.origin };
+  return browserBlockedPorts.has(port) ? rejectUrl(blockedPortReason(port)) : { ok: true, origin: url.origin };
 }
 
 /** A callback URL on this machine, to which the authorization server redirects the browser. */
@@ -66,7 +66,7 @@ export function checkCallbackUrl(
     return rejectUrl('a URL whose query contains a parameter of the authorization response');
   }
   const port = url.port === '' ? 80 : Number(url.port);
-  if (port !== 0 && blockedPorts.has(port)) return rejectUrl(blockedPortReason(port));
+  if (port !== 0 && browserBlockedPorts.has(port)) return rejectUrl(blockedPortReason(port));
   const callback = {
     href: text,
     hostname: url.hostname,

@@ -1,9 +1,9 @@
 import type { NamedValue } from '../cli/complete.ts';
 import { readSeenNames, type SeenNames } from '../config/completion-cache.ts';
-import { readConfigIfHome } from '../config/config-file.ts';
-import { resolveSettings } from '../config/settings.ts';
+import { readConfigFileIfHomeExists } from '../config/config-file.ts';
+import { resolveProfileSettings } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
-import { readGlobalOverrides } from './global-overrides.ts';
+import { readGlobalSettingOverrides } from './global-overrides.ts';
 
 /** The kind of names in the cache, by the name of the completion source. */
 const cachedKinds: Readonly<Record<string, keyof SeenNames>> = {
@@ -25,12 +25,12 @@ export async function completionNames(
 ): Promise<readonly NamedValue[]> {
   try {
     if (from === 'check') return await checkNames();
-    const config = readConfigIfHome(host.folders);
+    const config = readConfigFileIfHomeExists(host.folders);
     if (from === 'profile') return [...config.profiles.keys()].map((value) => ({ value }));
     const kind = Object.hasOwn(cachedKinds, from) ? cachedKinds[from] : undefined;
     if (kind === undefined) return [];
-    const overrides = readGlobalOverrides({ value: (name) => typed.get(name) });
-    const { profileName, values } = resolveSettings({
+    const overrides = readGlobalSettingOverrides({ value: (name) => typed.get(name) });
+    const { profileName, values } = resolveProfileSettings({
       env: host.env,
       config,
       profile: typed.get('profile'),

@@ -1,15 +1,15 @@
-import { readAccountContext } from '../api/account-context.ts';
+import { fetchAccountDetails } from '../api/account-context.ts';
 import { createRateLimitRetry } from '../api/rate-limit-retry.ts';
 import type { ProfileSettings } from '../config/settings.ts';
-import type { Context } from '../context.ts';
+import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import type { Identity } from '../identity.ts';
+import type { AccountIdentity } from '../identity.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
-import { readAccount } from '../session/account.ts';
+import { readAccountFile } from '../session/account.ts';
 import { loginHints } from '../session/session-binding.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
-export interface IdentityLookupWait {
+export interface AccountIdentityLookupWait {
   /** The longest wait for the rate limit in milliseconds. */
   readonly maxWait: number;
   /** Called before each wait for the rate limit. @param ms milliseconds */
@@ -20,13 +20,13 @@ export interface IdentityLookupWait {
  * Reads which account, team and application the requests of this command use. The stored session is read first; if it lacks the
  * account or the team (implicit flow, CLOUDCTL_ACCESS_TOKEN), `GET /v2/account` is sent.
  */
-export async function readCurrentIdentity(
-  context: Context,
+export async function readCurrentAccountIdentity(
+  context: CommandContext,
   settings: ProfileSettings,
-  { maxWait, onPause }: IdentityLookupWait,
+  { maxWait, onPause }: AccountIdentityLookupWait,
   signal?: AbortSignal,
-): Promise<Identity> {
-  const known = await readStoredIdentity(context, settings);
+): Promise<AccountIdentity> {
+  const known = await readStoredAccountIdentity(context, settings);
   if (known.accountUuid !== undefined && known.team !== undefined) return known;
   const hints = loginHints(settings, context.host.folders.config);
   const pause = async (ms: number): Promise<void> => {
@@ -34,7 +34,7 @@ export async function readCurrentIdentity(
     await context.host.clock.sleep(ms, signal);
   };
   const retry = createRateLimitRetry(pause, maxWait);
-  const answered = await readAccountContext(await context.api(settings), hints, retry).catch(asBatchError);
+  const answered = await fetchAccountDetails(await context.api(settings), hints, retry).catch(asBatchError);
   return {
     ...known,
     accountUuid: known.accountUuid ?? answered.accountUuid,
@@ -46,19 +46,19 @@ export async function readCurrentIdentity(
  * Reads the identity for the start of a batch. A batch can start without it, so the identity stays unknown if the server does
  * not respond.
  */
-export async function readIdentityIfAvailable(
-  context: Context,
+export async function readAccountIdentityIfAvailable(
+  context: CommandContext,
   settings: ProfileSettings,
-  wait: IdentityLookupWait,
-): Promise<Identity> {
+  wait: AccountIdentityLookupWait,
+): Promise<AccountIdentity> {
   // A profile without a valid base_url, or without a session, is an error.
   await context.api(settings);
-  const stored = await readStoredIdentity(context, settings);
+  const stored = await readStoredAccountIdentity(context, settings);
   if (stored.accountUuid !== undefined && stored.team !== undefined) return stored;
   return runUntilSignal(context.host.signals, 'interrupted before the batch was started', async (signal) => {
     const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
     try {
-      return await Promise.race([readCurrentIdentity(context, settings, wait, signal), aborted]);
+      return await Promise.race([readCurrentAccountIdentity(context, settings, wait, signal), aborted]);
     } catch (error) {
       if (error instanceof CliError && ['unreachable', 'timeout', 'tls', 'api_error'].includes(error.code))
         return stored;
@@ -78,19 +78,26 @@ function asBatchError(error: unknown): never {
  * The identity that is known without a request: from the stored session, or with CLOUDCTL_ACCESS_TOKEN only the origin of the
  * API.
  */
-export async function readStoredIdentity(context: Context, settings: ProfileSettings): Promise<Identity> {
+export async function readStoredAccountIdentity(
+  context: CommandContext,
+  settings: ProfileSettings,
+): Promise<AccountIdentity> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
   const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await context.session(settings).record();
   // Session records of earlier versions have no team; the file with the account names has one.
-  const account = readAccount(context.host.folders.config, settings.profileName);
+  const account = readAccountFile(context.host.folders.config, settings.profileName);
   const named = account?.sid === sid ? account.team_uuid : undefined;
   return { accountUuid, team: team ?? named, authOrigin, baseOrigin, clientId };
 }
 
 /** Describes the account to the user with names where they are known, such as `ada@example.com, team Harbour Works`. */
-export function describeActor(context: Context, settings: ProfileSettings, identity: Identity): string {
+export function describeCurrentAccount(
+  context: CommandContext,
+  settings: ProfileSettings,
+  identity: AccountIdentity,
+): string {
   const account =
-    settings.accessToken === undefined ? readAccount(context.host.folders.config, settings.profileName) : undefined;
+    settings.accessToken === undefined ? readAccountFile(context.host.folders.config, settings.profileName) : undefined;
   const who = account?.email ?? account?.name ?? identity.accountUuid ?? 'an unknown account';
   if (account?.team_name !== undefined) return `${who}, team ${account.team_name}`;
   if (identity.team === undefined) return who;

@@ -1,10 +1,10 @@
 import type { ParsedArgs } from '../cli/command.ts';
 import type { OutputFormat } from '../cli/print-presented.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
-import type { ProfileSettings, SettingOverrides } from '../config/settings.ts';
+import type { ProfileSettingOverrides, ProfileSettings } from '../config/settings.ts';
 
 /** The global options that override settings of the profile. */
-export function readGlobalOverrides(globals: Pick<ParsedArgs, 'value'>): SettingOverrides {
+export function readGlobalSettingOverrides(globals: Pick<ParsedArgs, 'value'>): ProfileSettingOverrides {
   const authUrl = globals.value('auth-url');
   const baseUrl = globals.value('base-url');
   return {

@@ -2,14 +2,14 @@ import { removeSeenNames } from '../config/completion-cache.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
-import { tryAcquireLock } from '../platform/file-lock.ts';
-import { writeAccount } from '../session/account.ts';
+import { tryAcquireFileLock } from '../platform/file-lock.ts';
+import { writeAccountFile } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { LoginDeps } from '../session/login.ts';
 import type { LoginRequest } from '../session/login-request.ts';
-import { isSpecServer, unreachableHint } from '../session/session-binding.ts';
-import { loginCommands } from '../session/suggested-commands.ts';
-import type { SessionDependencies } from './stored-session.ts';
+import { isSpecCompliantServer, unreachableHint } from '../session/session-binding.ts';
+import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
+import type { StoredSessionDependencies } from './stored-session.ts';
 
 /** The dependencies of a login apart from those that interact with the user: questions, instructions and reports. */
 export type UnattendedLoginDeps = Omit<
@@ -30,7 +30,7 @@ export interface LoginTarget {
 const probeLimitMs = 10_000;
 
 export function createLoginDeps(
-  parts: Omit<SessionDependencies, 'client' | 'output' | 'prompts'>,
+  parts: Omit<StoredSessionDependencies, 'client' | 'output' | 'prompts'>,
   { settings, binding, client, request, profileFlow }: LoginTarget,
 ): UnattendedLoginDeps {
   const { host, place, store } = parts;
@@ -44,19 +44,19 @@ export function createLoginDeps(
     store,
     createSender: () => parts.send({ fresh: true }),
     lock: () => parts.lock(place.lock),
-    tryLoginLock: () => tryAcquireLock(place.loginLock),
+    tryLoginLock: () => tryAcquireFileLock(place.loginLock),
     clock: host.clock,
     random: host.random,
     signals: host.signals,
     requireSafe: parts.requireSafe,
     probeServer: () => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
     unreachableHint: unreachableHint(settings),
-    isSpecServer: () => isSpecServer(host.folders, profileName, binding.authOrigin),
-    loginCommands: loginCommands(settings.profile, request, profileFlow),
+    isSpecServer: () => isSpecCompliantServer(host.folders, profileName, binding.authOrigin),
+    loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => {
       // The names belong to the account of the session before.
       removeSeenNames(host.folders.state, profileName);
-      writeAccount(host.folders.config, profileName, account);
+      writeAccountFile(host.folders.config, profileName, account);
     },
   };
 }

@@ -3,12 +3,12 @@ import type { ProfileSettings } from '../config/settings.ts';
 import type { Host, OutputSink } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
-import { createFileStore } from '../session/file-store.ts';
+import { createFileCredentialStore } from '../session/file-store.ts';
 import { createKeychainStore } from '../session/keychain-store.ts';
 import { keychainAccount, type ProfilePaths } from '../session/profile-paths.ts';
-import { createWriteAheadJournal } from '../session/write-ahead-journal.ts';
+import { createKeychainRefreshJournal } from '../session/write-ahead-journal.ts';
 
-export interface ProfileStoreDependencies {
+export interface ProfileCredentialStoreDeps {
   readonly host: Host;
   readonly place: ProfilePaths;
   readonly prompts: Pick<Prompts, 'interactive'>;
@@ -19,13 +19,13 @@ export interface ProfileStoreDependencies {
  * The credential store of a profile: the file store or the keychain, as its settings say.
  * @param limit milliseconds to wait for the keychain (default: a minute on a terminal, where a person can unlock it)
  */
-export function createProfileStore(
-  { host, place, prompts, stderr }: ProfileStoreDependencies,
+export function createProfileCredentialStore(
+  { host, place, prompts, stderr }: ProfileCredentialStoreDeps,
   { profile, values }: ProfileSettings,
   limit: number = prompts.interactive ? 60_000 : 3_000,
 ): CredentialStore {
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
-  if (values.credential_store === 'file') return createFileStore(place, undefined, profile);
+  if (values.credential_store === 'file') return createFileCredentialStore(place, undefined, profile);
   return createKeychainStore({
     profile,
     keychain: host.keychain,
@@ -35,7 +35,7 @@ export function createProfileStore(
       if (prompts.interactive) void stderr.write('waiting for the keychain to be unlocked\n');
     },
     platform: host.platform,
-    journal: createWriteAheadJournal(place),
+    journal: createKeychainRefreshJournal(place),
   });
 }
 

@@ -1,14 +1,14 @@
 import { describeTeam } from '../identity.ts';
-import { sameScope } from '../oauth/scope.ts';
+import { isSameOAuthScope } from '../oauth/scope.ts';
 import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
-import { type Account, readAccount } from '../session/account.ts';
+import { type LoggedInAccount, readAccountFile } from '../session/account.ts';
 import type { CredentialRecord } from '../session/credential-record.ts';
 import { performLogin } from '../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../session/login-instructions.ts';
 import type { LoginRequest } from '../session/login-request.ts';
-import { accountHint, loadStoredSession } from '../session/stored-session.ts';
+import { buildAccountHint, loadStoredSession } from '../session/stored-session.ts';
 import { createLoginDeps } from './login-deps.ts';
-import type { Reauthenticate } from './stored-session.ts';
+import type { Reauthentication } from './stored-session.ts';
 
 /** Time limit of a login through the browser without user input, in milliseconds. */
 const loginLimitMs = 120_000;
@@ -18,12 +18,12 @@ const loginLimitMs = 120_000;
  * showing a page. The user is asked for confirmation before the new login. Returns false if the user declines or the account is
  * not known.
  */
-export const reauthenticate: Reauthenticate = async (parts, settings, binding) => {
+export const reauthenticate: Reauthentication = async (parts, settings, binding) => {
   const { host, output, prompts, store } = parts;
   const { profileName, values } = settings;
   const stored = await loadStoredSession(store, binding);
   const record = stored.kind === 'found' ? stored.record : undefined;
-  const request = silentRequest(record, readAccount(host.folders.config, profileName), values.pkce !== false);
+  const request = silentRequest(record, readAccountFile(host.folders.config, profileName), values.pkce !== false);
   const client = await parts.client(settings, binding);
   const isPublic = client.tokenParams === 'query' && client.clientSecret === undefined;
   if (request === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
@@ -66,16 +66,16 @@ export const reauthenticate: Reauthenticate = async (parts, settings, binding) =
  */
 function silentRequest(
   record: CredentialRecord | undefined,
-  account: Account | undefined,
+  account: LoggedInAccount | undefined,
   pkce: boolean,
 ): LoginRequest | undefined {
-  const hint = accountHint(record?.accountUuid ?? account?.hint);
+  const hint = buildAccountHint(record?.accountUuid ?? account?.hint);
   const scope = record?.scope ?? account?.scope;
   if (hint === undefined || scope === undefined || record?.isGivenToken === true) return undefined;
   if (account?.flow === 'implicit' || account?.flow === 'token') return undefined;
   return {
     flow: 'code',
-    scope: sameScope(scope, 'read') ? undefined : scope,
+    scope: isSameOAuthScope(scope, 'read') ? undefined : scope,
     prompt: 'none',
     accountHint: hint,
     accountUuid: record?.accountUuid,

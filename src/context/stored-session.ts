@@ -1,46 +1,46 @@
-import type { Output } from '../cli/output.ts';
+import type { CommandOutput } from '../cli/output.ts';
 import type { Prompts } from '../cli/prompts.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
-import type { HeldLock } from '../platform/file-lock.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Host, HttpSenderOptions } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
-import { readAccount, updateAccount } from '../session/account.ts';
+import { readAccountFile, updateAccountFile } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { failpointObserver } from '../session/failpoints.ts';
 import { probeToken } from '../session/probe-token.ts';
 import type { ProfilePaths } from '../session/profile-paths.ts';
 import { createProfileSession, type ProfileSession } from '../session/profile-session.ts';
-import { flowOption } from '../session/suggested-commands.ts';
+import { formatFlowOption } from '../session/suggested-commands.ts';
 import { withReauthentication } from '../session/with-reauthentication.ts';
 
 /** The parts of the command context that a stored session uses. */
-export interface SessionDependencies {
+export interface StoredSessionDependencies {
   readonly host: Host;
-  readonly output: Pick<Output, 'format' | 'note' | 'warn'>;
+  readonly output: Pick<CommandOutput, 'format' | 'note' | 'warn'>;
   readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
   readonly place: ProfilePaths;
   readonly store: CredentialStore;
   readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
-  readonly lock: (path: string) => Promise<HeldLock>;
+  readonly lock: (path: string) => Promise<HeldFileLock>;
   readonly requireSafe: () => void;
 }
 
 /** Logs in again after a session has ended; returns false if the user declines or a new login is not possible. */
-export type Reauthenticate = (
-  parts: SessionDependencies,
+export type Reauthentication = (
+  parts: StoredSessionDependencies,
   settings: ProfileSettings,
   binding: SessionBinding,
 ) => Promise<boolean>;
 
 /** The stored session of a profile. In a terminal, the session offers a new login after it has ended. */
 export function createStoredSession(
-  parts: SessionDependencies,
+  parts: StoredSessionDependencies,
   settings: ProfileSettings,
   binding: SessionBinding,
-  reauthenticate: Reauthenticate,
+  reauthenticate: Reauthentication,
 ): ProfileSession {
   const { host, output, place, store, send } = parts;
   const session = createProfileSession({
@@ -58,15 +58,15 @@ export function createStoredSession(
     probe: async (token, signal) => probeToken(await send({ fresh: true }), binding.baseOrigin, token, signal),
     random: host.random,
     flowOption: (sid) => {
-      const account = readAccount(host.folders.config, settings.profileName);
-      return flowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
+      const account = readAccountFile(host.folders.config, settings.profileName);
+      return formatFlowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
     },
     clock: host.clock,
     signals: host.signals,
     requireSafe: parts.requireSafe,
     // With -o json, stderr is empty or has one error object, so no warnings are printed.
     warn: output.format === 'json' ? async () => {} : output.warn,
-    updateAccount: (record, info) => updateAccount(host.folders.config, settings.profileName, record, info),
+    updateAccount: (record, info) => updateAccountFile(host.folders.config, settings.profileName, record, info),
     onFailpoint: failpointObserver(host.env),
   });
   return withReauthentication(

@@ -2,9 +2,9 @@ import { text as readAll } from 'node:stream/consumers';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { readInputFile } from '../cli/input-file.ts';
-import { nonEmptyVariable } from '../config/settings.ts';
+import { readNonEmptyEnvironmentValue } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
-import { findPassword } from '../postgresql/pgpass.ts';
+import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
 import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
 import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
@@ -47,7 +47,8 @@ export type DbSource =
  * standard input, the environment, .pgpass or a prompt.
  */
 export async function readDbSource(io: CommandIo, args: ParsedArgs): Promise<DbSource> {
-  const environment = args.value('host') === undefined ? nonEmptyVariable(io.host.env.CLOUDCTL_SOURCE) : undefined;
+  const environment =
+    args.value('host') === undefined ? readNonEmptyEnvironmentValue(io.host.env.CLOUDCTL_SOURCE) : undefined;
   const engine = readEngine(args.value('engine'), args.value('source') ?? args.value('host') ?? environment);
   if (engine === 'postgresql') return { engine, source: await readPostgresDbSource(io, args) };
   if (args.values('ignore-dbs').length > 0) {
@@ -110,7 +111,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
   const read = parsePostgresqlSource(
     {
       source: args.value('source'),
-      environment: nonEmptyVariable(env.CLOUDCTL_SOURCE),
+      environment: readNonEmptyEnvironmentValue(env.CLOUDCTL_SOURCE),
       host: args.value('host'),
       port: args.value('port'),
       dbname: args.value('dbname'),
@@ -125,7 +126,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
   if (read.passwordInUrl) await warnAboutPasswordInUrl(io);
   if (args.has('password-stdin')) return { ...read.source, password: await readPasswordFromStdin(io) };
   if (read.source.password !== undefined) return read.source;
-  const found = findPassword(read.source, env, platform);
+  const found = findPostgresqlPassword(read.source, env, platform);
   if (found.warning !== undefined) await io.output.warn(found.warning);
   return { ...read.source, password: found.password ?? (await promptForDbPassword(io, 'PGPASSWORD')) };
 }

@@ -1,19 +1,26 @@
 import { createServer } from 'node:net';
-import { type CallbackPort, loopbackAddresses, type PortProbeResult, portProbeKey } from './check-ports.ts';
+import {
+  buildCallbackPortProbeKey,
+  type CallbackPort,
+  type CallbackPortProbeResult,
+  loopbackAddresses,
+} from './check-ports.ts';
 
 /** Binds each callback port on each loopback address and closes the socket again, one after the other. */
-export async function bindEachPort(callbacks: readonly CallbackPort[]): Promise<ReadonlyMap<string, PortProbeResult>> {
-  const bindings = new Map<string, PortProbeResult>();
+export async function probeCallbackPorts(
+  callbacks: readonly CallbackPort[],
+): Promise<ReadonlyMap<string, CallbackPortProbeResult>> {
+  const bindings = new Map<string, CallbackPortProbeResult>();
   for (const { port, addresses } of callbacks) {
     for (const address of new Set([...addresses, ...loopbackAddresses])) {
-      const key = portProbeKey(address, port);
+      const key = buildCallbackPortProbeKey(address, port);
       if (port !== 0 && !bindings.has(key)) bindings.set(key, await probePort(address, port));
     }
   }
   return bindings;
 }
 
-function probePort(host: string, port: number): Promise<PortProbeResult> {
+function probePort(host: string, port: number): Promise<CallbackPortProbeResult> {
   return new Promise((resolve) => {
     const server = createServer((socket) => socket.destroy());
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

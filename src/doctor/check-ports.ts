@@ -1,7 +1,7 @@
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /** The result of binding one address and port: `free`, or the error code of the operating system. */
-export type PortProbeResult = 'free' | string;
+export type CallbackPortProbeResult = 'free' | string;
 
 /** The addresses and the port that a login with this callback URL listens on. */
 export interface CallbackPort {
@@ -18,9 +18,9 @@ export interface CallbackPort {
 export const loopbackAddresses = ['127.0.0.1', '::1'] as const;
 
 /** Creates one doctor finding for each callback URL. A login needs one callback URL whose addresses are all free. */
-export function checkPorts(
+export function checkLoginCallbackPorts(
   callbacks: readonly CallbackPort[],
-  bindings: ReadonlyMap<string, PortProbeResult>,
+  bindings: ReadonlyMap<string, CallbackPortProbeResult>,
 ): readonly DoctorFinding[] {
   const seen = callbacks.map((callback) => ({ callback, trouble: unavailableAddress(callback, bindings) }));
   const usable = seen.some(({ trouble }) => trouble === undefined);
@@ -39,29 +39,31 @@ export function checkPorts(
   });
 }
 
-export function portProbeKey(address: string, port: number): string {
+export function buildCallbackPortProbeKey(address: string, port: number): string {
   return `${address} ${port}`;
 }
 
 /** The first address that a login needs but cannot bind; for `localhost`, the second address may be missing on this machine. */
 function unavailableAddress(
   { port, addresses }: CallbackPort,
-  bindings: ReadonlyMap<string, PortProbeResult>,
+  bindings: ReadonlyMap<string, CallbackPortProbeResult>,
 ): string | undefined {
   if (port === 0) return undefined;
   return addresses.find((address, at) => {
-    const binding = bindings.get(portProbeKey(address, port)) ?? 'free';
+    const binding = bindings.get(buildCallbackPortProbeKey(address, port)) ?? 'free';
     return binding !== 'free' && !(at > 0 && absentAddressCodes.includes(binding));
   });
 }
 
-function portFacts({ port, addresses }: CallbackPort, bindings: ReadonlyMap<string, PortProbeResult>): string {
+function portFacts({ port, addresses }: CallbackPort, bindings: ReadonlyMap<string, CallbackPortProbeResult>): string {
   return [...new Set([...addresses, ...loopbackAddresses])]
-    .map((address) => `${address} is ${portProbeText(bindings.get(portProbeKey(address, port)) ?? 'free')}`)
+    .map(
+      (address) => `${address} is ${portProbeText(bindings.get(buildCallbackPortProbeKey(address, port)) ?? 'free')}`,
+    )
     .join(', ');
 }
 
-function portProbeText(binding: PortProbeResult): string {
+function portProbeText(binding: CallbackPortProbeResult): string {
   if (binding === 'free') return 'free';
   if (binding === 'EADDRINUSE') return 'in use';
   if (binding === 'EACCES') return 'reserved by the system';

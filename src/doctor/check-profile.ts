@@ -2,7 +2,7 @@ import type { ProfileSettings } from '../config/settings.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 /** Whether the profile has every setting that a login needs, apart from the client secret. */
-export function checkProfile(settings: ProfileSettings): DoctorFinding {
+export function checkLoginProfile(settings: ProfileSettings): DoctorFinding {
   const { profileName, values } = settings;
   const needed = ['auth_url', 'base_url', 'client_id', 'callback_urls'] as const;
   const missing = needed.filter((key) => values[key] === undefined || values[key].length === 0);

@@ -1,4 +1,4 @@
-import { type ProfileReference, profileOption } from '../config/settings.ts';
+import { formatProfileOption, type ProfileReference } from '../config/settings.ts';
 import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
 import type { UnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
@@ -20,7 +20,7 @@ export interface RuntimeFacts {
  */
 export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile }: RuntimeFacts): DoctorFinding {
   const id = 'browser';
-  const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;
+  const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
   if (runtime.ci)
     return warn('CI is set: a login opens no browser', 'open the printed URL in any browser, or unset CI');
@@ -45,7 +45,7 @@ export function checkRuntimeEnvironment({
   profile,
 }: Pick<RuntimeFacts, 'runtime' | 'profile'>): DoctorFinding {
   const id = 'surroundings';
-  const paste = `\`cloudctl ${['auth login --paste', ...profileOption(profile)].join(' ')}\``;
+  const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
   if (runtime.codespaces) return warn('codespace: your browser cannot reach its ports', `use ${paste}`);
   if (runtime.ssh !== undefined)

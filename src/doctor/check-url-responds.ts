@@ -1,16 +1,16 @@
 import { unreachableError } from '../api/client.ts';
-import { type HttpSender, SendError } from '../platform/http-sender.ts';
+import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
-export interface CheckedEndpoint {
+export interface DoctorCheckedEndpoint {
   readonly id: 'auth-url' | 'base-url';
   readonly origin: string;
   /** The path that the check requests with GET and without credentials. */
   readonly path: string;
 }
 
-export interface EndpointCheckDependencies {
+export interface DoctorEndpointCheckDependencies {
   readonly send: HttpSender;
   readonly now: () => number;
   /** Milliseconds. */
@@ -25,8 +25,8 @@ const toleratedSkewSeconds = 60;
  * credentials.
  */
 export async function checkUrlResponds(
-  endpoint: CheckedEndpoint,
-  deps: EndpointCheckDependencies,
+  endpoint: DoctorCheckedEndpoint,
+  deps: DoctorEndpointCheckDependencies,
 ): Promise<readonly DoctorFinding[]> {
   const { id, origin, path } = endpoint;
   const sentAt = deps.now();
@@ -41,12 +41,12 @@ export async function checkUrlResponds(
     await response.text();
     return [checkResponseStatus(endpoint, response.status), ...checkClockSkew(id, date, sentAt, deps.now())];
   } catch (error) {
-    if (!(error instanceof SendError)) throw error;
+    if (!(error instanceof HttpSendError)) throw error;
     return [{ id, status: 'failed', observed: `${origin}: ${error.message}`, ...hintOfSendError(error) }];
   }
 }
 
-function checkResponseStatus({ id, origin, path }: CheckedEndpoint, status: number): DoctorFinding {
+function checkResponseStatus({ id, origin, path }: DoctorCheckedEndpoint, status: number): DoctorFinding {
   const observed = `${origin}${path} responded with status ${status}`;
   if (status >= 500)
     return { id, status: 'warning', observed, hint: 'the server has an internal error: try again later' };
@@ -58,7 +58,7 @@ function checkResponseStatus({ id, origin, path }: CheckedEndpoint, status: numb
 
 /** Compares the Date header with this machine's clock; the times of the request and the response limit the possible difference. */
 export function checkClockSkew(
-  from: CheckedEndpoint['id'],
+  from: DoctorCheckedEndpoint['id'],
   date: string | null,
   sentAt: number,
   receivedAt: number,
@@ -82,7 +82,7 @@ export function checkClockSkew(
   ];
 }
 
-function hintOfSendError(error: SendError): { readonly hint?: string } {
+function hintOfSendError(error: HttpSendError): { readonly hint?: string } {
   const { hint } = unreachableError(error);
   return hint === undefined ? {} : { hint };
 }

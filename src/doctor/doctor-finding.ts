@@ -26,7 +26,7 @@ export function createDoctorReport(findings: readonly DoctorFinding[]): DoctorRe
 }
 
 /** The finding of a check that threw an error. */
-export function failedFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
+export function buildFailedDoctorFinding(id: string, { message, detail, hint }: CliError): DoctorFinding {
   const observed = sanitizeLine(detail === undefined ? message : `${message}: ${detail}`);
   return { id, status: 'failed', observed, ...(hint === undefined ? {} : { hint }) };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { ensureFolder, removeDurably } from '../platform/files.ts';
+import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import type { Keychain, KeychainUnavailable } from '../platform/host.ts';
-import { InsecureFileError, prepareFileReplacement, readSecretText } from '../platform/secret-file.ts';
+import { InsecureFileError, prepareSecretFileReplacement, readSecretFile } from '../platform/secret-file.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
 export interface KeychainProbeOptions {
@@ -37,17 +37,17 @@ export async function probeKeychain(probe: KeychainProbeOptions): Promise<Doctor
 export function probeCredentialFolder(
   { folder, credentialFile }: { readonly folder: string; readonly credentialFile: string },
   value: string,
-  prepare = prepareFileReplacement,
+  prepare = prepareSecretFileReplacement,
 ): DoctorFinding {
   const id = 'credential-file';
   const failed = (observed: string, hint: string): DoctorFinding => ({ id, status: 'failed', observed, hint });
   const path = join(folder, `doctor.${process.pid}`);
   try {
     ensureFolder(folder);
-    const isStored = readSecretText(credentialFile) !== undefined;
+    const isStored = readSecretFile(credentialFile) !== undefined;
     prepare(path, value.length).commit(value);
-    const same = readSecretText(path) === value;
-    removeDurably(path);
+    const same = readSecretFile(path) === value;
+    removeFileDurably(path);
     if (!same) return failed(`${folder} returned other bytes than were written`, folderFix(folder));
     // The check also prepares the replacement of the session file, because a refresh must be able to replace it.
     prepare(credentialFile, value.length).abandon();

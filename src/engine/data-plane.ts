@@ -1,15 +1,15 @@
 import { CliError } from '../errors.ts';
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { type PostgresqlSource, parsePostgresqlSource as readPostgres } from '../postgresql/source.ts';
-import { formatServerVersion } from '../postgresql/version.ts';
+import { formatPostgresqlVersion } from '../postgresql/version.ts';
 import { type RedisSource, parseRedisSource as readRedis } from '../redis/source.ts';
-import { parseServerVersion } from '../redis/version.ts';
-import { MigrationError, redactedReason } from './migration-error.ts';
-import type { EngineDependencies } from './migration-job.ts';
-import { withEngineSession } from './postgresql/engine-session.ts';
-import { engineApplicationName } from './postgresql/object-names.ts';
-import { readServerIdentity } from './postgresql/server-identity.ts';
-import { readServerInfo } from './redis/replica.ts';
+import { parseRedisServerVersion } from '../redis/version.ts';
+import { MigrationError, redactErrorReason } from './migration-error.ts';
+import type { MigrationEngineDependencies } from './migration-job.ts';
+import { withMigrationEngineSession } from './postgresql/engine-session.ts';
+import { migrationEngineApplicationName } from './postgresql/object-names.ts';
+import { readPostgresqlServerIdentity } from './postgresql/server-identity.ts';
+import { readRedisServerInfo } from './redis/replica.ts';
 
 interface ServerAddress {
   readonly host: string;
@@ -29,7 +29,7 @@ export type DataPlane = ServerAddress &
  * Connects to a server and reads its version. Throws a MigrationError without the URL, which may contain a password.
  * @param url `postgres://…`, `redis://…` or `rediss://…`
  */
-export async function connectDataPlane(url: string, deps: EngineDependencies): Promise<DataPlane> {
+export async function connectDataPlane(url: string, deps: MigrationEngineDependencies): Promise<DataPlane> {
   if (/^(redis|valkey)s?:\/\//i.test(url)) {
     const endpoint = parseAddress(() => readRedis({ url }).source);
     return {
@@ -63,7 +63,7 @@ async function withAddressInError<T>(endpoint: PostgresqlSource | RedisSource, e
   try {
     return await enter();
   } catch (error) {
-    throw new MigrationError(`${endpoint.host}:${endpoint.port}: ${redactedReason(error, endpoint.password)}`);
+    throw new MigrationError(`${endpoint.host}:${endpoint.port}: ${redactErrorReason(error, endpoint.password)}`);
   }
 }
 
@@ -73,21 +73,27 @@ async function withAddressInError<T>(endpoint: PostgresqlSource | RedisSource, e
 async function probePostgres(
   endpoint: PostgresqlSource,
   hasTlsOption: boolean,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
 ): Promise<{ readonly endpoint: PostgresqlSource; readonly version: string }> {
   try {
-    const { version } = await withEngineSession(endpoint, deps, { name: engineApplicationName }, readServerIdentity);
-    return { endpoint, version: formatServerVersion(version) };
+    const { version } = await withMigrationEngineSession(
+      endpoint,
+      deps,
+      { name: migrationEngineApplicationName },
+      readPostgresqlServerIdentity,
+    );
+    return { endpoint, version: formatPostgresqlVersion(version) };
   } catch (error) {
-    if (hasTlsOption || !(error instanceof ConnectError) || error.code !== connectErrorCodes.noTls) throw error;
+    if (hasTlsOption || !(error instanceof DatabaseConnectError) || error.code !== databaseConnectErrorCodes.noTls)
+      throw error;
     return probePostgres({ ...endpoint, ssl: 'disable' }, true, deps);
   }
 }
 
-async function readRedisVersion(endpoint: RedisSource, deps: EngineDependencies): Promise<string> {
+async function readRedisVersion(endpoint: RedisSource, deps: MigrationEngineDependencies): Promise<string> {
   const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout });
   try {
-    return parseServerVersion(await readServerInfo(session))?.version ?? 'unknown';
+    return parseRedisServerVersion(await readRedisServerInfo(session))?.version ?? 'unknown';
   } finally {
     session.end();
   }

@@ -1,13 +1,17 @@
-import type { Environment } from '../platform/host.ts';
-import { cleanUpFromJournal } from './clean-up-from-journal.ts';
+import type { ProcessEnvironment } from '../platform/host.ts';
+import { cleanUpFromMigrationJournal } from './clean-up-from-journal.ts';
 import { connectDataPlane, type DataPlane } from './data-plane.ts';
-import { createEngineDependencies } from './engine-dependencies.ts';
-import { defaultEngineLimits, type EngineDependencies, type MigrationJob } from './migration-job.ts';
-import { createMemoryJournal } from './migration-journal.ts';
+import { createMigrationEngineDependencies } from './engine-dependencies.ts';
+import { defaultMigrationEngineLimits, type MigrationEngineDependencies, type MigrationJob } from './migration-job.ts';
+import { createMemoryMigrationJournal } from './migration-journal.ts';
 import { openMigrationJournal } from './migration-journal-file.ts';
-import type { LeftoverObject } from './migration-state.ts';
-import { parseRequestedPostgresSource, parseRequestedRedisSource, type RequestedSource } from './requested-source.ts';
-import { type RunningMigration, startMigrationJob } from './running-migration.ts';
+import type { MigrationLeftoverObject } from './migration-state.ts';
+import {
+  parseRequestedPostgresSource,
+  parseRequestedRedisSource,
+  type RequestedMigrationSource,
+} from './requested-source.ts';
+import { type RunningMigration, startMigrationBetweenServers } from './running-migration.ts';
 import { chooseSchemaCopier } from './schema/choose-schema-copier.ts';
 
 export interface MigrationEngineOptions {
@@ -16,14 +20,14 @@ export interface MigrationEngineOptions {
   /** Returns milliseconds of the virtual clock of the sandbox. */
   readonly now: () => number;
   /** Environment variables with which pg_dump is found; absent: pg_dump is not used. */
-  readonly env?: Environment;
-  readonly ports?: Partial<EngineDependencies>;
+  readonly env?: ProcessEnvironment;
+  readonly ports?: Partial<MigrationEngineDependencies>;
 }
 
 export interface EngineMigrationRequest {
   readonly id: string;
   readonly dataPlane: DataPlane;
-  readonly source: RequestedSource;
+  readonly source: RequestedMigrationSource;
   readonly ignoreDbs: readonly string[];
   readonly deadline: number;
   readonly finishWhenIdle: boolean;
@@ -42,7 +46,7 @@ export interface MigrationEngine {
    * Removes the objects that earlier processes created and did not remove. Resolves with the objects that could not be
    * removed.
    */
-  cleanUp(): Promise<readonly LeftoverObject[]>;
+  cleanUp(): Promise<readonly MigrationLeftoverObject[]>;
   /** Stops every migration and waits until their objects are removed. */
   close(): Promise<void>;
 }
@@ -54,16 +58,16 @@ export function createMigrationEngine({
   ports: replaced,
 }: MigrationEngineOptions): MigrationEngine {
   const file = path === undefined ? undefined : openMigrationJournal(path);
-  const deps = createEngineDependencies({
+  const deps = createMigrationEngineDependencies({
     now,
-    journal: file ?? createMemoryJournal(),
+    journal: file ?? createMemoryMigrationJournal(),
     schemaCopy: chooseSchemaCopier({ env }),
     ...replaced,
   });
   const planes: DataPlane[] = [];
   const running = new Set<RunningMigration>();
   const startJob = (job: MigrationJob, after: Promise<unknown> | undefined): RunningMigration => {
-    const migration = startMigrationJob(job, deps, after);
+    const migration = startMigrationBetweenServers(job, deps, after);
     running.add(migration);
     void migration.ended.then(() => running.delete(migration));
     return migration;
@@ -89,7 +93,7 @@ export function createMigrationEngine({
       return startJob({ ...job, managedServers }, startAfter);
     },
     cleanUp: () =>
-      cleanUpFromJournal({
+      cleanUpFromMigrationJournal({
         ...deps,
         limits: { ...deps.limits, removalTimeout: Math.min(deps.limits.removalTimeout, startupRemovalTimeout) },
       }),
@@ -104,4 +108,4 @@ export function createMigrationEngine({
  * The removal of old objects has a time limit, because a source that no longer exists must not delay the start; the
  * next start tries again.
  */
-const startupRemovalTimeout = Math.min(defaultEngineLimits.removalTimeout, 5000);
+const startupRemovalTimeout = Math.min(defaultMigrationEngineLimits.removalTimeout, 5000);

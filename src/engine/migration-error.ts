@@ -6,7 +6,7 @@ import type { Secret } from '../secret.ts';
  * Returns the message of an error in one line. Passwords in the message are replaced, because a server may quote the
  * statement that it received.
  */
-export function redactedReason(error: unknown, ...passwords: readonly (Secret | undefined)[]): string {
+export function redactErrorReason(error: unknown, ...passwords: readonly (Secret | undefined)[]): string {
   const text = error instanceof CliError ? error.message : error instanceof Error ? error.message : String(error);
   return sanitizeLine(passwords.reduce<string>(redactPassword, text));
 }
@@ -18,12 +18,12 @@ function redactPassword(text: string, password: Secret | undefined): string {
 }
 
 /** The SQLSTATE of an error, or its code from the operating system (`ECONNREFUSED`); undefined if it has none. */
-export function engineErrorCode(error: unknown): string | undefined {
+export function getSqlStateOrSystemCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 /** The error of a migration whose source and target are both managed clusters. */
-export const managedSourceMessage = 'the source is a managed cluster, which cannot be migrated to another one';
+export const managedClusterSourceMessage = 'the source is a managed cluster, which cannot be migrated to another one';
 
 /** An error whose message is written for the user, without details of a driver. */
 export class MigrationError extends Error {

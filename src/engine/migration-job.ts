@@ -44,7 +44,7 @@ export interface RedisMigrationJob extends CommonJobFields {
 export type MigrationJob = PostgresMigrationJob | RedisMigrationJob;
 
 /** The clock, connections and storage of the engine; tests replace some of them. */
-export interface EngineDependencies {
+export interface MigrationEngineDependencies {
   /** Milliseconds of the virtual clock, which decides deadlines and idle time. */
   readonly now: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -53,11 +53,11 @@ export interface EngineDependencies {
   readonly schemaCopy: SchemaCopier;
   readonly connectPostgres: typeof connectPostgres;
   readonly connectRedis: typeof connectRedis;
-  readonly limits: EngineLimits;
+  readonly limits: MigrationEngineLimits;
 }
 
 /** Time limits in milliseconds of real time, except `idleTime`. */
-export interface EngineLimits {
+export interface MigrationEngineLimits {
   /** Pause between two polls of source and target. */
   readonly pollInterval: number;
   /** Time limit for opening a session. */
@@ -76,7 +76,7 @@ export interface EngineLimits {
   readonly parallelDatabases: number;
 }
 
-export const defaultEngineLimits: EngineLimits = {
+export const defaultMigrationEngineLimits: MigrationEngineLimits = {
   pollInterval: 1000,
   connectTimeout: 10_000,
   outageTimeout: 120_000,
@@ -87,14 +87,16 @@ export const defaultEngineLimits: EngineLimits = {
   parallelDatabases: 4,
 };
 
-export type StopReason = 'stopped_by_user' | 'max_duration' | 'interrupted';
+export type MigrationStopReason = 'stopped_by_user' | 'max_duration' | 'interrupted';
 
 /**
  * True if the process is about to end: sequences and materialized views are then not copied, but created objects are
  * still removed.
  */
-export function isStoppedByInterrupt(stop: AbortSignal): boolean {
+export function isMigrationInterrupted(stop: AbortSignal): boolean {
   return (
-    stop.aborted && stop.reason instanceof DOMException && stop.reason.message === ('interrupted' satisfies StopReason)
+    stop.aborted &&
+    stop.reason instanceof DOMException &&
+    stop.reason.message === ('interrupted' satisfies MigrationStopReason)
   );
 }

@@ -1,14 +1,14 @@
-import { isRecord, type JsonRecord, numberField, parseJson, stringField, stringsOfList } from '../json.ts';
-import { openAppendFile } from '../platform/append-file.ts';
+import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
+import { openAppendOnlyFile } from '../platform/append-file.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 import type {
-  FormerTargetState,
   MigrationJournal,
   MigrationJournalEntry,
-  PostgresJournalEntry,
+  PostgresMigrationJournalEntry,
   TargetPrivilege,
+  TargetStateBeforeMigration,
 } from './migration-journal.ts';
 
 export interface MigrationJournalFile extends MigrationJournal {
@@ -21,7 +21,7 @@ export interface MigrationJournalFile extends MigrationJournal {
  */
 export function openMigrationJournal(path: string): MigrationJournalFile {
   const pending = new Map<string, MigrationJournalEntry>();
-  const file = openAppendFile(path, (lines) => {
+  const file = openAppendOnlyFile(path, (lines) => {
     const kept = new Map<string, string>();
     lines.forEach((line, at) => {
       const step = parseLine(line);
@@ -63,21 +63,21 @@ type JournalLine =
 
 function parseLine(line: string): JournalLine | undefined {
   const parsed = parseJson(line);
-  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
-  const cleared = stringField(parsed.value, 'cleared');
+  if (!parsed.ok || !isJsonRecord(parsed.value)) return undefined;
+  const cleared = readStringField(parsed.value, 'cleared');
   if (cleared !== undefined) return { kind: 'cleared', name: cleared };
-  const entry = isRecord(parsed.value.intend) ? parseEntry(parsed.value.intend) : undefined;
+  const entry = isJsonRecord(parsed.value.intend) ? parseEntry(parsed.value.intend) : undefined;
   return entry === undefined ? undefined : { kind: 'intend', entry };
 }
 
 function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
-  const [name, engine] = [stringField(record, 'name'), stringField(record, 'engine')];
-  if (name === undefined || !isRecord(record.source) || !isRecord(record.target)) return undefined;
+  const [name, engine] = [readStringField(record, 'name'), readStringField(record, 'engine')];
+  if (name === undefined || !isJsonRecord(record.source) || !isJsonRecord(record.target)) return undefined;
   if (engine === 'postgresql') {
     const [source, target] = [parsePostgresSource(record.source), parsePostgresSource(record.target)];
-    const targetSystem = stringField(record, 'targetSystem');
+    const targetSystem = readStringField(record, 'targetSystem');
     if (source === undefined || target === undefined || targetSystem === undefined) return undefined;
-    const former = parseFormerTargetState(record.former);
+    const former = parseTargetStateBeforeMigration(record.former);
     return {
       ...{ engine, name, source, target, targetSystem },
       ...parseSubscriptionOid(record),
@@ -85,7 +85,7 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
     };
   }
   const [source, target] = [parseRedisSource(record.source), parseRedisSource(record.target)];
-  if (engine !== 'redis' || source === undefined || target === undefined || !isRecord(record.settings))
+  if (engine !== 'redis' || source === undefined || target === undefined || !isJsonRecord(record.settings))
     return undefined;
   const settings = Object.entries(record.settings).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
@@ -94,29 +94,29 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
 }
 
 /** Only the digits of the oid are used, because the oid becomes part of a pattern in SQL. */
-export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresJournalEntry, 'subscriptionOid'> {
-  const subscriptionOid = stringField(record, 'subscriptionOid');
+export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresMigrationJournalEntry, 'subscriptionOid'> {
+  const subscriptionOid = readStringField(record, 'subscriptionOid');
   return subscriptionOid !== undefined && /^\d{1,10}$/.test(subscriptionOid) ? { subscriptionOid } : {};
 }
 
-export function parseFormerTargetState(value: unknown): FormerTargetState | undefined {
-  const owner = isRecord(value) ? stringField(value, 'owner') : undefined;
-  if (!isRecord(value) || owner === undefined) return undefined;
-  const publicOwner = stringField(value, 'publicOwner');
+export function parseTargetStateBeforeMigration(value: unknown): TargetStateBeforeMigration | undefined {
+  const owner = isJsonRecord(value) ? readStringField(value, 'owner') : undefined;
+  if (!isJsonRecord(value) || owner === undefined) return undefined;
+  const publicOwner = readStringField(value, 'publicOwner');
   return {
     owner,
     ...(publicOwner === undefined ? {} : { publicOwner }),
-    settings: stringsOfList(value.settings),
+    settings: readStringList(value.settings),
     ...(Array.isArray(value.privileges) ? { privileges: value.privileges.flatMap(parsePrivilege) } : {}),
   };
 }
 
 function parsePrivilege(value: unknown): readonly TargetPrivilege[] {
-  if (!isRecord(value)) return [];
+  if (!isJsonRecord(value)) return [];
   const [kind, grantee, privilege] = [
-    stringField(value, 'kind'),
-    stringField(value, 'grantee'),
-    stringField(value, 'privilege'),
+    readStringField(value, 'kind'),
+    readStringField(value, 'grantee'),
+    readStringField(value, 'privilege'),
   ];
   if ((kind !== 'database' && kind !== 'public') || grantee === undefined || privilege === undefined) return [];
   return [{ kind, grantee, privilege, grantable: value.grantable === true }];
@@ -124,32 +124,34 @@ function parsePrivilege(value: unknown): readonly TargetPrivilege[] {
 
 function parsePostgresSource(record: JsonRecord): PostgresqlSource | undefined {
   const shared = parseCommonFields(record);
-  const [dbname, username] = [stringField(record, 'dbname'), stringField(record, 'username')];
+  const [dbname, username] = [readStringField(record, 'dbname'), readStringField(record, 'username')];
   if (shared === undefined || dbname === undefined || username === undefined) return undefined;
-  const verify = isRecord(record.verify) ? parseVerify(record.verify) : undefined;
+  const verify = isJsonRecord(record.verify) ? parseVerify(record.verify) : undefined;
   return { ...shared, dbname, username, ...(verify === undefined ? {} : { verify }) };
 }
 
 function parseVerify(record: JsonRecord): PostgresqlSource['verify'] {
-  const [file, pem] = isRecord(record.ca) ? [stringField(record.ca, 'file'), stringField(record.ca, 'pem')] : [];
+  const [file, pem] = isJsonRecord(record.ca)
+    ? [readStringField(record.ca, 'file'), readStringField(record.ca, 'pem')]
+    : [];
   const ca = file === undefined || pem === undefined ? {} : { ca: { file, pem } };
-  return { what: stringField(record, 'what') === 'chain' ? 'chain' : 'full', ...ca };
+  return { what: readStringField(record, 'what') === 'chain' ? 'chain' : 'full', ...ca };
 }
 
 function parseRedisSource(record: JsonRecord): RedisSource | undefined {
   const shared = parseCommonFields(record);
-  return shared === undefined ? undefined : { ...shared, username: stringField(record, 'username'), db: undefined };
+  return shared === undefined ? undefined : { ...shared, username: readStringField(record, 'username'), db: undefined };
 }
 
 function parseCommonFields(record: JsonRecord) {
   const [host, port, ssl, address] = [
-    stringField(record, 'host'),
-    numberField(record, 'port'),
-    stringField(record, 'ssl'),
-    stringField(record, 'address'),
+    readStringField(record, 'host'),
+    readNumberField(record, 'port'),
+    readStringField(record, 'ssl'),
+    readStringField(record, 'address'),
   ];
   if (host === undefined || port === undefined || (ssl !== 'require' && ssl !== 'disable')) return undefined;
-  const password = stringField(record, 'password');
+  const password = readStringField(record, 'password');
   return {
     host,
     port,

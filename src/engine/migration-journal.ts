@@ -2,7 +2,7 @@ import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 
 /** The properties of a target database that a migration changes until it ends. */
-export interface FormerTargetState {
+export interface TargetStateBeforeMigration {
   /** Owner of the target database before the migration. */
   readonly owner: string;
   /** Owner of the schema public; absent if the schema does not exist. */
@@ -27,7 +27,7 @@ export interface TargetPrivilege {
  * Objects that are about to be created for one PostgreSQL database; `source` and `target` are connections to that
  * database.
  */
-export interface PostgresJournalEntry {
+export interface PostgresMigrationJournalEntry {
   readonly engine: 'postgresql';
   /**
    * The name of the publication, the slot, the subscription and the role that owns the target database, and the
@@ -44,11 +44,11 @@ export interface PostgresJournalEntry {
    */
   readonly subscriptionOid?: string;
   /** Absent if the target database keeps its owner, because the migration has no superuser on the target. */
-  readonly former?: FormerTargetState;
+  readonly former?: TargetStateBeforeMigration;
 }
 
 /** A Redis target that is about to become a replica, with the settings it had before. */
-export interface RedisJournalEntry {
+export interface RedisMigrationJournalEntry {
   readonly engine: 'redis';
   readonly name: string;
   readonly source: RedisSource;
@@ -56,7 +56,7 @@ export interface RedisJournalEntry {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export type MigrationJournalEntry = PostgresJournalEntry | RedisJournalEntry;
+export type MigrationJournalEntry = PostgresMigrationJournalEntry | RedisMigrationJournalEntry;
 
 /** Records created objects, so that another process can remove them after a crash. */
 export interface MigrationJournal {
@@ -67,7 +67,7 @@ export interface MigrationJournal {
   pending(): readonly MigrationJournalEntry[];
 }
 
-export function createMemoryJournal(): MigrationJournal {
+export function createMemoryMigrationJournal(): MigrationJournal {
   const entries = new Map<string, MigrationJournalEntry>();
   return {
     recordIntent: (entry) => void entries.set(entry.name, entry),

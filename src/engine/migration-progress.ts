@@ -1,24 +1,24 @@
-import type { StopReason } from './migration-job.ts';
+import type { MigrationStopReason } from './migration-job.ts';
 import {
-  areAllStreaming,
-  type DatabaseProgress,
+  areAllDatabasesStreaming,
+  combineMigrationMethods,
+  type DatabaseMigrationProgress,
   hasMigrationEnded,
-  type LeftoverObject,
+  type MigrationLeftoverObject,
   type MigrationState,
-  methodOfAllDatabases,
-  toDatabaseState,
+  toDatabaseMigrationState,
 } from './migration-state.ts';
 
 /** The state of a running migration, as the engine updates it. */
 export interface MigrationProgress {
-  readonly databases: DatabaseProgress[];
-  readonly leftovers: LeftoverObject[];
+  readonly databases: DatabaseMigrationProgress[];
+  readonly leftovers: MigrationLeftoverObject[];
   /** Warnings about the whole source or target server. */
   readonly warnings: string[];
   /** Why the migration could not start. */
   failure: string | undefined;
   /** Why the migration was stopped; undefined if it was not stopped. */
-  stopReason: StopReason | undefined;
+  stopReason: MigrationStopReason | undefined;
   isOver: boolean;
 }
 
@@ -31,8 +31,8 @@ export function toMigrationState(progress: MigrationProgress): MigrationState {
   return {
     status,
     reason,
-    method: methodOfAllDatabases(progress.databases),
-    databases: progress.databases.map(toDatabaseState),
+    method: combineMigrationMethods(progress.databases),
+    databases: progress.databases.map(toDatabaseMigrationState),
     warnings: [...progress.warnings],
     leftovers: [...progress.leftovers],
   };
@@ -54,5 +54,5 @@ function overallStatus(progress: MigrationProgress): Pick<MigrationState, 'statu
   // A failed database does not stop the others, but the status of the migration is that of the worst database.
   if (counted.some(({ error }) => error !== undefined)) return { status: 'error', reason };
   if (databases.length > 0 && databases.every(hasMigrationEnded)) return { status: 'done', reason };
-  return { status: areAllStreaming(counted) ? 'syncing' : 'running', reason };
+  return { status: areAllDatabasesStreaming(counted) ? 'syncing' : 'running', reason };
 }

@@ -8,7 +8,7 @@ export type MigrationJobStatus = 'running' | 'syncing' | 'done' | 'canceled' | '
  */
 export type TableSyncState = 'i' | 'd' | 'f' | 's' | 'r';
 
-export interface TableProgress {
+export interface TableMigrationProgress {
   /** `schema.table`, not quoted. */
   readonly name: string;
   readonly stage: TableSyncState;
@@ -17,7 +17,7 @@ export interface TableProgress {
 }
 
 /** Phases in which nothing is transferred until the cause, the `reason` of the database, is removed. */
-export type OutagePhase =
+export type MigrationOutagePhase =
   | 'source_unreachable'
   | 'target_unreachable'
   | 'server_busy'
@@ -31,20 +31,20 @@ export type DatabaseMigrationPhase =
   | 'connecting'
   | 'copying'
   | 'streaming'
-  | OutagePhase
+  | MigrationOutagePhase
   | 'finishing'
   | 'done'
   | 'stopped'
   | 'error';
 
-export type TransferMethod = 'continuous' | 'dump';
+export type MigrationTransferMethod = 'continuous' | 'dump';
 
 export interface DatabaseMigrationState {
   readonly name: string;
   readonly phase: DatabaseMigrationPhase;
   /** The migration method; undefined until it is chosen. */
-  readonly method: TransferMethod | undefined;
-  readonly tables: readonly TableProgress[];
+  readonly method: MigrationTransferMethod | undefined;
+  readonly tables: readonly TableMigrationProgress[];
   /** Bytes of replicated changes that the target has not confirmed yet. */
   readonly lagBytes: number | undefined;
   /** Why no data is transferred at present. */
@@ -55,7 +55,7 @@ export interface DatabaseMigrationState {
 }
 
 /** An object that the engine created and could not remove. */
-export interface LeftoverObject {
+export interface MigrationLeftoverObject {
   readonly side: 'source' | 'target';
   readonly database: string;
   /** Type and name: `replication slot cloudctl_…`. */
@@ -70,19 +70,19 @@ export interface MigrationState {
   /** Why the migration ended or failed. */
   readonly reason: string | undefined;
   /** `mixed`: some databases are replicated, and others are dumped. */
-  readonly method: TransferMethod | 'mixed' | undefined;
+  readonly method: MigrationTransferMethod | 'mixed' | undefined;
   readonly databases: readonly DatabaseMigrationState[];
   /** Warnings about the whole server, for example roles that could not be created. */
   readonly warnings: readonly string[];
-  readonly leftovers: readonly LeftoverObject[];
+  readonly leftovers: readonly MigrationLeftoverObject[];
 }
 
 /** The progress of one database, as the engine updates it. */
-export interface DatabaseProgress {
+export interface DatabaseMigrationProgress {
   readonly name: string;
   phase: DatabaseMigrationPhase;
-  method: TransferMethod | undefined;
-  tables: readonly TableProgress[];
+  method: MigrationTransferMethod | undefined;
+  tables: readonly TableMigrationProgress[];
   lagBytes: number | undefined;
   reason: string | undefined;
   error: string | undefined;
@@ -99,7 +99,7 @@ export interface DatabaseProgress {
   idlePolls: number;
 }
 
-export function createDatabaseProgress(name: string): DatabaseProgress {
+export function createDatabaseMigrationProgress(name: string): DatabaseMigrationProgress {
   return {
     name,
     phase: 'waiting',
@@ -117,7 +117,7 @@ export function createDatabaseProgress(name: string): DatabaseProgress {
   };
 }
 
-export function toDatabaseState({
+export function toDatabaseMigrationState({
   name,
   phase,
   method,
@@ -126,26 +126,30 @@ export function toDatabaseState({
   reason,
   error,
   warnings,
-}: DatabaseProgress): DatabaseMigrationState {
+}: DatabaseMigrationProgress): DatabaseMigrationState {
   return { name, phase, method, tables, lagBytes, reason, error, warnings: [...warnings] };
 }
 
 /** The migration method of all databases together; undefined until the method of one database is chosen. */
-export function methodOfAllDatabases(
-  databases: readonly Pick<DatabaseProgress, 'method'>[],
-): TransferMethod | 'mixed' | undefined {
+export function combineMigrationMethods(
+  databases: readonly Pick<DatabaseMigrationProgress, 'method'>[],
+): MigrationTransferMethod | 'mixed' | undefined {
   const methods = new Set(databases.flatMap(({ method }) => method ?? []));
   return methods.size > 1 ? 'mixed' : [...methods][0];
 }
 
 const endedPhases: readonly DatabaseMigrationPhase[] = ['done', 'stopped', 'error'];
 
-export function hasMigrationEnded({ phase }: Pick<DatabaseProgress, 'phase'>): boolean {
+export function hasMigrationEnded({ phase }: Pick<DatabaseMigrationProgress, 'phase'>): boolean {
   return endedPhases.includes(phase);
 }
 
 /** Records why no data is transferred at present. */
-export function recordDatabaseOutage(progress: DatabaseProgress, phase: OutagePhase, reason: string): void {
+export function recordDatabaseMigrationOutage(
+  progress: DatabaseMigrationProgress,
+  phase: MigrationOutagePhase,
+  reason: string,
+): void {
   progress.phase = phase;
   progress.reason = reason;
   progress.idleSince = undefined;
@@ -153,7 +157,7 @@ export function recordDatabaseOutage(progress: DatabaseProgress, phase: OutagePh
 }
 
 /** True when the initial copy of every running database has ended. */
-export function areAllStreaming(databases: readonly Pick<DatabaseProgress, 'phase'>[]): boolean {
+export function areAllDatabasesStreaming(databases: readonly Pick<DatabaseMigrationProgress, 'phase'>[]): boolean {
   const active = databases.filter((one) => !hasMigrationEnded(one));
   return active.length > 0 && active.every(({ phase }) => phase === 'streaming' || phase === 'finishing');
 }

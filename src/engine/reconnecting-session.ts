@@ -1,5 +1,5 @@
 /** A session that stays open between tasks and is opened again after it was lost. */
-export interface ReconnectingSession<S> {
+export interface ReconnectingServerSession<S> {
   /**
    * The open session; undefined if the server cannot be reached at present. Throws on permanent errors, and when an
    * outage lasts longer than the timeout.
@@ -10,7 +10,7 @@ export interface ReconnectingSession<S> {
   close(): Promise<void>;
 }
 
-export interface ReconnectingSessionOptions<S> {
+export interface ReconnectingServerSessionOptions<S> {
   readonly open: () => Promise<S>;
   readonly close: (session: S) => Promise<void> | void;
   /** Whether a task that failed with this error may succeed later. */
@@ -19,7 +19,9 @@ export interface ReconnectingSessionOptions<S> {
   readonly outageTimeout: number;
 }
 
-export function createReconnectingSession<S>(options: ReconnectingSessionOptions<S>): ReconnectingSession<S> {
+export function createReconnectingServerSession<S>(
+  options: ReconnectingServerSessionOptions<S>,
+): ReconnectingServerSession<S> {
   let session: S | undefined;
   let outageSince: number | undefined;
   let outage: unknown;

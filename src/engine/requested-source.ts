@@ -5,7 +5,7 @@ import { type RedisSource, parseRedisSource as readRedis } from '../redis/source
 import { Secret } from '../secret.ts';
 
 /** The source of an online migration request (spec §2), field by field as it was sent. */
-export interface RequestedSource {
+export interface RequestedMigrationSource {
   readonly host: string;
   readonly port?: number;
   readonly dbname?: string;
@@ -14,11 +14,13 @@ export interface RequestedSource {
   readonly disableSsl: boolean;
 }
 
-export type RequestedSourceResult<S> =
+export type RequestedMigrationSourceResult<S> =
   | { readonly ok: true; readonly source: S }
   | { readonly ok: false; readonly message: string };
 
-export function parseRequestedPostgresSource(requested: RequestedSource): RequestedSourceResult<PostgresqlSource> {
+export function parseRequestedPostgresSource(
+  requested: RequestedMigrationSource,
+): RequestedMigrationSourceResult<PostgresqlSource> {
   return parseSource(requested, (password) => {
     const { host, port, dbname, username, disableSsl } = requested;
     const options = { host, port: port === undefined ? undefined : String(port), dbname, username, disableSsl };
@@ -27,7 +29,9 @@ export function parseRequestedPostgresSource(requested: RequestedSource): Reques
   });
 }
 
-export function parseRequestedRedisSource(requested: RequestedSource): RequestedSourceResult<RedisSource> {
+export function parseRequestedRedisSource(
+  requested: RequestedMigrationSource,
+): RequestedMigrationSourceResult<RedisSource> {
   return parseSource(requested, (password) => {
     const { host, port, username, disableSsl } = requested;
     // A source URL determines whether TLS is used; `disable_ssl` is an error only if it contradicts the URL.
@@ -39,8 +43,8 @@ export function parseRequestedRedisSource(requested: RequestedSource): Requested
  * Whether the source of the request is the server at the given address. Host names are not resolved, so another name of
  * the same remote server is not recognized.
  */
-export function isRequestedSourceAt(
-  requested: RequestedSource,
+export function isRequestedMigrationSourceAt(
+  requested: RequestedMigrationSource,
   server: { readonly engine: 'postgresql' | 'redis'; readonly host: string; readonly port: number },
 ): boolean {
   const parsed =
@@ -62,9 +66,9 @@ function isLoopback(host: string): boolean {
 }
 
 function parseSource<S>(
-  { password }: RequestedSource,
+  { password }: RequestedMigrationSource,
   build: (password: Secret | undefined) => S,
-): RequestedSourceResult<S> {
+): RequestedMigrationSourceResult<S> {
   try {
     return { ok: true, source: build(password === undefined || password === '' ? undefined : new Secret(password)) };
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
-import { redactedReason } from './migration-error.ts';
-import type { EngineDependencies, MigrationJob, StopReason } from './migration-job.ts';
+import { redactErrorReason } from './migration-error.ts';
+import type { MigrationEngineDependencies, MigrationJob, MigrationStopReason } from './migration-job.ts';
 import { createMigrationProgress, type MigrationProgress, toMigrationState } from './migration-progress.ts';
-import type { LeftoverObject, MigrationState } from './migration-state.ts';
+import type { MigrationLeftoverObject, MigrationState } from './migration-state.ts';
 import { runPostgresMigration } from './postgresql/run-postgres-migration.ts';
 import { runRedisMigration } from './redis/run-redis-migration.ts';
 
@@ -12,7 +12,7 @@ export interface RunningMigration {
    * Ends the migration, removes what it created on source and target, and keeps the data. Resolves with the objects
    * that could not be removed.
    */
-  stop(reason?: StopReason): Promise<readonly LeftoverObject[]>;
+  stop(reason?: MigrationStopReason): Promise<readonly MigrationLeftoverObject[]>;
   /** The login that writes to a target database at present. */
   targetLogin(database: string): PostgresqlSource | undefined;
   /** Resolves with the way in which the migration ended; never rejects. */
@@ -23,14 +23,14 @@ export interface RunningMigration {
  * Starts a migration, and returns before the first connection.
  * @param after a promise that must settle before the first connection
  */
-export function startMigrationJob(
+export function startMigrationBetweenServers(
   job: MigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   after?: Promise<unknown>,
 ): RunningMigration {
   const progress = createMigrationProgress();
   const stopping = new AbortController();
-  const stop = (reason: StopReason) => {
+  const stop = (reason: MigrationStopReason) => {
     if (progress.isOver || stopping.signal.aborted) return;
     progress.stopReason = reason;
     stopping.abort(new DOMException(reason, 'AbortError'));
@@ -58,7 +58,7 @@ interface RunParams {
 
 async function runJob(
   job: MigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   { progress, stop, after }: RunParams,
 ): Promise<void> {
   await after?.catch(() => {});
@@ -68,7 +68,7 @@ async function runJob(
       ? runPostgresMigration(job, deps, progress, stop)
       : runRedisMigration(job, deps, progress, stop));
   } catch (error) {
-    if (!stop.aborted) progress.failure = redactedReason(error, job.source.password, job.target.password);
+    if (!stop.aborted) progress.failure = redactErrorReason(error, job.source.password, job.target.password);
   }
   progress.isOver = true;
 }
@@ -78,9 +78,9 @@ async function runJob(
  */
 async function enforceDeadline(
   job: MigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   over: AbortSignal,
-  stop: (reason: StopReason) => void,
+  stop: (reason: MigrationStopReason) => void,
 ): Promise<void> {
   while (!over.aborted) {
     if (deps.now() >= job.deadline) return stop('max_duration');

@@ -1,11 +1,11 @@
 import type { PostgresqlSource } from '../postgresql/source.ts';
 
 /** A PostgreSQL database with the options of the connection to it. */
-export type DatabaseEndpoint = PostgresqlSource;
+export type SchemaCopyEndpoint = PostgresqlSource;
 
 /** A superuser of the target, for objects that the login of the copy cannot create. */
-export interface SuperuserAccess {
-  readonly endpoint: DatabaseEndpoint;
+export interface TargetSuperuserAccess {
+  readonly endpoint: SchemaCopyEndpoint;
   /** The role of the login that copies the schema. */
   readonly owner: string;
   /**
@@ -34,8 +34,8 @@ export type SchemaCopyResult =
  * @param superuser absent: the login of the target runs all statements
  */
 export type SchemaCopier = (
-  from: DatabaseEndpoint,
-  to: DatabaseEndpoint,
+  from: SchemaCopyEndpoint,
+  to: SchemaCopyEndpoint,
   signal: AbortSignal,
-  superuser?: SuperuserAccess,
+  superuser?: TargetSuperuserAccess,
 ) => Promise<SchemaCopyResult>;

@@ -4,7 +4,7 @@
  * names such as `DateStyle` in mixed case.
  * @param settings parameters by lower-case name; names and values are not escaped
  */
-export function applySettingsQuery(settings: Readonly<Record<string, string>>): string {
+export function buildSetSessionSettingsQuery(settings: Readonly<Record<string, string>>): string {
   const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);
   return `
     SELECT set_config(s.name, w.value, false)

@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../errors.ts';
+import type { CliErrorCode } from '../errors.ts';
 
 /** The meaning of each error code and what the user can do; used by `cloudctl help exit-codes` and docs/errors.md. */
-export const errorMeanings: Readonly<Record<ErrorCode, { readonly meaning: string; readonly fix: string }>> = {
+export const errorMeanings: Readonly<Record<CliErrorCode, { readonly meaning: string; readonly fix: string }>> = {
   usage: {
     meaning: 'unknown command or option, wrong or missing value',
     fix: 'Correct the command line; `--help` shows the options.',

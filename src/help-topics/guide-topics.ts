@@ -1,6 +1,6 @@
 import type { HelpTopicPage } from '../cli/help-topic.ts';
 
-export const outputTopic: HelpTopicPage = {
+export const outputHelpTopic: HelpTopicPage = {
   text: [
     'Data goes to standard output, everything else to standard error. --quiet leaves out progress and notices.',
     'A table on a terminal fits its width: columns of low priority are left out, and times are relative. In a file or a pipe, a table has every column and ISO 8601 times.',
@@ -23,7 +23,7 @@ export const outputTopic: HelpTopicPage = {
   ],
 };
 
-export const scriptingTopic: HelpTopicPage = {
+export const scriptingHelpTopic: HelpTopicPage = {
   text: [
     'A script needs no prompt: --no-input makes a missing value an error, and -y answers confirmations.',
     '`droplets create` writes a ledger. When `droplets create` is interrupted, run the resume command that it prints: each name is created exactly once. With --batch-id any machine can continue the batch.',
@@ -40,7 +40,7 @@ export const scriptingTopic: HelpTopicPage = {
   ],
 };
 
-export const loginTopic: HelpTopicPage = {
+export const loginHelpTopic: HelpTopicPage = {
   text: [
     'A profile names the servers and the application. `auth setup` creates it, and `auth login` opens the browser and waits for the redirect on a loopback address. Tokens are kept in the keychain of the system.',
     'The access token is renewed without a question until the session ends. Several profiles can be logged in at once; --profile selects one.',
@@ -64,7 +64,7 @@ export const loginTopic: HelpTopicPage = {
   ],
 };
 
-export const migrationTopic: HelpTopicPage = {
+export const migrationHelpTopic: HelpTopicPage = {
   text: 'An online migration copies a PostgreSQL or Redis database into a managed cluster while applications go on writing to the source. Give the password in PGPASSWORD, PGPASSFILE or REDISCLI_AUTH.',
   sections: [
     {

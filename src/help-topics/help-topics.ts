@@ -4,30 +4,30 @@ import type { HelpTopics } from '../cli/help-topic.ts';
 export const helpTopics: HelpTopics = {
   options: {
     summary: 'options of every command',
-    load: async () => (await import('./reference-topics.ts')).optionsTopic,
+    load: async () => (await import('./reference-topics.ts')).optionsHelpTopic,
   },
   environment: {
     summary: 'environment variables',
-    load: async () => (await import('./reference-topics.ts')).environmentTopic,
+    load: async () => (await import('./reference-topics.ts')).environmentHelpTopic,
   },
   'exit-codes': {
     summary: 'exit codes and error codes',
-    load: async () => (await import('./reference-topics.ts')).exitCodesTopic,
+    load: async () => (await import('./reference-topics.ts')).exitCodesHelpTopic,
   },
   output: {
     summary: 'output formats, columns and queries',
-    load: async () => (await import('./guide-topics.ts')).outputTopic,
+    load: async () => (await import('./guide-topics.ts')).outputHelpTopic,
   },
   scripting: {
     summary: 'use in shell scripts and CI',
-    load: async () => (await import('./guide-topics.ts')).scriptingTopic,
+    load: async () => (await import('./guide-topics.ts')).scriptingHelpTopic,
   },
   login: {
     summary: 'profiles, login and sessions',
-    load: async () => (await import('./guide-topics.ts')).loginTopic,
+    load: async () => (await import('./guide-topics.ts')).loginHelpTopic,
   },
   migration: {
     summary: 'the steps of an online database migration',
-    load: async () => (await import('./guide-topics.ts')).migrationTopic,
+    load: async () => (await import('./guide-topics.ts')).migrationHelpTopic,
   },
 };

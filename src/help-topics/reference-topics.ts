@@ -1,21 +1,21 @@
-import { environmentVariables } from '../cli/environment-variables.ts';
+import { environmentVariableSpecs } from '../cli/environment-variables.ts';
 import { globalOptions, helpOptions } from '../cli/global-options.ts';
-import { optionEntries } from '../cli/help.ts';
+import { buildOptionHelpEntries } from '../cli/help.ts';
 import type { HelpTopicPage } from '../cli/help-topic.ts';
-import { type ErrorCode, exitCodes } from '../errors.ts';
+import { type CliErrorCode, exitCodes } from '../errors.ts';
 import { errorMeanings } from './error-meanings.ts';
 
-export const optionsTopic: HelpTopicPage = {
+export const optionsHelpTopic: HelpTopicPage = {
   text: 'Every command has these options. Options may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
-  sections: [{ title: 'Options', entries: optionEntries([...globalOptions, ...helpOptions]) }],
+  sections: [{ title: 'Options', entries: buildOptionHelpEntries([...globalOptions, ...helpOptions]) }],
 };
 
-export const environmentTopic: HelpTopicPage = {
+export const environmentHelpTopic: HelpTopicPage = {
   text: 'An environment variable precedes the setting of the profile. An empty variable counts as not set.',
   sections: [
     {
       title: 'Variables',
-      entries: environmentVariables.map(({ name, description, commands = [] }) => ({
+      entries: environmentVariableSpecs.map(({ name, description, commands = [] }) => ({
         term: name,
         text: commands.length === 0 ? description : `${description} (${commands.join(', ')})`,
       })),
@@ -36,7 +36,7 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
   ['143', 'ended by SIGTERM'],
 ];
 
-export const exitCodesTopic: HelpTopicPage = {
+export const exitCodesHelpTopic: HelpTopicPage = {
   text: 'Scripts may rely on exit codes and error codes. With -o json and -o ndjson an error is one JSON object on standard error, with its code and a hint.',
   sections: [
     { title: 'Exit codes', entries: meaningOfExitCode.map(([term, text]) => ({ term, text })) },
@@ -44,7 +44,7 @@ export const exitCodesTopic: HelpTopicPage = {
       title: 'Error codes',
       entries: Object.entries(errorMeanings).map(([term, { meaning }]) => ({
         term,
-        text: `${exitCodes[term as ErrorCode]}: ${meaning}`,
+        text: `${exitCodes[term as CliErrorCode]}: ${meaning}`,
       })),
     },
   ],

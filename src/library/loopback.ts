@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 import type { CallbackParameters } from '../loopback/callback-parameters.ts';
 import { type LoopbackServer, startLoopbackServer } from '../loopback/loopback-server.ts';
-import type { BrowserTabOutcome } from '../loopback/outcome-page.ts';
+import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import { systemClock } from '../platform/clock.ts';
 import { deferred } from '../platform/deferred.ts';
@@ -72,7 +72,7 @@ export class ReceiveAuthorizationError extends Error {
 export async function receiveAuthorization(options: ReceiveAuthorizationOptions): Promise<ReceivedAuthorization> {
   const { signal, authorizationUrl } = options;
   signal?.throwIfAborted();
-  const outcome = deferred<BrowserTabOutcome>();
+  const outcome = deferred<BrowserTabResponse>();
   const server = await listen(options, () => outcome.promise);
   const listening = new AbortController();
   void server.closed.then(() => listening.abort());
@@ -123,7 +123,7 @@ interface AcceptedResponse {
 
 async function listen(
   { callbackUrl, state, flow, issuer, authorizationUrl }: ReceiveAuthorizationOptions,
-  finish: () => Promise<BrowserTabOutcome>,
+  finish: () => Promise<BrowserTabResponse>,
 ): Promise<LoopbackServer<AcceptedResponse>> {
   if (state === '') throw new TypeError('state must not be empty');
   try {

@@ -6,7 +6,7 @@ import { parsePostgresqlSource } from '../postgresql/source.ts';
 import { isTargetVersion } from '../preflight/option-specs.ts';
 import { runPostgresqlPreflight } from '../preflight/postgresql/run.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
-import { redisEngine } from '../preflight/redis/engine.ts';
+import { createRedisPreflightEngine } from '../preflight/redis/engine.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { parseRedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
@@ -85,7 +85,7 @@ async function run(source: string, options: PreflightRunOptions): Promise<Prefli
     const ca =
       options.caFile === undefined ? undefined : { file: options.caFile, pem: readFileSync(options.caFile, 'utf8') };
     const parsed = parseRedisSource({ url: source, password: secret, ca, disableSsl: disableTls });
-    return runPreflight(redisEngine(), { ...common, source: parsed.source });
+    return runPreflight(createRedisPreflightEngine(), { ...common, source: parsed.source });
   }
   const { source: parsed } = parsePostgresqlSource(
     { source, caFile: options.caFile, disableSsl: disableTls },

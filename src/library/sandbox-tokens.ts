@@ -1,4 +1,4 @@
-import { decodePersonInTeam, type PersonInTeam } from '../sandbox/admin/people.ts';
+import { decodeSandboxPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin/people.ts';
 import { grantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
 import type { TokenPair } from '../sandbox/records.ts';
 import type { World } from '../sandbox/world.ts';
@@ -33,8 +33,11 @@ function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: Token
 }
 
 /** Throws a RangeError for an unknown user or team. */
-export function findPersonInTeam(user: string, team: string | undefined, world: World): PersonInTeam {
-  const found = decodePersonInTeam(new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })), world);
+export function findPersonInTeam(user: string, team: string | undefined, world: World): SandboxPersonInTeam {
+  const found = decodeSandboxPersonInTeam(
+    new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })),
+    world,
+  );
   if (typeof found === 'string') throw new RangeError(found);
   return found;
 }

@@ -1,9 +1,9 @@
 import { Secret } from '../secret.ts';
 import {
-  decryptJournal,
-  encodeJournalHeader,
-  encryptionOverhead,
-  encryptJournal,
+  decryptRefreshJournal,
+  encodeRefreshJournalHeader,
+  encryptRefreshJournal,
+  refreshJournalEncryptionOverhead,
   refreshTokenFingerprint,
 } from '../session/encrypted-journal.ts';
 import {
@@ -114,7 +114,7 @@ async function refreshSession(
   const { refreshToken } = session;
   if (refreshToken === undefined) throw new LoginRequiredError('the session has no refresh token');
   signal.throwIfAborted();
-  const head = encodeJournalHeader({
+  const head = encodeRefreshJournalHeader({
     sid: session.id,
     gen: session.generation + 1,
     fingerprint: refreshTokenFingerprint(new Secret(refreshToken)),
@@ -131,7 +131,13 @@ async function refreshSession(
     if (error instanceof RequestNotSentError) await store.journal.remove();
     throw error;
   }
-  const sealed = encryptJournal(head, new Secret(session.journalKey), encodeStoredTokens(next), room, randomBytes(12));
+  const sealed = encryptRefreshJournal(
+    head,
+    new Secret(session.journalKey),
+    encodeStoredTokens(next),
+    room,
+    randomBytes(12),
+  );
   const isKept = await keep(sealed).then(
     () => true,
     () => false,
@@ -163,7 +169,7 @@ async function endSession(store: TokenStore, session: StoredTokens, cause: Refre
 async function adoptJournal(store: TokenStore, session: StoredTokens): Promise<StoredTokens> {
   const bytes = await store.journal.read();
   if (bytes === undefined) return session;
-  const opened = decryptJournal(Buffer.from(bytes), new Secret(session.journalKey));
+  const opened = decryptRefreshJournal(Buffer.from(bytes), new Secret(session.journalKey));
   const isNext = opened.head?.sid === session.id && opened.head.gen === session.generation + 1;
   const next = isNext && opened.kind === 'opens' ? decodeStoredTokens(opened.body.reveal()) : undefined;
   if (next !== undefined) {
@@ -199,7 +205,7 @@ function requireSession(session: StoredTokens | undefined): StoredTokens {
 
 /** Whole blocks of 4 KiB for twice the present session, since the next tokens may be longer. */
 function reservedBytes(session: StoredTokens): number {
-  return 4096 * Math.ceil((2 * encodeStoredTokens(session).length + encryptionOverhead) / 4096);
+  return 4096 * Math.ceil((2 * encodeStoredTokens(session).length + refreshJournalEncryptionOverhead) / 4096);
 }
 
 function randomWord(bytes: number): string {

@@ -1,4 +1,4 @@
-import { isRecord, numberField, parseJson, stringField } from '../json.ts';
+import { isJsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
 
 /** Tokens from the token endpoint. */
 export interface Tokens {
@@ -51,13 +51,15 @@ export function encodeStoredTokens({ id, generation, journalKey, ...tokens }: St
 /** undefined: the text is damaged, or was written by a newer version. */
 export function decodeStoredTokens(text: string): StoredTokens | undefined {
   const json = parseJson(text);
-  if (!json.ok || !isRecord(json.value) || json.value.v !== 1) return undefined;
+  if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
-  const [id, journalKey, accessToken] = ['id', 'journal_key', 'accessToken'].map((name) => stringField(fields, name));
-  const generation = numberField(fields, 'generation');
+  const [id, journalKey, accessToken] = ['id', 'journal_key', 'accessToken'].map((name) =>
+    readStringField(fields, name),
+  );
+  const generation = readNumberField(fields, 'generation');
   if (id === undefined || journalKey === undefined || accessToken === undefined || generation === undefined)
     return undefined;
-  const [refreshToken, expiresAt] = [stringField(fields, 'refreshToken'), numberField(fields, 'expiresAt')];
+  const [refreshToken, expiresAt] = [readStringField(fields, 'refreshToken'), readNumberField(fields, 'expiresAt')];
   const optional = {
     ...(refreshToken === undefined ? {} : { refreshToken }),
     ...(expiresAt === undefined ? {} : { expiresAt }),

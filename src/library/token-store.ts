@@ -3,18 +3,18 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CliError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
-import { acquireLock, type HeldLock } from '../platform/file-lock.ts';
+import { acquireFileLock, type HeldFileLock } from '../platform/file-lock.ts';
 import {
   createPreallocatedFile,
   ensureFolder,
   readBytesIfPresent,
-  removeDurably,
-  renameDurably,
-  writeAllAt,
+  removeFileDurably,
+  renameFileDurably,
+  writeAllBytesAt,
 } from '../platform/files.ts';
 import { createHelperKeychain } from '../platform/helper-keychain.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
-import { readSecretText, writeSecretText } from '../platform/secret-file.ts';
+import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
 
 /**
  * Where `withFreshToken` keeps one session. An own store implements this interface; `read`, `write` and `remove` are called
@@ -103,9 +103,9 @@ export function createMemoryTokenStore(): TokenStore {
 export function createFileTokenStore(path: string): TokenStore {
   return {
     withLock: (work) => withFileLock(`${path}.lock`, work),
-    read: async () => readSecretText(path)?.trimEnd(),
-    write: async (text) => writeSecretText(path, `${text}\n`),
-    remove: async () => removeDurably(path),
+    read: async () => readSecretFile(path)?.trimEnd(),
+    write: async (text) => writeSecretFile(path, `${text}\n`),
+    remove: async () => removeFileDurably(path),
     journal: createFileJournal(`${path}.journal`),
   };
 }
@@ -126,7 +126,7 @@ export function createKeychainTokenStore(options: KeychainTokenStoreOptions): To
   const { service, account, folder, timeoutMs = 60_000 } = options;
   const keychain = createHelperKeychain({ env: process.env, service, script: keychainHelper });
   const file = join(folder, encodeURIComponent(`${service}#${account}`));
-  let held: HeldLock | undefined;
+  let held: HeldFileLock | undefined;
   const withItem = async <T>(work: (item: ReturnType<typeof keychain.open>) => Promise<T | KeychainUnavailable>) => {
     const session = keychain.open({ timeoutMs, lockDescriptor: held?.descriptor });
     try {
@@ -182,13 +182,15 @@ function keychainError({ why, reason }: KeychainUnavailable): TokenStoreError {
   return new TokenStoreError(why === 'hung' ? 'unresponsive' : why, `could not use the keychain: ${reason}`);
 }
 
-async function withFileLock<T>(path: string, work: (lock: HeldLock) => Promise<T>): Promise<T> {
+async function withFileLock<T>(path: string, work: (lock: HeldFileLock) => Promise<T>): Promise<T> {
   ensureFolder(dirname(path));
   const random = (bytes: number) => crypto.getRandomValues(new Uint8Array(bytes));
-  const lock = await acquireLock(path, { waitMs: lockWaitMs, clock: systemClock, random }).catch((error: unknown) => {
-    if (error instanceof CliError) throw new TokenStoreError('busy', error.message, error);
-    throw error;
-  });
+  const lock = await acquireFileLock(path, { waitMs: lockWaitMs, clock: systemClock, random }).catch(
+    (error: unknown) => {
+      if (error instanceof CliError) throw new TokenStoreError('busy', error.message, error);
+      throw error;
+    },
+  );
   try {
     return await work(lock);
   } finally {
@@ -205,12 +207,12 @@ function createFileJournal(path: string): TokenJournal {
     begin: async (head, room) => {
       ensureFolder(dirname(path));
       const temporary = `${path}.tmp`;
-      removeDurably(temporary);
+      removeFileDurably(temporary);
       createPreallocatedFile(temporary, Buffer.from(head).toString('utf8'), room).close();
-      renameDurably(temporary, path);
+      renameFileDurably(temporary, path);
       return async (grant) => writeReserved(path, head.length, grant);
     },
-    remove: async () => removeDurably(path),
+    remove: async () => removeFileDurably(path),
   };
 }
 
@@ -218,7 +220,7 @@ function createFileJournal(path: string): TokenJournal {
 function writeReserved(path: string, position: number, bytes: Uint8Array): void {
   const descriptor = openSync(path, constants.O_WRONLY | (constants.O_NOFOLLOW ?? 0));
   try {
-    writeAllAt(descriptor, bytes, position);
+    writeAllBytesAt(descriptor, bytes, position);
     fdatasyncSync(descriptor);
   } finally {
     closeSync(descriptor);

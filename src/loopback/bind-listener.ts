@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
-import { callbackOnPort, type LoopbackCallback } from './loopback-callback.ts';
+import { type LoopbackCallback, replaceCallbackPort } from './loopback-callback.ts';
 
 /**
  * The listening servers of one callback URL, with the port that they are bound to. The servers refuse connections until `open`
@@ -40,14 +40,14 @@ async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<
     const result = await listen(server, address, bound.port);
     if (typeof result === 'number') {
       servers.push(server);
-      bound = callbackOnPort(callback, result);
+      bound = replaceCallbackPort(callback, result);
       continue;
     }
     // The second address of `localhost` may be missing on this machine, but no other program may listen on it.
     if (index > 0 && missingAddressCodes.includes(result.code)) {
       continue;
     }
-    await Promise.all(servers.map(closeServer));
+    await Promise.all(servers.map(closeLoopbackListener));
     return callback.port === 0 && index > 0 && triesLeft > 1 ? bindCallback(callback, triesLeft - 1) : result;
   }
   const open = () => {
@@ -87,7 +87,7 @@ function listen(server: Server, host: string, port: number): Promise<number | Bi
   });
 }
 
-export function closeServer(server: Server): Promise<void> {
+export function closeLoopbackListener(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
   });

@@ -1,12 +1,12 @@
-import { type HtmlPage, renderHtmlPage } from './html-page.ts';
+import { type LoopbackHtmlPage, renderLoopbackHtmlPage } from './html-page.ts';
 
 /**
  * The bridge page of the implicit flow. A browser does not send the fragment to a server (RFC 6749 §4.2.2), so the script of
  * this page reads it, removes it from the history of the tab and posts it to the relay. The script never writes the fragment
  * into the page.
  */
-export function bridgePage(relayPath: string, nonce: string): HtmlPage {
-  return renderHtmlPage({
+export function renderImplicitFlowBridgePage(relayPath: string, nonce: string): LoopbackHtmlPage {
+  return renderLoopbackHtmlPage({
     status: 200,
     title: 'Signing in',
     icon: 'waiting',

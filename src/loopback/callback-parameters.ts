@@ -2,7 +2,7 @@
 export type CallbackParameters = ReadonlyMap<string, string>;
 
 /** The place of the parameters in the URL: after `?` or after `#`. */
-export type ParameterLocation = 'query' | 'fragment';
+export type CallbackParameterLocation = 'query' | 'fragment';
 
 /** Decodes a raw query or fragment; returns undefined when a parameter is repeated, which RFC 6749 §3.1 forbids. */
 export function parseCallbackParameters(raw: string): CallbackParameters | undefined {

@@ -1,16 +1,21 @@
-import { type LoopbackRequest, rawPath } from './loopback-request.ts';
-import { refuseRequest } from './refusal.ts';
-import type { LoginExpectations, LoginPhase, RequestCheck, RequestDecision } from './request-decision.ts';
-import { checkHost, checkLoopbackPeer, checkMethod, checkPeerUser } from './rules/connection.ts';
-import { decideCallback } from './rules/decide-callback.ts';
-import { decideRelay } from './rules/decide-relay.ts';
+import { type LoopbackRequest, readRawRequestPath } from './loopback-request.ts';
+import { refuseLoopbackRequest } from './refusal.ts';
+import type {
+  LoginPhase,
+  LoopbackRequestCheck,
+  LoopbackRequestDecision,
+  LoopbackRequestExpectations,
+} from './request-decision.ts';
+import { checkHostHeader, checkLoopbackHttpMethod, checkLoopbackPeer, checkPeerUser } from './rules/connection.ts';
+import { decideCallbackRequest } from './rules/decide-callback.ts';
+import { decideRelayRequest } from './rules/decide-relay.ts';
 import { checkCallbackOrigin, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
 import {
-  checkBodySize,
-  checkKnownPath,
+  checkLoopbackBodySize,
+  checkLoopbackPath,
   checkNoExpectHeader,
   checkNoRepeatedParameter,
-  checkOriginForm,
+  checkOriginFormTarget,
 } from './rules/target.ts';
 
 /**
@@ -18,38 +23,38 @@ import {
  * the request. The checks of a request run in a fixed order, and the first refusal is final; the state parameter is compared
  * only after all other checks.
  */
-export function decideRequest<Accepted>(
-  expected: LoginExpectations<Accepted>,
+export function decideLoopbackRequest<Accepted>(
+  expected: LoopbackRequestExpectations<Accepted>,
   phase: LoginPhase,
   request: LoopbackRequest,
-): RequestDecision<Accepted> {
+): LoopbackRequestDecision<Accepted> {
   for (const check of checks) {
     const refusal = check(expected, request);
     if (refusal !== undefined) {
       return refusal;
     }
   }
-  switch (rawPath(request)) {
+  switch (readRawRequestPath(request)) {
     case expected.paths.callback:
-      return decideCallback(expected, phase, request);
+      return decideCallbackRequest(expected, phase, request);
     case expected.paths.relay:
-      return decideRelay(expected, phase, request);
+      return decideRelayRequest(expected, phase, request);
     case expected.paths.start:
-      if (phase.kind !== 'armed') return refuseRequest('already_started');
+      if (phase.kind !== 'armed') return refuseLoopbackRequest('already_started');
       return { kind: phase.started ? 'start_again' : 'start' };
     default:
-      return phase.kind === 'taken' ? { kind: 'done' } : refuseRequest('not_found');
+      return phase.kind === 'taken' ? { kind: 'done' } : refuseLoopbackRequest('not_found');
   }
 }
 
-const checks: readonly RequestCheck[] = [
+const checks: readonly LoopbackRequestCheck[] = [
   checkLoopbackPeer,
   checkPeerUser,
-  checkMethod,
-  checkHost,
-  checkOriginForm,
-  checkKnownPath,
-  checkBodySize,
+  checkLoopbackHttpMethod,
+  checkHostHeader,
+  checkOriginFormTarget,
+  checkLoopbackPath,
+  checkLoopbackBodySize,
   checkNoExpectHeader,
   checkNoRepeatedParameter,
   checkTopLevelNavigation,

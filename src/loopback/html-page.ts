@@ -3,28 +3,30 @@ import { escapeHtml } from '../sanitize/html-text.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** An HTML page and its Content-Security-Policy, which allows the style and the script of the page by their hashes. */
-export interface HtmlPage {
+export interface LoopbackHtmlPage {
   readonly status: number;
   readonly html: string;
   readonly policy: string;
 }
 
-export interface HtmlPageOptions {
+export interface LoopbackHtmlPageOptions {
   readonly status: number;
   readonly title: string;
-  readonly icon: PageIcon;
-  /** The HTML of the page body; text from other sources must be escaped with `pageText`. */
+  readonly icon: LoopbackPageIcon;
+  /** The HTML of the page body; text from other sources must be escaped with `escapeLoopbackPageText`. */
   readonly body: string;
   /** The script of the page and the data attributes of its body element; only the bridge page has them. */
   readonly script?: string;
   readonly data?: Readonly<Record<string, string>>;
 }
 
-export type PageIcon = 'done' | 'stopped' | 'notice' | 'waiting';
+export type LoopbackPageIcon = 'done' | 'stopped' | 'notice' | 'waiting';
 
 /** Renders a static HTML page without external files, for light and dark mode. */
-export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
-  const data = Object.entries(parts.data ?? {}).map(([name, value]) => ` data-${name}="${escapePageText(value)}"`);
+export function renderLoopbackHtmlPage(parts: LoopbackHtmlPageOptions): LoopbackHtmlPage {
+  const data = Object.entries(parts.data ?? {}).map(
+    ([name, value]) => ` data-${name}="${escapeLoopbackPageText(value)}"`,
+  );
   const script = parts.script === undefined ? '' : `<script>${parts.script}</script>\n`;
   return {
     status: parts.status,
@@ -36,7 +38,7 @@ export function renderHtmlPage(parts: HtmlPageOptions): HtmlPage {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${escapePageText(parts.title)} · cloudctl</title>
+<title>${escapeLoopbackPageText(parts.title)} · cloudctl</title>
 <style>${style}</style>
 </head>
 <body${data.join('')}>
@@ -54,7 +56,7 @@ ${script}</body>
 }
 
 /** Escapes one line of external text for the page and cuts it at 300 characters. */
-export function escapePageText(text: string): string {
+export function escapeLoopbackPageText(text: string): string {
   return escapeHtml(sanitizeLine(text));
 }
 
@@ -74,7 +76,7 @@ function hash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-const icons: Readonly<Record<PageIcon, string>> = {
+const icons: Readonly<Record<LoopbackPageIcon, string>> = {
   done: '<circle cx="24" cy="24" r="22"/><path d="M15 24.5l6.5 6.5L33.5 18"/>',
   stopped: '<circle cx="24" cy="24" r="22"/><path d="M17.5 17.5l13 13M30.5 17.5l-13 13"/>',
   waiting: '<circle cx="24" cy="24" r="22"/><path d="M15 24v.5M24 24v.5M33 24v.5"/>',

@@ -1,6 +1,6 @@
 import { deferred } from '../platform/deferred.ts';
 import type { Clock } from '../platform/host.ts';
-import type { BrowserTabOutcome } from './outcome-page.ts';
+import type { BrowserTabResponse } from './outcome-page.ts';
 import type { LoginPhase } from './request-decision.ts';
 
 /** The state machine of one login: armed (waits for a response), taken (a response was accepted), closed. */
@@ -13,9 +13,9 @@ export interface LoginStateMachine<Accepted> {
   /** Ends the wait for an authorization response with an error. */
   fail(error: Error): void;
   readonly taken: Promise<Accepted>;
-  readonly finished: Promise<BrowserTabOutcome>;
+  readonly finished: Promise<BrowserTabResponse>;
   /** The outcome for the browser tab: the result of `finish`, or after one minute the message that the login is still in progress. */
-  outcome(): Promise<BrowserTabOutcome>;
+  outcome(): Promise<BrowserTabResponse>;
   /**
    * Registers a browser tab that waits for the outcome. The caller calls the returned function with true when the tab has its
    * page, and with false when the tab was closed.
@@ -26,7 +26,7 @@ export interface LoginStateMachine<Accepted> {
 }
 
 export interface LoginStateMachineOptions<Accepted> {
-  readonly finish: (accepted: Accepted) => Promise<BrowserTabOutcome>;
+  readonly finish: (accepted: Accepted) => Promise<BrowserTabResponse>;
   readonly clock: Clock;
   /** Closes the loopback server and all its connections. */
   readonly release: () => Promise<void>;
@@ -38,7 +38,7 @@ export function createLoginStateMachine<Accepted>(
   let phase: LoginPhase = { kind: 'armed', started: false };
   let tabs = 0;
   const taken = deferred<Accepted>();
-  const finished = deferred<BrowserTabOutcome>();
+  const finished = deferred<BrowserTabResponse>();
   const answered = deferred<void>();
   const closed = deferred<void>();
   const ended = new AbortController();
@@ -56,8 +56,8 @@ export function createLoginStateMachine<Accepted>(
     return closed.promise;
   };
   const outcome = () => {
-    const result = finished.promise.catch((): BrowserTabOutcome => ({ kind: 'failed', reason: unexpectedFailure }));
-    return Promise.race([result, pause(maxTabWaitMs).then((): BrowserTabOutcome => ({ kind: 'unfinished' }))]);
+    const result = finished.promise.catch((): BrowserTabResponse => ({ kind: 'failed', reason: unexpectedFailure }));
+    return Promise.race([result, pause(maxTabWaitMs).then((): BrowserTabResponse => ({ kind: 'unfinished' }))]);
   };
   const windDown = async (from: 'tab' | 'elsewhere') => {
     await Promise.race([from === 'tab' ? answered.promise : outcome(), pause(tabGraceMs)]);

@@ -35,7 +35,7 @@ export function parseLoopbackCallback(written: string): LoopbackCallback {
 }
 
 /** The callback URL with the bound port in place of port 0. */
-export function callbackOnPort(callback: LoopbackCallback, port: number): LoopbackCallback {
+export function replaceCallbackPort(callback: LoopbackCallback, port: number): LoopbackCallback {
   if (callback.port !== 0) {
     return callback;
   }

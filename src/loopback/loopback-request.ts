@@ -16,7 +16,7 @@ export interface LoopbackRequest {
 export type LoopbackRequestBody = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'too_long' };
 
 /** All values of a header, in the order in which they were received. */
-export function headerValues(request: LoopbackRequest, name: string): readonly string[] {
+export function readRequestHeaderValues(request: LoopbackRequest, name: string): readonly string[] {
   return request.rawHeaders.filter(
     (_, index, headers) => index % 2 === 1 && headers[index - 1]?.toLowerCase() === name,
   );
@@ -28,12 +28,12 @@ export function hasHeaderWithPrefix(request: LoopbackRequest, prefix: string): b
 }
 
 /** The part of the request target before `?`, neither decoded nor normalized. */
-export function rawPath(request: LoopbackRequest): string {
+export function readRawRequestPath(request: LoopbackRequest): string {
   return splitTarget(request.rawTarget)[0];
 }
 
 /** The part of the request target after `?`; empty without a query. */
-export function rawQuery(request: LoopbackRequest): string {
+export function readRawRequestQuery(request: LoopbackRequest): string {
   return splitTarget(request.rawTarget)[1];
 }
 

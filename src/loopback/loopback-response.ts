@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import type { HtmlPage } from './html-page.ts';
-import { refusalPage } from './outcome-page.ts';
+import type { LoopbackHtmlPage } from './html-page.ts';
+import { renderLoopbackRefusalPage } from './outcome-page.ts';
 import type { LoopbackRefusal } from './refusal.ts';
 
 /** A complete response of the loopback server. Every response has the same security headers and closes its connection. */
@@ -10,7 +10,10 @@ export interface LoopbackResponse {
   readonly body: string;
 }
 
-export function pageResponse(page: HtmlPage, headers: Readonly<Record<string, string>> = {}): LoopbackResponse {
+export function buildLoopbackPageResponse(
+  page: LoopbackHtmlPage,
+  headers: Readonly<Record<string, string>> = {},
+): LoopbackResponse {
   return response(page.status, page.html, {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': page.policy,
@@ -18,21 +21,24 @@ export function pageResponse(page: HtmlPage, headers: Readonly<Record<string, st
   });
 }
 
-export function refusalResponse(refusal: LoopbackRefusal): LoopbackResponse {
-  return pageResponse(refusalPage(refusal.reason), refusal.allow === undefined ? {} : { Allow: refusal.allow });
+export function buildLoopbackRefusalResponse(refusal: LoopbackRefusal): LoopbackResponse {
+  return buildLoopbackPageResponse(
+    renderLoopbackRefusalPage(refusal.reason),
+    refusal.allow === undefined ? {} : { Allow: refusal.allow },
+  );
 }
 
 /** After a 303 redirect the browser sends a GET request that contains nothing of the original request. */
-export function redirectResponse(location: string): LoopbackResponse {
+export function buildLoopbackRedirectResponse(location: string): LoopbackResponse {
   return response(303, '', { Location: location });
 }
 
-export function loopbackJsonResponse(value: object): LoopbackResponse {
+export function buildLoopbackJsonResponse(value: object): LoopbackResponse {
   return response(200, JSON.stringify(value), { 'Content-Type': 'application/json' });
 }
 
 /** The response as text, for requests that Node's HTTP parser rejects before a response object exists. */
-export function serializeResponse({ status, headers, body }: LoopbackResponse): string {
+export function serializeLoopbackResponse({ status, headers, body }: LoopbackResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }

@@ -3,23 +3,23 @@ import type { Socket } from 'node:net';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { readSocketOwner } from '../platform/socket-owner.ts';
-import { bindFirstCallback, closeServer } from './bind-listener.ts';
-import { bridgePage } from './bridge-page.ts';
-import { decideRequest } from './decide-request.ts';
+import { bindFirstCallback, closeLoopbackListener } from './bind-listener.ts';
+import { renderImplicitFlowBridgePage } from './bridge-page.ts';
+import { decideLoopbackRequest } from './decide-request.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
 import { type LoopbackCallback, parseLoopbackCallback } from './loopback-callback.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
 import {
+  buildLoopbackJsonResponse,
+  buildLoopbackPageResponse,
+  buildLoopbackRedirectResponse,
+  buildLoopbackRefusalResponse,
   type LoopbackResponse,
-  loopbackJsonResponse,
-  pageResponse,
-  redirectResponse,
-  refusalResponse,
 } from './loopback-response.ts';
-import { type BrowserTabOutcome, outcomePage } from './outcome-page.ts';
-import { maxRequestBodyBytes, readRequestBody } from './read-request-body.ts';
-import { refuseRequest } from './refusal.ts';
-import type { LoginExpectations, ResponseValidator } from './request-decision.ts';
+import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
+import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
+import { refuseLoopbackRequest } from './refusal.ts';
+import type { LoopbackRequestExpectations, ResponseValidator } from './request-decision.ts';
 import { attachRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
 
@@ -33,7 +33,7 @@ export interface LoopbackOptions<Accepted> {
   /** Creates the authorization URL for the redirect URI, which is known only after the port was bound. */
   readonly authorizationUrl: (callbackUrl: string) => string;
   /** Called once with the accepted response; the browser tab shows the result as the outcome. */
-  readonly finish: (accepted: Accepted) => Promise<BrowserTabOutcome>;
+  readonly finish: (accepted: Accepted) => Promise<BrowserTabResponse>;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
 }
@@ -53,7 +53,7 @@ export interface LoopbackServer<Accepted> {
    */
   readonly taken: Promise<Accepted>;
   /** Settles with the result of the function `finish`. */
-  readonly finished: Promise<BrowserTabOutcome>;
+  readonly finished: Promise<BrowserTabResponse>;
   /** Accepts a response that the user pasted; returns false when another response was accepted before or the server is closed. */
   take(accepted: Accepted): boolean;
   /**
@@ -75,7 +75,7 @@ export async function startLoopbackServer<Accepted>(
     finish: options.finish,
     clock: options.clock,
     release: async () => {
-      const done = servers.map(closeServer);
+      const done = servers.map(closeLoopbackListener);
       sockets.destroyAll();
       await Promise.all(done);
     },
@@ -109,7 +109,7 @@ export async function startLoopbackServer<Accepted>(
 interface ServerContext<Accepted> {
   readonly login: LoginStateMachine<Accepted>;
   readonly sockets: SocketLimiter;
-  readonly expected: LoginExpectations<Accepted>;
+  readonly expected: LoopbackRequestExpectations<Accepted>;
   readonly authorizationUrl: string;
 }
 
@@ -119,7 +119,7 @@ const socketLimit = 64;
 function loginExpectations<Accepted>(
   options: LoopbackOptions<Accepted>,
   callback: LoopbackCallback,
-): LoginExpectations<Accepted> {
+): LoopbackRequestExpectations<Accepted> {
   const word = () => Buffer.from(options.random(32)).toString('base64url');
   return {
     host: callback.host,
@@ -168,29 +168,32 @@ async function respond<Accepted>(
   request: LoopbackRequest,
 ): Promise<void> {
   const { expected, login } = helper;
-  const decision = decideRequest(expected, login.phase(), request);
+  const decision = decideLoopbackRequest(expected, login.phase(), request);
   switch (decision.kind) {
     case 'refuse':
-      return sendResponse(response, refusalResponse(decision));
+      return sendResponse(response, buildLoopbackRefusalResponse(decision));
     case 'read_body': {
-      const body = await readRequestBody(message, maxRequestBodyBytes);
+      const body = await readLoopbackRequestBody(message, maxLoopbackRequestBodyBytes);
       return body && respond(helper, message, response, { ...request, body });
     }
     case 'start':
       login.markStarted();
-      return sendResponse(response, redirectResponse(helper.authorizationUrl));
+      return sendResponse(response, buildLoopbackRedirectResponse(helper.authorizationUrl));
     case 'start_again':
       login.fail(startedTwiceError());
-      return sendResponse(response, refusalResponse(refuseRequest('already_started')));
+      return sendResponse(response, buildLoopbackRefusalResponse(refuseLoopbackRequest('already_started')));
     case 'bridge':
-      return sendResponse(response, pageResponse(bridgePage(expected.paths.relay, expected.nonce)));
+      return sendResponse(
+        response,
+        buildLoopbackPageResponse(renderImplicitFlowBridgePage(expected.paths.relay, expected.nonce)),
+      );
     case 'taken':
       login.take(decision.accepted, 'tab');
       return sendResponse(
         response,
         decision.place === 'query'
-          ? redirectResponse(expected.paths.done)
-          : loopbackJsonResponse({ next: expected.paths.done }),
+          ? buildLoopbackRedirectResponse(expected.paths.done)
+          : buildLoopbackJsonResponse({ next: expected.paths.done }),
       );
     case 'done':
       return respondWithOutcome(helper, response);
@@ -220,7 +223,9 @@ async function respondWithOutcome<Accepted>(
   const outcome = await login.outcome();
   sendResponse(
     response,
-    outcome.kind === 'continue' ? redirectResponse(outcome.url) : pageResponse(outcomePage(outcome)),
+    outcome.kind === 'continue'
+      ? buildLoopbackRedirectResponse(outcome.url)
+      : buildLoopbackPageResponse(renderLoginOutcomePage(outcome)),
   );
 }
 

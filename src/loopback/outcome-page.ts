@@ -1,5 +1,10 @@
-import { escapePageText, type HtmlPage, type PageIcon, renderHtmlPage } from './html-page.ts';
-import { type RefusalReason, refusalStatus } from './refusal.ts';
+import {
+  escapeLoopbackPageText,
+  type LoopbackHtmlPage,
+  type LoopbackPageIcon,
+  renderLoopbackHtmlPage,
+} from './html-page.ts';
+import { type LoopbackRefusalReason, loopbackRefusalStatusCodes } from './refusal.ts';
 
 /** The outcome of a login, which the page in the browser tab shows. The text of the outcome may come from the server. */
 export type LoginOutcome =
@@ -18,13 +23,13 @@ export type LoginOutcome =
   | { readonly kind: 'unfinished' };
 
 /** What the browser tab receives: the page with the outcome, or a redirect to the URL at which the login continues. */
-export type BrowserTabOutcome = LoginOutcome | { readonly kind: 'continue'; readonly url: string };
+export type BrowserTabResponse = LoginOutcome | { readonly kind: 'continue'; readonly url: string };
 
 /** The last page in the browser tab, which shows the outcome of the login. */
-export function outcomePage(outcome: LoginOutcome): HtmlPage {
+export function renderLoginOutcomePage(outcome: LoginOutcome): LoopbackHtmlPage {
   switch (outcome.kind) {
     case 'signed_in':
-      return renderHtmlPage({ status: 200, icon: 'done', ...signedInPage(outcome) });
+      return renderLoopbackHtmlPage({ status: 200, icon: 'done', ...signedInPage(outcome) });
     case 'access_denied':
       return textPage(
         'stopped',
@@ -54,12 +59,12 @@ export function outcomePage(outcome: LoginOutcome): HtmlPage {
 }
 
 /** The page for a refused request, which has no effect on the login. */
-export function refusalPage(noise: RefusalReason): HtmlPage {
+export function renderLoopbackRefusalPage(noise: LoopbackRefusalReason): LoopbackHtmlPage {
   const { title, text } = refusalPages[noise];
-  return textPage('notice', refusalStatus[noise], title, text, false);
+  return textPage('notice', loopbackRefusalStatusCodes[noise], title, text, false);
 }
 
-const refusalPages: Readonly<Record<RefusalReason, { readonly title: string; readonly text: string }>> = {
+const refusalPages: Readonly<Record<LoopbackRefusalReason, { readonly title: string; readonly text: string }>> = {
   not_a_response: {
     title: 'Not an authorization response',
     text: 'The request is not an authorization response. A waiting login is not affected.',
@@ -86,9 +91,9 @@ function signedInPage(who: Extract<LoginOutcome, { kind: 'signed_in' }>): {
   readonly title: string;
   readonly body: string;
 } {
-  const name = escapePageText(who.name ?? '');
-  const email = escapePageText(who.email ?? '');
-  const team = escapePageText(who.team ?? '');
+  const name = escapeLoopbackPageText(who.name ?? '');
+  const email = escapeLoopbackPageText(who.email ?? '');
+  const team = escapeLoopbackPageText(who.team ?? '');
   const heading = name || email;
   const lines = [
     `<h1>${heading === '' ? 'You are signed in' : `You are signed in as ${heading}`}</h1>`,
@@ -100,17 +105,17 @@ function signedInPage(who: Extract<LoginOutcome, { kind: 'signed_in' }>): {
 }
 
 function textPage(
-  mark: PageIcon,
+  mark: LoopbackPageIcon,
   status: number,
   title: string,
   text: string,
   closable = mark === 'stopped',
-): HtmlPage {
+): LoopbackHtmlPage {
   const close = closable ? '\n<p class="close">You can close this tab.</p>' : '';
-  return renderHtmlPage({
+  return renderLoopbackHtmlPage({
     status,
     icon: mark,
     title,
-    body: `<h1>${escapePageText(title)}</h1>\n<p>${escapePageText(text)}</p>${close}`,
+    body: `<h1>${escapeLoopbackPageText(title)}</h1>\n<p>${escapeLoopbackPageText(text)}</p>${close}`,
   });
 }

@@ -1,4 +1,8 @@
-import { type CallbackParameters, type ParameterLocation, parseCallbackParameters } from './callback-parameters.ts';
+import {
+  type CallbackParameterLocation,
+  type CallbackParameters,
+  parseCallbackParameters,
+} from './callback-parameters.ts';
 import type { ResponseValidator } from './request-decision.ts';
 
 /** The result of a pasted line; only `accepted` ends the wait for an authorization response. */
@@ -28,7 +32,7 @@ export function evaluatePaste<Accepted>(line: string, judge: ResponseValidator<A
 
 interface PastedResponse {
   readonly parameters: CallbackParameters;
-  readonly location: ParameterLocation;
+  readonly location: CallbackParameterLocation;
 }
 
 /** Decodes a pasted line; returns undefined when the line has another form, is too long, or repeats a parameter. */

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import type { LoopbackRequestBody } from './loopback-request.ts';
 
 /** The maximum length of a POST body, in bytes; an authorization response is much shorter. */
-export const maxRequestBodyBytes = 16 * 1024;
+export const maxLoopbackRequestBodyBytes = 16 * 1024;
 
 /** Reads a request body of at most `limit` bytes; returns undefined when the connection was closed before the body was complete. */
-export async function readRequestBody(
+export async function readLoopbackRequestBody(
   message: IncomingMessage,
   limit: number,
 ): Promise<LoopbackRequestBody | undefined> {

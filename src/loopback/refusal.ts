@@ -1,13 +1,13 @@
 /** The refusal of a request, which has no effect on the login. */
 export interface LoopbackRefusal {
   readonly kind: 'refuse';
-  readonly reason: RefusalReason;
+  readonly reason: LoopbackRefusalReason;
   /** The allowed method, which the Allow header of a 405 response names. */
   readonly allow?: 'GET' | 'POST';
 }
 
 /** The reasons for a refusal, with their HTTP status. */
-export const refusalStatus = {
+export const loopbackRefusalStatusCodes = {
   not_a_response: 400,
   forbidden: 403,
   not_found: 404,
@@ -21,12 +21,12 @@ export const refusalStatus = {
   headers_too_large: 431,
 } as const;
 
-export type RefusalReason = keyof typeof refusalStatus;
+export type LoopbackRefusalReason = keyof typeof loopbackRefusalStatusCodes;
 
-export function refuseRequest(page: Exclude<RefusalReason, 'method_not_allowed'>): LoopbackRefusal {
+export function refuseLoopbackRequest(page: Exclude<LoopbackRefusalReason, 'method_not_allowed'>): LoopbackRefusal {
   return { kind: 'refuse', reason: page };
 }
 
-export function refuseHttpMethod(allow: 'GET' | 'POST'): LoopbackRefusal {
+export function refuseLoopbackHttpMethod(allow: 'GET' | 'POST'): LoopbackRefusal {
   return { kind: 'refuse', reason: 'method_not_allowed', allow };
 }

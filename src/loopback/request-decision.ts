@@ -1,9 +1,9 @@
-import type { CallbackParameters, ParameterLocation } from './callback-parameters.ts';
+import type { CallbackParameterLocation, CallbackParameters } from './callback-parameters.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
 import type { LoopbackRefusal } from './refusal.ts';
 
 /** The expected values of a request, known once the port is bound. */
-export interface LoginExpectations<Accepted> {
+export interface LoopbackRequestExpectations<Accepted> {
   /** Host and port of the callback URL, as in the Host header. */
   readonly host: string;
   readonly flow: 'code' | 'implicit';
@@ -20,7 +20,7 @@ export interface LoginExpectations<Accepted> {
 /** Validates the parameters of a request; returns undefined when they are not an authorization response. */
 export type ResponseValidator<Accepted> = (
   parameters: CallbackParameters,
-  place: ParameterLocation,
+  place: CallbackParameterLocation,
 ) => Accepted | undefined;
 
 export interface LoopbackPaths {
@@ -40,19 +40,19 @@ export type LoginPhase =
  * The decision of the loopback server about a request. Of the decisions, only `taken`, `start` and `start_again` change the
  * phase of the login.
  */
-export type RequestDecision<Accepted> =
+export type LoopbackRequestDecision<Accepted> =
   | LoopbackRefusal
-  /** The server must read the request body, up to `maxRequestBodyBytes`, and decide again. */
+  /** The server must read the request body, up to `maxLoopbackRequestBodyBytes`, and decide again. */
   | { readonly kind: 'read_body' }
   | { readonly kind: 'bridge' }
   | { readonly kind: 'start' }
   /** The start URL was opened a second time, possibly by another user who has read it, so the login ends. */
   | { readonly kind: 'start_again' }
   | { readonly kind: 'done' }
-  | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: ParameterLocation };
+  | { readonly kind: 'taken'; readonly accepted: Accepted; readonly place: CallbackParameterLocation };
 
 /** A check of a request before the state parameter is compared: it can refuse the request but not accept it. */
-export type RequestCheck = (
-  expected: LoginExpectations<unknown>,
+export type LoopbackRequestCheck = (
+  expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackRequest,
 ) => LoopbackRefusal | undefined;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { refusalResponse, serializeResponse } from './loopback-response.ts';
-import { refuseHttpMethod, refuseRequest } from './refusal.ts';
+import { buildLoopbackRefusalResponse, serializeLoopbackResponse } from './loopback-response.ts';
+import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
 /**
@@ -25,7 +25,9 @@ export function attachRequestListener(server: Server, sockets: SocketLimiter, on
   // Without a listener for the event `connect`, Node would close the connection without a response.
   server.on('connect', (_, socket) => {
     socket.on('error', () => socket.destroy());
-    socket.end(serializeResponse(refusalResponse(refuseHttpMethod('GET'))), () => socket.destroy());
+    socket.end(serializeLoopbackResponse(buildLoopbackRefusalResponse(refuseLoopbackHttpMethod('GET'))), () =>
+      socket.destroy(),
+    );
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const begun = answering.get(socket)?.headersSent === true;
@@ -34,7 +36,9 @@ export function attachRequestListener(server: Server, sockets: SocketLimiter, on
       return;
     }
     socket.end(
-      serializeResponse(refusalResponse(refuseRequest(parserErrors[error.code ?? ''] ?? 'not_a_response'))),
+      serializeLoopbackResponse(
+        buildLoopbackRefusalResponse(refuseLoopbackRequest(parserErrors[error.code ?? ''] ?? 'not_a_response')),
+      ),
       () => socket.destroy(),
     );
   });

@@ -1,7 +1,7 @@
 import { equalInConstantTime } from '../platform/equal-in-constant-time.ts';
 import { Secret } from '../secret.ts';
 import type { OAuthFlow } from './authorization-url.ts';
-import { decodeGrant, type TokenGrant } from './token-grant.ts';
+import { decodeTokenGrant, type TokenGrant } from './token-grant.ts';
 
 /** The values that the response to one authorization request must have. */
 export interface ExpectedAuthorizationResponse {
@@ -19,7 +19,7 @@ export interface ExpectedAuthorizationResponse {
  * An authorization code from a response whose state parameter was compared. Only `validateAuthorizationResponse` creates a
  * ValidatedCode, and only a ValidatedCode can be exchanged for a grant.
  */
-export interface ValidatedCode {
+export interface ValidatedAuthorizationCode {
   readonly [validated]: 'code';
   readonly code: Secret;
 }
@@ -35,7 +35,7 @@ export interface ValidatedImplicitGrant {
 
 /** The result of validating an authorization response. */
 export type AuthorizationResult =
-  | { readonly kind: 'code'; readonly code: ValidatedCode }
+  | { readonly kind: 'code'; readonly code: ValidatedAuthorizationCode }
   | { readonly kind: 'implicit_grant'; readonly grant: ValidatedImplicitGrant }
   /** `description` is the text of the server and must be sanitized before it is printed. */
   | { readonly kind: 'error'; readonly error: AuthorizationErrorCode; readonly description?: string }
@@ -140,7 +140,7 @@ function validateImplicitGrant(parameters: ResponseParameters): AuthorizationRes
     return malformed('has a code instead of an access token');
   }
   const fields = ['access_token', 'token_type', 'expires_in', 'scope'];
-  const grant = decodeGrant(Object.fromEntries([...parameters].filter(([name]) => fields.includes(name))));
+  const grant = decodeTokenGrant(Object.fromEntries([...parameters].filter(([name]) => fields.includes(name))));
   return grant.ok
     ? { kind: 'implicit_grant', grant: { [validated]: 'implicit_grant', grant: grant.value } }
     : malformed(`has no valid grant: ${grant.reason}`);

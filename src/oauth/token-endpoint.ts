@@ -1,16 +1,16 @@
-import { isRecord, parseJson, stringField } from '../json.ts';
-import { readBodyText } from '../platform/buffered-body.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { readResponseBodyText } from '../platform/buffered-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
 import { redactSecrets, Secret, secretFromUrl } from '../secret.ts';
-import type { ValidatedCode } from './authorization-response.ts';
-import { decodeGrant, decodePartialGrant, type PartialGrant, type TokenGrant } from './token-grant.ts';
+import type { ValidatedAuthorizationCode } from './authorization-response.ts';
+import { decodePartialTokenGrant, decodeTokenGrant, type PartialTokenGrant, type TokenGrant } from './token-grant.ts';
 
 /** The registered application, which is the OAuth client (RFC 6749 §2). */
 export interface OAuthClient {
   readonly authOrigin: string;
   readonly clientId: string;
   readonly clientSecret?: Secret | undefined;
-  readonly tokenParams: TokenParams;
+  readonly tokenParams: TokenParameterPlacement;
 }
 
 /**
@@ -19,12 +19,12 @@ export interface OAuthClient {
  * credentials. `basic`: parameters are sent as a form and the client credentials in the Authorization header, which every
  * server with client secrets supports (https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1).
  */
-export type TokenParams = 'query' | 'body' | 'basic';
+export type TokenParameterPlacement = 'query' | 'body' | 'basic';
 
-export type TokenResult = { readonly kind: 'granted'; readonly grant: TokenGrant } | TokenFailure;
+export type TokenEndpointResult = { readonly kind: 'granted'; readonly grant: TokenGrant } | TokenEndpointFailure;
 
 /** A token response that is not a grant; `reason` quotes no value of the response. */
-export type TokenFailure =
+export type TokenEndpointFailure =
   | { readonly kind: 'refused'; readonly error: string; readonly description?: string; readonly status: number }
   | {
       readonly kind: 'malformed';
@@ -34,7 +34,7 @@ export type TokenFailure =
        * Present if an invalid response with a success status contains a new refresh token, after which the old refresh token is
        * no longer valid.
        */
-      readonly partial?: PartialGrant;
+      readonly partial?: PartialTokenGrant;
     };
 
 /**
@@ -63,9 +63,9 @@ type TokenParameters = readonly (readonly [string, string | Secret | undefined])
  * Creates the request that exchanges an authorization code whose state was checked (spec.md §4.2;
  * https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3).
  */
-export function exchangeRequest(
+export function buildCodeExchangeRequest(
   client: OAuthClient,
-  code: ValidatedCode,
+  code: ValidatedAuthorizationCode,
   redirectUri: string,
   verifier: Secret | undefined,
 ): TokenRequest {
@@ -82,7 +82,7 @@ export function exchangeRequest(
  * Creates the request that redeems a single-use refresh token (spec.md §4.3); in the query form it has no client credentials
  * (spec.md §5.3).
  */
-export function refreshRequest(client: OAuthClient, refreshToken: Secret): TokenRequest {
+export function buildTokenRefreshRequest(client: OAuthClient, refreshToken: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/token', [
     ['grant_type', 'refresh_token'],
     ['refresh_token', refreshToken],
@@ -91,7 +91,7 @@ export function refreshRequest(client: OAuthClient, refreshToken: Secret): Token
 }
 
 /** Creates the request that revokes an access token (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.1). */
-export function revokeRequest(client: OAuthClient, token: Secret): TokenRequest {
+export function buildTokenRevocationRequest(client: OAuthClient, token: Secret): TokenRequest {
   return tokenRequest(client, '/v1/oauth/revoke', [
     ['token', token],
     ...(client.tokenParams === 'query' ? [] : clientCredentials(client)),
@@ -124,13 +124,13 @@ export async function sendTokenRequest(
 
 /** The error code in a response with a success status, which some servers send; undefined if the response also contains a token. */
 function errorInSuccess(json: unknown): string | undefined {
-  if (!isRecord(json) || json.access_token !== undefined) return undefined;
-  const error = stringField(json, 'error');
+  if (!isJsonRecord(json) || json.access_token !== undefined) return undefined;
+  const error = readStringField(json, 'error');
   return error !== undefined && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
 }
 
 /** Decodes a response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5). */
-export function processTokenResponse(raw: TokenResponse): TokenResult {
+export function processTokenResponse(raw: TokenResponse): TokenEndpointResult {
   const { status } = raw;
   if (status >= 300 && status < 400)
     return { kind: 'malformed', status, reason: `the response is a redirect (status ${status})` };
@@ -146,20 +146,20 @@ export function processTokenResponse(raw: TokenResponse): TokenResult {
     const error = errorInSuccess(json.value);
     // The error description of the server is omitted, because secrets are removed only from responses with an error status.
     if (error !== undefined) return { kind: 'refused', status, error };
-    const grant = decodeGrant(json.value);
+    const grant = decodeTokenGrant(json.value);
     if (grant.ok) return { kind: 'granted', grant: grant.value };
-    const partial = decodePartialGrant(json.value);
+    const partial = decodePartialTokenGrant(json.value);
     return { kind: 'malformed', status, reason: grant.reason, ...(partial === undefined ? {} : { partial }) };
   }
-  const error = isRecord(json.value) ? stringField(json.value, 'error') : undefined;
+  const error = isJsonRecord(json.value) ? readStringField(json.value, 'error') : undefined;
   if (error === undefined)
     return { kind: 'malformed', status, reason: `the response has no error code (status ${status})` };
-  const description = isRecord(json.value) ? stringField(json.value, 'error_description') : undefined;
+  const description = isJsonRecord(json.value) ? readStringField(json.value, 'error_description') : undefined;
   return { kind: 'refused', status, error, ...(description === undefined ? {} : { description }) };
 }
 
 /** Returns undefined if the token was revoked (spec.md §4.4; https://www.rfc-editor.org/rfc/rfc7009#section-2.2). */
-export function processRevocationResponse(raw: TokenResponse): TokenFailure | undefined {
+export function processRevocationResponse(raw: TokenResponse): TokenEndpointFailure | undefined {
   // RFC 7009 §2.2 specifies only status 200, but some servers respond with 204 because the body is empty.
   if (raw.status === 200 || raw.status === 204) return undefined;
   const result = processTokenResponse(raw);
@@ -214,5 +214,9 @@ function encodeCredential(text: string): string {
 
 async function readTokenResponse(response: HttpResponse): Promise<TokenResponse> {
   const contentType = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
-  return { status: response.status, contentType: contentType.trim(), body: await readBodyText(response, 1024 * 1024) };
+  return {
+    status: response.status,
+    contentType: contentType.trim(),
+    body: await readResponseBodyText(response, 1024 * 1024),
+  };
 }

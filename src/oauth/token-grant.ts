@@ -1,5 +1,5 @@
-import { personalAccountContext } from '../identity.ts';
-import { isRecord, type JsonRecord, numberField, stringField } from '../json.ts';
+import { personalTeamValue } from '../identity.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
 /** The grant in a token response: access token, refresh token, lifetime, scope and account (spec.md §2). */
@@ -14,23 +14,23 @@ export interface TokenGrant {
    * §5.1).
    */
   readonly scope?: string;
-  readonly info?: AccountInfo;
+  readonly info?: TokenAccountInfo;
 }
 
 /** The usable parts of a token response that is not a valid grant but contains a new refresh token. */
-export interface PartialGrant {
+export interface PartialTokenGrant {
   readonly refreshToken: Secret;
   readonly accessToken?: Secret;
-  readonly info?: AccountInfo;
+  readonly info?: TokenAccountInfo;
 }
 
 /**
  * The assumed lifetime of an access token in seconds if the response contains none (spec.md §8). If an access token expires
  * earlier than assumed, the server refuses it and the program refreshes it.
  */
-export const assumedLifetimeSeconds = 2_592_000;
+export const assumedTokenLifetimeSeconds = 2_592_000;
 
-export interface AccountInfo {
+export interface TokenAccountInfo {
   readonly name?: string;
   readonly email?: string;
   readonly uuid?: string;
@@ -42,13 +42,13 @@ export interface AccountInfo {
  * The account of a grant and its context (personal or team). A response with an account but without a team means the personal
  * context of the account (spec.md §2).
  */
-export function accountContextOf(info: AccountInfo | undefined): { accountUuid?: string; team?: string } {
+export function readAccountAndTeamOfGrant(info: TokenAccountInfo | undefined): { accountUuid?: string; team?: string } {
   const { uuid, teamUuid } = info ?? {};
-  const team = teamUuid ?? (uuid === undefined ? undefined : personalAccountContext);
+  const team = teamUuid ?? (uuid === undefined ? undefined : personalTeamValue);
   return { ...(uuid === undefined ? {} : { accountUuid: uuid }), ...(team === undefined ? {} : { team }) };
 }
 
-export type DecodeResult<T> =
+export type TokenDecodeResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
@@ -56,13 +56,13 @@ export type DecodeResult<T> =
  * Decodes a successful response of the token endpoint (https://www.rfc-editor.org/rfc/rfc6749#section-5.1). The reason of a
  * failure quotes no value of the response.
  */
-export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
-  if (!isRecord(json)) return { ok: false, reason: 'the response is not a JSON object' };
+export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
+  if (!isJsonRecord(json)) return { ok: false, reason: 'the response is not a JSON object' };
   if (json.error !== undefined) return { ok: false, reason: 'the response has a success status and an error' };
-  const accessToken = stringField(json, 'access_token');
+  const accessToken = readStringField(json, 'access_token');
   if (accessToken === undefined || !isTokenText(accessToken))
     return { ok: false, reason: 'access_token is missing or not visible ASCII' };
-  if (stringField(json, 'token_type')?.toLowerCase() !== 'bearer')
+  if (readStringField(json, 'token_type')?.toLowerCase() !== 'bearer')
     return { ok: false, reason: 'token_type is missing or not bearer' };
   const lifetime = decodeLifetime(json);
   if (lifetime === undefined) return { ok: false, reason: 'expires_in is not a positive number of seconds' };
@@ -77,7 +77,7 @@ export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
   }
   const scope = decodeScope(json);
   if (scope === undefined) return { ok: false, reason: 'scope is neither a string nor an array of strings' };
-  const info = isRecord(json.info) ? decodeInfo(json.info) : undefined;
+  const info = isJsonRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
     ok: true,
     value: {
@@ -91,11 +91,11 @@ export function decodeGrant(json: unknown): DecodeResult<TokenGrant> {
 }
 
 /** Returns undefined when the response contains an error or no valid refresh token. */
-export function decodePartialGrant(json: unknown): PartialGrant | undefined {
-  if (!isRecord(json) || json.error !== undefined) return undefined;
-  const [refreshToken, accessToken] = [stringField(json, 'refresh_token'), stringField(json, 'access_token')];
+export function decodePartialTokenGrant(json: unknown): PartialTokenGrant | undefined {
+  if (!isJsonRecord(json) || json.error !== undefined) return undefined;
+  const [refreshToken, accessToken] = [readStringField(json, 'refresh_token'), readStringField(json, 'access_token')];
   if (refreshToken === undefined || !isTokenText(refreshToken)) return undefined;
-  const info = isRecord(json.info) ? decodeInfo(json.info) : undefined;
+  const info = isJsonRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
     refreshToken: new Secret(refreshToken),
     ...(accessToken === undefined || !isTokenText(accessToken) ? {} : { accessToken: new Secret(accessToken) }),
@@ -131,19 +131,19 @@ function decodeLifetime(json: JsonRecord): Pick<TokenGrant, 'expiresIn'> | undef
   if (value === undefined || value === null) return {};
   // Some servers send the lifetime as a string.
   const seconds =
-    typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : numberField(json, 'expires_in');
+    typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : readNumberField(json, 'expires_in');
   return seconds !== undefined && seconds >= 1
     ? { expiresIn: Math.min(Math.floor(seconds), maxLifetimeSeconds) }
     : undefined;
 }
 
-function decodeInfo(info: JsonRecord): AccountInfo {
+function decodeInfo(info: JsonRecord): TokenAccountInfo {
   const fields = [
-    ['name', stringField(info, 'name')],
-    ['email', stringField(info, 'email')],
-    ['uuid', stringField(info, 'uuid')],
-    ['teamUuid', stringField(info, 'team_uuid')],
-    ['teamName', stringField(info, 'team_name')],
+    ['name', readStringField(info, 'name')],
+    ['email', readStringField(info, 'email')],
+    ['uuid', readStringField(info, 'uuid')],
+    ['teamUuid', readStringField(info, 'team_uuid')],
+    ['teamName', readStringField(info, 'team_name')],
   ] as const;
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined && value !== ''));
 }

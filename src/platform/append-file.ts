@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import { readTextIfPresent, writeAtomically } from './files.ts';
+import { readTextIfPresent, writeFileAtomically } from './files.ts';
 
 /** A text file with mode 0600 to which the program appends lines. */
-export interface AppendFile {
+export interface AppendOnlyFile {
   /** The complete lines that the file contained when it was opened. */
   readonly lines: readonly string[];
   /** Appends one line and returns when the line is stored on the disk. */
@@ -14,11 +14,14 @@ export interface AppendFile {
  * Opens or creates a file to append lines. @param keep selects the lines to keep; the others are removed before any line is
  * appended
  */
-export function openAppendFile(path: string, keep: (lines: readonly string[]) => readonly string[]): AppendFile {
+export function openAppendOnlyFile(
+  path: string,
+  keep: (lines: readonly string[]) => readonly string[],
+): AppendOnlyFile {
   // Text after the last line break is a line that a crash has cut off, so it is removed.
   const complete = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);
   const lines = keep(complete);
-  writeAtomically(path, lines.map((line) => `${line}\n`).join(''));
+  writeFileAtomically(path, lines.map((line) => `${line}\n`).join(''));
   const descriptor = openSync(path, 'a', 0o600);
   return {
     lines,

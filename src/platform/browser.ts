@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import type { Browser, Environment } from './host.ts';
+import type { Browser, ProcessEnvironment } from './host.ts';
 import { detectRuntimeEnvironment } from './runtime-environment.ts';
 
 /** Opens a URL in the browser of the user: with the command in $BROWSER, else with the command of the platform. */
-export function systemBrowser(env: Environment, platform: NodeJS.Platform): Browser {
+export function systemBrowser(env: ProcessEnvironment, platform: NodeJS.Platform): Browser {
   return {
     async open(url) {
       const address = new URL(url);
@@ -23,7 +23,7 @@ export function systemBrowser(env: Environment, platform: NodeJS.Platform): Brow
 
 /** Whether the platform has a command that opens URLs; it can be missing only on Linux. */
 export function canOpenUrl(
-  env: Environment,
+  env: ProcessEnvironment,
   platform: NodeJS.Platform,
   exists: (path: string) => boolean = existsSync,
 ): boolean {
@@ -50,7 +50,7 @@ const openers: readonly string[] = [
  * The variable $BROWSER is a list of commands, separated like the folders in PATH. `%s` in a command of $BROWSER stands for the
  * URL; without `%s` the URL is appended as the last argument.
  */
-async function openWith(commands: readonly string[], url: string, env: Environment): Promise<boolean> {
+async function openWith(commands: readonly string[], url: string, env: ProcessEnvironment): Promise<boolean> {
   for (const command of commands) {
     const [program, ...words] = command.split(' ').filter((word) => word !== '');
     if (program === undefined) continue;
@@ -61,7 +61,7 @@ async function openWith(commands: readonly string[], url: string, env: Environme
   return false;
 }
 
-function tryStart(program: string, args: readonly string[], env: Environment): Promise<boolean> {
+function tryStart(program: string, args: readonly string[], env: ProcessEnvironment): Promise<boolean> {
   return new Promise((resolve) => {
     // The command runs without a shell, so the URL is always one argument, whatever characters it contains.
     const child = spawn(program, args, { env, detached: true, stdio: 'ignore' });

@@ -1,7 +1,7 @@
 import type { HttpResponse } from './http-sender.ts';
 
 /** A complete, decompressed response body, whose chunks are joined on first use. */
-export interface BufferedBody {
+export interface BufferedResponseBody {
   /** The length of the body in bytes. */
   readonly size: number;
   readonly bytes: () => Buffer;
@@ -10,7 +10,10 @@ export interface BufferedBody {
 }
 
 /** Reads a response body of at most `limit` bytes; returns undefined when the body is longer. */
-export async function bufferBody({ body }: HttpResponse, limit: number): Promise<BufferedBody | undefined> {
+export async function bufferResponseBody(
+  { body }: HttpResponse,
+  limit: number,
+): Promise<BufferedResponseBody | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
@@ -19,15 +22,15 @@ export async function bufferBody({ body }: HttpResponse, limit: number): Promise
     if (size > limit) return undefined;
     chunks.push(chunk);
   }
-  return bufferedBodyOf(chunks);
+  return createBufferedResponseBody(chunks);
 }
 
 /** Reads a response body of at most `limit` bytes and decodes it as UTF-8. */
-export async function readBodyText(answer: HttpResponse, limit: number): Promise<string | undefined> {
-  return (await bufferBody(answer, limit))?.bytes().toString('utf8');
+export async function readResponseBodyText(answer: HttpResponse, limit: number): Promise<string | undefined> {
+  return (await bufferResponseBody(answer, limit))?.bytes().toString('utf8');
 }
 
-export function bufferedBodyOf(chunks: readonly Uint8Array[]): BufferedBody {
+export function createBufferedResponseBody(chunks: readonly Uint8Array[]): BufferedResponseBody {
   const size = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
   let parts = chunks;
   const joined = (): Buffer => {

@@ -5,13 +5,13 @@ import type { TlsConnectionInfo } from './tls-session.ts';
  * The step of connecting that failed: `network` until TCP is connected, `tls` until the handshake is done, `startup` until the
  * server accepts commands.
  */
-export type ConnectPhase = 'network' | 'tls' | 'startup';
+export type DatabaseConnectPhase = 'network' | 'tls' | 'startup';
 
 /**
  * Error codes of this program, in addition to the codes of the server (SQLSTATE, or the first word of a Redis error) and of the
  * operating system.
  */
-export const connectErrorCodes = {
+export const databaseConnectErrorCodes = {
   /** The server does not support TLS on this port. */
   noTls: 'NO_TLS',
   /** The server requires TLS, but the connection was made without TLS. */
@@ -43,15 +43,15 @@ export const connectErrorCodes = {
 } as const;
 
 /** The error for a connection to a database server that could not be established. */
-export class ConnectError extends Error {
+export class DatabaseConnectError extends Error {
   override readonly name = 'ConnectError';
-  readonly phase: ConnectPhase;
-  /** An error code of the server or the operating system, or one of `connectErrorCodes`. */
+  readonly phase: DatabaseConnectPhase;
+  /** An error code of the server or the operating system, or one of `databaseConnectErrorCodes`. */
   readonly code: string;
   /** The negotiated TLS parameters if the server refused the connection later; undefined if no TLS handshake was completed. */
   readonly tls: TlsConnectionInfo | undefined;
 
-  constructor(phase: ConnectPhase, code: string, message: string, tls?: TlsConnectionInfo) {
+  constructor(phase: DatabaseConnectPhase, code: string, message: string, tls?: TlsConnectionInfo) {
     super(message);
     this.phase = phase;
     this.code = code;
@@ -61,7 +61,7 @@ export class ConnectError extends Error {
 
 /** The error for a statement or command that returned no result. */
 export class DatabaseError extends Error {
-  /** An error code of the server or the operating system, or one of `connectErrorCodes`. */
+  /** An error code of the server or the operating system, or one of `databaseConnectErrorCodes`. */
   readonly code: string;
   /** Whether the database session can no longer be used. */
   readonly lost: boolean;

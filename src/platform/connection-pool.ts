@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
-import { createConnector } from './connector.ts';
+import { createHttpConnector } from './connector.ts';
 import type { HttpProxy } from './proxy.ts';
 import { Agent } from './undici.ts';
 
-export interface ConnectionPoolOptions {
+export interface HttpConnectionPoolOptions {
   readonly proxyFor: (url: URL) => HttpProxy | undefined;
   /** Time limit for establishing a connection including its handshakes, in milliseconds. */
   readonly connectLimit: number;
@@ -11,7 +11,7 @@ export interface ConnectionPoolOptions {
 }
 
 /** A pool of HTTP connections, with the number of requests that use it. */
-export interface ConnectionPool {
+export interface HttpConnectionPool {
   /** The caller calls `acquire` once for each request. */
   acquire(): Dispatcher;
   /** The caller calls `release` once when the response was read or has failed. */
@@ -19,8 +19,12 @@ export interface ConnectionPool {
   destroy(): Promise<void>;
 }
 
-export function createConnectionPool({ proxyFor, connectLimit, ca }: ConnectionPoolOptions): ConnectionPool {
-  const connector = createConnector({ proxyFor, limit: connectLimit, ca });
+export function createHttpConnectionPool({
+  proxyFor,
+  connectLimit,
+  ca,
+}: HttpConnectionPoolOptions): HttpConnectionPool {
+  const connector = createHttpConnector({ proxyFor, limit: connectLimit, ca });
   const agent = new Agent({
     connect: ({ protocol, hostname, port }, callback) => {
       connector.connect({ protocol, hostname, port }).then(

@@ -1,21 +1,21 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { Environment } from './host.ts';
-import { SendError } from './http-sender.ts';
+import type { ProcessEnvironment } from './host.ts';
+import { HttpSendError } from './http-sender.ts';
 import { networkFailure, tlsFailure } from './network-failure.ts';
 import { type HttpProxy, proxyFor } from './proxy.ts';
 
-export interface ConnectTarget {
+export interface HttpConnectTarget {
   readonly protocol: string;
   readonly hostname: string;
   /** The port of the URL; empty for the default port of the protocol. */
   readonly port: string;
 }
 
-export interface Connector {
+export interface HttpConnector {
   /** Opens one connection within one time limit; through a proxy it sends one CONNECT request. */
-  connect(target: ConnectTarget): Promise<Socket>;
+  connect(target: HttpConnectTarget): Promise<Socket>;
   /** Ends all connection attempts that are in progress. */
   abandon(): void;
 }
@@ -29,14 +29,14 @@ export interface HttpConnectorOptions {
 }
 
 /** This connector replaces undici's ProxyAgent, which reconnects in a busy loop when a proxy drops its CONNECT request. */
-export function createConnector(options: HttpConnectorOptions): Connector {
+export function createHttpConnector(options: HttpConnectorOptions): HttpConnector {
   const attempts = new Set<AbortController>();
   return {
     async connect(target) {
       const attempt = new AbortController();
       attempts.add(attempt);
       // The connect timeout of undici is imprecise, so the connector uses its own timer.
-      const late = new SendError(
+      const late = new HttpSendError(
         'timeout',
         false,
         `could not connect to ${targetName(target)}: no answer within ${options.limit / 1000} s`,
@@ -51,7 +51,7 @@ export function createConnector(options: HttpConnectorOptions): Connector {
     },
     abandon() {
       for (const attempt of attempts)
-        attempt.abort(new SendError('aborted', false, 'the connection attempt was cancelled'));
+        attempt.abort(new HttpSendError('aborted', false, 'the connection attempt was cancelled'));
     },
   };
 }
@@ -60,12 +60,18 @@ export function createConnector(options: HttpConnectorOptions): Connector {
  * Opens a connection to the origin of the URL, through a proxy if one is configured, and closes it. Throws a SendError if the
  * connection fails. @param limit milliseconds
  */
-export async function probeOrigin(url: string, env: Environment, limit: number): Promise<void> {
-  const socket = await createConnector({ proxyFor: (target) => proxyFor(target, env), limit }).connect(new URL(url));
+export async function probeOrigin(url: string, env: ProcessEnvironment, limit: number): Promise<void> {
+  const socket = await createHttpConnector({ proxyFor: (target) => proxyFor(target, env), limit }).connect(
+    new URL(url),
+  );
   socket.destroy();
 }
 
-async function connectTo(target: ConnectTarget, options: HttpConnectorOptions, signal: AbortSignal): Promise<Socket> {
+async function connectTo(
+  target: HttpConnectTarget,
+  options: HttpConnectorOptions,
+  signal: AbortSignal,
+): Promise<Socket> {
   const proxy = options.proxyFor(new URL(`${target.protocol}//${authorityOf(target)}`));
   const place = { host: target.hostname, port: portOf(target) };
   const socket =
@@ -99,7 +105,7 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
 /** Opens a tunnel through the proxy with CONNECT (RFC 9110 §9.3.6). The certificate of a proxy with an https URL is verified too. */
 async function tunnel(
   proxy: HttpProxy,
-  target: ConnectTarget,
+  target: HttpConnectTarget,
   options: HttpConnectorOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
@@ -119,7 +125,9 @@ async function tunnel(
     });
     const refuse = (reason: string) => {
       socket.destroy();
-      const failure = new SendError('connection', false, `the proxy ${proxy.displayUrl} ${reason}`, { atProxy: true });
+      const failure = new HttpSendError('connection', false, `the proxy ${proxy.displayUrl} ${reason}`, {
+        atProxy: true,
+      });
       reject(signal.aborted ? signal.reason : failure);
     };
     connectRequest.once('connect', ({ statusCode = 0, statusMessage = '' }, tunnelled, head) => {
@@ -141,8 +149,8 @@ async function dialProxy(proxy: HttpProxy, ca: string | undefined, signal: Abort
     const socket = await tcp({ host: proxy.hostname, port: proxy.port }, name, signal);
     return proxy.secure ? await tls(socket, proxy.hostname, name, ca, signal) : socket;
   } catch (error) {
-    if (!(error instanceof SendError)) throw error;
-    throw new SendError(error.kind, error.sent, error.message, { noTls: error.noTls, atProxy: true });
+    if (!(error instanceof HttpSendError)) throw error;
+    throw new HttpSendError(error.kind, error.sent, error.message, { noTls: error.noTls, atProxy: true });
   }
 }
 
@@ -151,7 +159,7 @@ function waitForSocket(
   socket: Socket,
   event: string,
   signal: AbortSignal,
-  failure: (error: Error) => SendError,
+  failure: (error: Error) => HttpSendError,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
@@ -179,15 +187,15 @@ function waitForSocket(
   });
 }
 
-function portOf({ protocol, port }: ConnectTarget): number {
+function portOf({ protocol, port }: HttpConnectTarget): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
-function authorityOf({ hostname, port }: ConnectTarget, shown: string | number = port): string {
+function authorityOf({ hostname, port }: HttpConnectTarget, shown: string | number = port): string {
   const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
   return shown === '' ? host : `${host}:${shown}`;
 }
 
-function targetName(target: ConnectTarget): string {
+function targetName(target: HttpConnectTarget): string {
   return `${target.protocol}//${authorityOf(target)}`;
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { type DbusCall, type DbusReply, decodeMessage, encodeCall } from './dbus-wire.ts';
-import type { Environment } from './host.ts';
+import { type DbusCall, type DbusReply, decodeDbusMessage, encodeDbusCall } from './dbus-wire.ts';
+import type { ProcessEnvironment } from './host.ts';
 
 /** A connection to the D-Bus session bus. */
 export interface DbusConnection {
@@ -13,7 +13,7 @@ export interface DbusConnection {
 }
 
 /** Connects to the session bus; undefined when the environment has no bus address with a local socket. */
-export function openSessionBus(env: Environment): DbusConnection | undefined {
+export function openSessionBus(env: ProcessEnvironment): DbusConnection | undefined {
   const path = busPath(env);
   const user = process.getuid?.();
   if (path === undefined || user === undefined) return undefined;
@@ -26,7 +26,7 @@ export function openSessionBus(env: Environment): DbusConnection | undefined {
   const bus: DbusConnection = {
     call(call) {
       serial += 1;
-      socket.write(encodeCall({ ...call, serial }));
+      socket.write(encodeDbusCall({ ...call, serial }));
       return replies.wait(serial);
     },
     close: () => void socket.destroy(),
@@ -37,7 +37,7 @@ export function openSessionBus(env: Environment): DbusConnection | undefined {
 }
 
 /** Finds the bus socket as libdbus does: from DBUS_SESSION_BUS_ADDRESS, else the bus of systemd in XDG_RUNTIME_DIR. */
-function busPath(env: Environment): string | undefined {
+function busPath(env: ProcessEnvironment): string | undefined {
   const address = env.DBUS_SESSION_BUS_ADDRESS;
   if (!address) return env.XDG_RUNTIME_DIR ? `${env.XDG_RUNTIME_DIR}/bus` : undefined;
   const [, key, value] = /^unix:(?:[^;]*,)?(path|abstract)=([^,;]*)/.exec(address) ?? [];
@@ -66,7 +66,7 @@ function dispatchReplies(socket: Socket): { wait(serial: number): Promise<DbusRe
       bytes = bytes.subarray(end + 2);
       known = true;
     }
-    for (let message = decodeMessage(bytes); message !== undefined; message = decodeMessage(bytes)) {
+    for (let message = decodeDbusMessage(bytes); message !== undefined; message = decodeDbusMessage(bytes)) {
       bytes = bytes.subarray(message.length);
       const { reply } = message;
       if (reply === undefined) continue;

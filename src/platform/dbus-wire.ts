@@ -22,7 +22,7 @@ export interface DbusReply {
   readonly body: DbusReader;
 }
 
-export function encodeCall(call: DbusCall): Buffer {
+export function encodeDbusCall(call: DbusCall): Buffer {
   const body = createWriter();
   call.body?.(body);
   const arguments_ = body.bytes();
@@ -43,7 +43,7 @@ export function encodeCall(call: DbusCall): Buffer {
 }
 
 /** Decodes the first complete D-Bus message; the result is its length and the reply in it (undefined for signals and calls). */
-export function decodeMessage(
+export function decodeDbusMessage(
   bytes: Buffer,
 ): { readonly length: number; readonly reply: DbusReply | undefined } | undefined {
   if (bytes.length < 16) return undefined;

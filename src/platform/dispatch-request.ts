@@ -1,13 +1,17 @@
 import type { Dispatcher } from 'undici';
-import { version } from '../version.ts';
+import { programVersion } from '../version.ts';
 import { type AbortObserver, observeAbort, unobserveAbort } from './abort-observer.ts';
 import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
-import { type BodyReadHandler, createResponseBodyStream, type ResponseBodyStream } from './response-body-stream.ts';
+import {
+  createResponseBodyStream,
+  type ResponseBodyEndHandlers,
+  type ResponseBodyStream,
+} from './response-body-stream.ts';
 
 /** A response with a decompressed body; the body is null where the method or the status allows none. */
-export type DecodedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
+export type DecompressedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
 
-export interface DispatchAttempt extends BodyReadHandler {
+export interface DispatchAttempt extends ResponseBodyEndHandlers {
   /**
    * Whether undici has begun to write the request. Error codes do not show whether a request was sent, because each code occurs
    * both before and after sending.
@@ -24,7 +28,7 @@ export function dispatchRequest(
   url: URL,
   init: HttpRequestInit,
   attempt: DispatchAttempt,
-): Promise<DecodedResponse> {
+): Promise<DecompressedResponse> {
   const { method, headers, body = null, signal } = init;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -58,7 +62,7 @@ interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
   readonly method: string;
   readonly signal: AbortSignal;
   readonly attempt: DispatchAttempt;
-  readonly resolve: (response: DecodedResponse) => void;
+  readonly resolve: (response: DecompressedResponse) => void;
   readonly reject: (error: unknown) => void;
   controller: Dispatcher.DispatchController | undefined;
   bodyStream: ResponseBodyStream | undefined;
@@ -158,7 +162,7 @@ const decompressors = new Map<string | undefined, Decompressor>([
 type Decompressor = 'createGunzip' | 'createInflate' | 'createBrotliDecompress';
 
 /** Compressed data needs no error mapping here, because `decompress` maps the errors. */
-const compressedBodyHandler: BodyReadHandler = {
+const compressedBodyHandler: ResponseBodyEndHandlers = {
   failure: (error) => (error instanceof Error ? error : new Error(String(error))),
   done: async () => {},
 };
@@ -166,7 +170,7 @@ const compressedBodyHandler: BodyReadHandler = {
 async function* decompress(
   decompressor: Decompressor,
   bodyStream: ResponseBodyStream,
-  { failure, done }: BodyReadHandler,
+  { failure, done }: ResponseBodyEndHandlers,
 ): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, zlib] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {
@@ -187,7 +191,7 @@ const headersWithDefaults = new WeakMap<HttpRequestInit['headers'], HttpRequestI
 function withDefaultHeaders(headers: HttpRequestInit['headers']): HttpRequestInit['headers'] {
   const all = headersWithDefaults.get(headers) ?? {
     'accept-encoding': 'gzip',
-    'user-agent': `cloudctl/${version}`,
+    'user-agent': `cloudctl/${programVersion}`,
     ...headers,
   };
   headersWithDefaults.set(headers, all);

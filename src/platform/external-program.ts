@@ -1,29 +1,29 @@
 import { spawn } from 'node:child_process';
-import type { Environment } from './host.ts';
+import type { ProcessEnvironment } from './host.ts';
 
-export interface ProgramResult {
+export interface ExternalProgramResult {
   /** The exit status of the program; undefined if a signal ended it. */
   readonly status: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface ProgramOptions {
+export interface ExternalProgramOptions {
   /** The complete environment of the program, which inherits no other variables. */
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   readonly signal: AbortSignal;
   /** Maximum size of each output stream in bytes; the program is ended when it writes more. */
   readonly maxOutputBytes: number;
 }
 
-export type RunExternalProgram = (
+export type ExternalProgramRunner = (
   file: string,
   args: readonly string[],
-  options: ProgramOptions,
-) => Promise<ProgramResult>;
+  options: ExternalProgramOptions,
+) => Promise<ExternalProgramResult>;
 
 /** Runs an external program without a shell and without input. The external program has ended when the promise settles. */
-export const runExternalProgram: RunExternalProgram = (file, args, { env, signal, maxOutputBytes: most }) =>
+export const runExternalProgram: ExternalProgramRunner = (file, args, { env, signal, maxOutputBytes: most }) =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });

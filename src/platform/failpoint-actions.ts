@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import type { Environment } from './host.ts';
+import type { ProcessEnvironment } from './host.ts';
 
 /**
  * The actions of failpoints, only in a test build (`node scripts/build.mjs --test`).
@@ -11,7 +11,7 @@ import type { Environment } from './host.ts';
  * - `CLOUDCTL_TEST_POINTS=FILE`: appends the name of each point that is reached.
  */
 export function createFailpointActions(
-  env: Environment,
+  env: ProcessEnvironment,
   act: (signal: 'SIGKILL' | 'SIGSTOP') => void = (signal) => process.kill(process.pid, signal),
   now: () => number = () => performance.now(),
 ): (point: string) => void {

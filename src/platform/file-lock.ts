@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
-import { availableLockKinds, chooseLockKind, writeLockKindToFile } from './lock-kind.ts';
+import { chooseFileLockKind, listAvailableFileLockKinds, writeLockKindToFile } from './lock-kind.ts';
 
-export interface HeldLock {
+export interface HeldFileLock {
   /**
    * A child process that inherits the file descriptor keeps the lock until the child ends, because the lock belongs to the open
    * file.
@@ -14,7 +14,7 @@ export interface HeldLock {
   release(): void;
 }
 
-export interface LockOptions {
+export interface FileLockOptions {
   /** Milliseconds to wait for the lock while another process has it; after this time the error is `busy`. */
   readonly waitMs: number;
   readonly clock: Clock;
@@ -29,12 +29,12 @@ export interface LockOptions {
  * when the process ends. Tries the lock every 25 to 75 ms instead of using the library's waiting function, because an abandoned
  * wait could acquire the lock later.
  */
-export async function acquireLock(path: string, options: LockOptions): Promise<HeldLock> {
+export async function acquireFileLock(path: string, options: FileLockOptions): Promise<HeldFileLock> {
   // The waiting time is the sum of the pauses, because the system time may be changed during the wait.
   let left = options.waitMs;
   for (let isWaiting = false; ; isWaiting = true) {
     options.signal?.throwIfAborted();
-    const held = tryAcquireLock(path);
+    const held = tryAcquireFileLock(path);
     if (held !== undefined) return held;
     if (!isWaiting) options.onWaiting?.();
     if (left <= 0) throw busyError(path, options.waitMs);
@@ -45,11 +45,11 @@ export async function acquireLock(path: string, options: LockOptions): Promise<H
 }
 
 /** Tries to acquire the lock without waiting; returns undefined when another process has it. */
-export function tryAcquireLock(path: string, kinds = availableLockKinds()): HeldLock | undefined {
+export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockKinds()): HeldFileLock | undefined {
   for (;;) {
     const descriptor = open(path);
     try {
-      const kind = chooseLockKind(descriptor, kinds);
+      const kind = chooseFileLockKind(descriptor, kinds);
       if (!kind.lock(descriptor)) {
         closeSync(descriptor);
         return undefined;
@@ -85,7 +85,7 @@ function open(path: string): number {
 const openFlags =
   constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-function pause(random: LockOptions['random']): number {
+function pause(random: FileLockOptions['random']): number {
   const [byte = 0] = random(1);
   return 25 + (50 * byte) / 255;
 }

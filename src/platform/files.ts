@@ -61,12 +61,12 @@ export function readBytesIfPresent(path: string): Buffer | undefined {
 }
 
 /** Replaces the file atomically and durably: after a crash it contains either the old or the new text. */
-export function writeAtomically(path: string, text: string): void {
+export function writeFileAtomically(path: string, text: string): void {
   const target = resolveLinks(path);
   // A device or a pipe must not be replaced by a regular file.
   if (statSync(target, { throwIfNoEntry: false })?.isFile() === false)
     throw new Error(`${target} is not a regular file`);
-  const { descriptor, temporary } = createTemporary(target);
+  const { descriptor, temporary } = createTemporaryFile(target);
   try {
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
@@ -110,7 +110,7 @@ export function createPreallocatedFile(path: string, head: string, room: number)
   }
   return {
     fill(bytes, onWritten) {
-      writeAllAt(descriptor, bytes, start.length);
+      writeAllBytesAt(descriptor, bytes, start.length);
       onWritten?.();
       fdatasyncSync(descriptor);
     },
@@ -133,7 +133,7 @@ export function isSameFile(path: string, descriptor: number): boolean {
 }
 
 /** Removes the file durably: the folder is synced before the function returns. Removing a missing file is not an error. */
-export function removeDurably(path: string): void {
+export function removeFileDurably(path: string): void {
   const removed = unlessMissing(() => {
     unlinkSync(path);
     return true;
@@ -142,7 +142,7 @@ export function removeDurably(path: string): void {
 }
 
 /** Renames a file durably within its folder; replaces an existing file. */
-export function renameDurably(from: string, to: string): void {
+export function renameFileDurably(from: string, to: string): void {
   renameSync(from, to);
   syncFolder(dirname(to));
 }
@@ -178,7 +178,7 @@ let temporaries = 0;
  * endings of the name, in place of `.tmp`, for which no file may exist: a killed process with the same process ID, which is
  * usual in containers, may have left the only copy of a grant in such a file
  */
-export function createTemporary(
+export function createTemporaryFile(
   target: string,
   alsoFree: readonly string[] = [],
 ): { descriptor: number; temporary: string } {
@@ -196,7 +196,7 @@ export function createTemporary(
   }
 }
 
-export function writeAllAt(descriptor: number, bytes: Uint8Array, position: number): void {
+export function writeAllBytesAt(descriptor: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; ) {
     done += writeSync(descriptor, bytes, done, bytes.length - done, position + done);
   }

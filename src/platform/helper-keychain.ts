@@ -1,7 +1,7 @@
 import type { Keychain, KeychainOptions, KeychainUnavailable } from './host.ts';
 import type { KeychainHelper, KeychainHelperOptions } from './keychain-helper.ts';
 import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
-import { timeoutWhileRunning } from './timeout-while-running.ts';
+import { createRunningTimeSignal } from './timeout-while-running.ts';
 
 /** The keychain of the operating system, accessed in a helper process that is killed when it does not reply in time. */
 export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
@@ -75,7 +75,7 @@ async function perform(
     const allow = (ms: number, reason: string): void => {
       const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
       // The time limit counts only time in which this process could run, because under high load the keychain is slow as well.
-      const running = timeoutWhileRunning(ms, ms / 100);
+      const running = createRunningTimeSignal(ms, ms / 100);
       current = running;
       running.addEventListener('abort', () => {
         if (current === running) hung();

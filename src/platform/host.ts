@@ -3,7 +3,7 @@ import type { HttpSender } from './http-sender.ts';
 
 /** The interfaces to the operating system; tests replace some of them. */
 export interface Host {
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   /** The Node stream of `stderr`, on which prompts are drawn. */
@@ -13,7 +13,7 @@ export interface Host {
   readonly clock: Clock;
   /** Returns cryptographically secure random bytes. */
   readonly random: (bytes: number) => Uint8Array;
-  readonly folders: Folders;
+  readonly folders: ProgramFolders;
   /** The boot ID, if the file system of the folder keeps all written data until the next boot; otherwise undefined. */
   readonly bootId: (folder: string) => Promise<string | undefined>;
   /**
@@ -28,7 +28,7 @@ export interface Host {
   readonly signals: Signals;
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
 
 export interface OutputSink {
   /**
@@ -54,7 +54,7 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-export interface Folders {
+export interface ProgramFolders {
   /** Contains config.json. */
   readonly config: string;
   /** The state folder contains locks, write-ahead files, ledgers, baselines and the file store. */
@@ -62,7 +62,7 @@ export interface Folders {
 }
 
 export interface HttpSenderOptions {
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   /** Whether each request uses a new connection that is closed afterwards (docs/sessions.md, step 7). */
   readonly fresh?: boolean;
   readonly trace?: ((line: string) => void) | undefined;
@@ -103,23 +103,23 @@ export interface KeychainOptions {
 }
 
 export interface KeychainSession {
-  read(account: string): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable>;
+  read(account: string): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable>;
   /** The result `done` means that the item was read back and has the written value. */
-  write(account: string, value: string): Promise<KeychainDone | KeychainUnavailable>;
+  write(account: string, value: string): Promise<KeychainOperationDone | KeychainUnavailable>;
   /** Removing a missing item also has the result `done`. */
-  remove(account: string): Promise<KeychainDone | KeychainUnavailable>;
+  remove(account: string): Promise<KeychainOperationDone | KeychainUnavailable>;
   /** Asks the helper process to exit and waits until it has exited. */
   close(): Promise<void>;
 }
 
-export interface KeychainFound {
+export interface KeychainItemFound {
   readonly kind: 'found';
   readonly value: string;
 }
-export interface KeychainAbsent {
+export interface KeychainItemAbsent {
   readonly kind: 'absent';
 }
-export interface KeychainDone {
+export interface KeychainOperationDone {
   readonly kind: 'done';
 }
 export interface KeychainUnavailable {

@@ -20,24 +20,24 @@ export interface HttpResponse {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-export type SendErrorKind = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';
+export type HttpSendErrorKind = 'name' | 'refused' | 'tls' | 'timeout' | 'aborted' | 'connection';
 
-export type SendErrorDetails = Partial<Pick<SendError, 'noTls' | 'atProxy'>>;
+export type HttpSendErrorDetails = Partial<Pick<HttpSendError, 'noTls' | 'atProxy'>>;
 
 /**
  * The error for a request to which no complete response was received. `sent` is true if the dispatcher had begun to send the
  * request; only if it is false, a retry is safe.
  */
-export class SendError extends Error {
+export class HttpSendError extends Error {
   override readonly name = 'SendError';
-  readonly kind: SendErrorKind;
+  readonly kind: HttpSendErrorKind;
   readonly sent: boolean;
   /** For the error code `tls`: the server does not support TLS on this port. */
   readonly noTls: boolean;
   /** Whether the proxy failed, so that the server was not reached. */
   readonly atProxy: boolean;
 
-  constructor(kind: SendErrorKind, sent: boolean, message: string, more: SendErrorDetails = {}) {
+  constructor(kind: HttpSendErrorKind, sent: boolean, message: string, more: HttpSendErrorDetails = {}) {
     super(message);
     this.kind = kind;
     this.sent = sent;
@@ -47,6 +47,6 @@ export class SendError extends Error {
 }
 
 /** The error code for the user; every SendError has exit code 6. */
-export function sendErrorCode({ kind }: SendError): 'tls' | 'timeout' | 'unreachable' {
+export function readHttpSendErrorCode({ kind }: HttpSendError): 'tls' | 'timeout' | 'unreachable' {
   return kind === 'tls' || kind === 'timeout' ? kind : 'unreachable';
 }

@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
-import { type KeychainHost, readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
-import { type KeychainRequest, operationStartedLine } from './keychain-wire.ts';
+import { type KeychainPlatform, readKeychainItem, removeKeychainItem, writeKeychainItem } from './keychain-items.ts';
+import { type KeychainRequest, keychainOperationStartedLine } from './keychain-wire.ts';
 
 // On Windows a Ctrl-C reaches every process of the console, so the helper ignores it and the parent process handles it.
 process.on('SIGINT', () => {});
 
 const [, , service] = process.argv;
-const machine: KeychainHost = {
+const machine: KeychainPlatform = {
   env: process.env,
   platform: process.platform,
   ...(service === undefined ? {} : { service }),
@@ -23,7 +23,7 @@ createInterface({ input: process.stdin })
   .on('line', async (line) => {
     const request: KeychainRequest = JSON.parse(line);
     current = request.operation;
-    process.stdout.write(`${operationStartedLine}\n`);
+    process.stdout.write(`${keychainOperationStartedLine}\n`);
     const reply = await perform(request);
     current = undefined;
     process.stdout.write(`${JSON.stringify(reply)}\n`);

@@ -2,16 +2,16 @@ import { type SpawnOptions, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { Environment } from './host.ts';
+import type { ProcessEnvironment } from './host.ts';
 import {
   decodeKeychainReply,
   type KeychainReply,
   type KeychainRequest,
-  operationStartedLine,
+  keychainOperationStartedLine,
 } from './keychain-wire.ts';
 
 export interface KeychainHelperOptions {
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   /** The bundle of keychain-child.ts (default: beside the bundle of this file). */
   readonly script?: string;
   readonly node?: string;
@@ -60,7 +60,7 @@ export function startKeychainHelper({ env, script, node, service, inherits }: Ke
     child.once('close', (status, signal) => end(endReason(status ?? signal, words)));
   });
   createInterface({ input: stdout }).on('line', (line) => {
-    if (line === operationStartedLine) return begin();
+    if (line === keychainOperationStartedLine) return begin();
     waiting?.(
       decodeKeychainReply(line) ?? {
         kind: 'unavailable',
@@ -122,6 +122,6 @@ function helperEnvironment({
   NODE_DEBUG,
   NODE_V8_COVERAGE,
   ...rest
-}: Environment): NodeJS.ProcessEnv {
+}: ProcessEnvironment): NodeJS.ProcessEnv {
   return rest;
 }

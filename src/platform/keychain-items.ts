@@ -1,12 +1,18 @@
 import type { AsyncEntry } from '@napi-rs/keyring';
 import { classifyKeychainError } from './classify-keychain-error.ts';
-import type { Environment, KeychainAbsent, KeychainDone, KeychainFound, KeychainUnavailable } from './host.ts';
-import { keychainService } from './keychain-service.ts';
-import { readSecret } from './secret-service.ts';
-import { removeSecret, writeSecret } from './secret-service-write.ts';
+import type {
+  KeychainItemAbsent,
+  KeychainItemFound,
+  KeychainOperationDone,
+  KeychainUnavailable,
+  ProcessEnvironment,
+} from './host.ts';
+import { keychainServiceName } from './keychain-service.ts';
+import { readSecretServiceItem } from './secret-service.ts';
+import { removeSecretServiceItem, writeSecretServiceItem } from './secret-service-write.ts';
 
-export interface KeychainHost {
-  readonly env: Environment;
+export interface KeychainPlatform {
+  readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   /** The service name of the items (default: that of this program). */
   readonly service?: string;
@@ -19,11 +25,11 @@ export interface KeychainHost {
  */
 export async function readKeychainItem(
   account: string,
-  { env, platform, service = keychainService }: KeychainHost,
-): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
+  { env, platform, service = keychainServiceName }: KeychainPlatform,
+): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable> {
   let direct: KeychainUnavailable | undefined;
   if (platform === 'linux') {
-    const read = await readSecret(env, attributesOf(account, service), new AbortController().signal);
+    const read = await readSecretServiceItem(env, attributesOf(account, service), new AbortController().signal);
     if (read.kind !== 'unavailable') return read;
     direct = read;
   }
@@ -39,13 +45,13 @@ export async function readKeychainItem(
 export async function writeKeychainItem(
   account: string,
   value: string,
-  machine: KeychainHost,
-): Promise<KeychainDone | KeychainUnavailable> {
-  const { service = keychainService } = machine;
+  machine: KeychainPlatform,
+): Promise<KeychainOperationDone | KeychainUnavailable> {
+  const { service = keychainServiceName } = machine;
   const item = { label: `keyring:${account}@${service}`, attributes: attributesOf(account, service), value };
   const failure = await attempt(
     machine,
-    () => writeSecret(machine.env, item),
+    () => writeSecretServiceItem(machine.env, item),
     async () => (await openKeyringEntry(account, service)).setPassword(value),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
@@ -56,12 +62,12 @@ export async function writeKeychainItem(
 
 export async function removeKeychainItem(
   account: string,
-  machine: KeychainHost,
-): Promise<KeychainDone | KeychainUnavailable> {
-  const { service = keychainService } = machine;
+  machine: KeychainPlatform,
+): Promise<KeychainOperationDone | KeychainUnavailable> {
+  const { service = keychainServiceName } = machine;
   const failure = await attempt(
     machine,
-    () => removeSecret(machine.env, attributesOf(account, service)),
+    () => removeSecretServiceItem(machine.env, attributesOf(account, service)),
     async () => (await openKeyringEntry(account, service)).deletePassword(),
   );
   if (failure !== undefined && failuresBeforeWrite.has(failure.why)) return failure;
@@ -103,8 +109,8 @@ function attributesOf(account: string, service: string): Readonly<Record<string,
 }
 
 async function attempt(
-  { platform }: KeychainHost,
-  directly: () => Promise<KeychainDone | KeychainUnavailable>,
+  { platform }: KeychainPlatform,
+  directly: () => Promise<KeychainOperationDone | KeychainUnavailable>,
   natively: () => Promise<unknown>,
 ): Promise<KeychainUnavailable | undefined> {
   let direct: KeychainUnavailable | undefined;
@@ -121,6 +127,9 @@ async function attempt(
   }
 }
 
-function unverified(stored: KeychainFound | KeychainAbsent | KeychainUnavailable, reason: string): KeychainUnavailable {
+function unverified(
+  stored: KeychainItemFound | KeychainItemAbsent | KeychainUnavailable,
+  reason: string,
+): KeychainUnavailable {
   return stored.kind === 'unavailable' ? stored : { kind: 'unavailable', why: 'failed', reason };
 }

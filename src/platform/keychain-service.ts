@@ -1,2 +1,2 @@
 /** The service name of all keychain items of this program. */
-export const keychainService = 'cloudctl';
+export const keychainServiceName = 'cloudctl';

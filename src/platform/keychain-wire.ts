@@ -1,14 +1,14 @@
-import type { KeychainAbsent, KeychainDone, KeychainFound, KeychainUnavailable } from './host.ts';
+import type { KeychainItemAbsent, KeychainItemFound, KeychainOperationDone, KeychainUnavailable } from './host.ts';
 
 /** A request to the helper process, one line of JSON. */
 export type KeychainRequest =
   | { readonly operation: 'read' | 'remove'; readonly account: string }
   | { readonly operation: 'write'; readonly account: string; readonly value: string };
 
-export type KeychainReply = KeychainFound | KeychainAbsent | KeychainDone | KeychainUnavailable;
+export type KeychainReply = KeychainItemFound | KeychainItemAbsent | KeychainOperationDone | KeychainUnavailable;
 
 /** The line that the helper prints before it calls the keychain, and with which the time limit of the operation starts. */
-export const operationStartedLine = 'begun';
+export const keychainOperationStartedLine = 'begun';
 
 /** Decodes one output line of the helper; returns undefined when the line is not a reply. */
 export function decodeKeychainReply(line: string): KeychainReply | undefined {

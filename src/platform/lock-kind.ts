@@ -3,18 +3,18 @@ import { createRequire } from 'node:module';
 import { type FileLocker, flockLocker } from './flock.ts';
 
 /** The two kinds of locks do not exclude each other: fcntl(2) from the npm library, flock(2) from the flock program. */
-export interface LockKind {
+export interface FileLockKind {
   readonly name: 'fcntl' | 'flock';
   readonly lock: FileLocker;
 }
 
-let known: readonly LockKind[] | undefined;
+let known: readonly FileLockKind[] | undefined;
 
 /**
  * The kinds of locks that this installation can acquire, the preferred one first. The lock library is loaded on first use,
  * because loading it takes 10 ms.
  */
-export function availableLockKinds(): readonly LockKind[] {
+export function listAvailableFileLockKinds(): readonly FileLockKind[] {
   known ??= [...nativeKind(), { name: 'flock', lock: flockLocker }];
   return known;
 }
@@ -23,7 +23,7 @@ export function availableLockKinds(): readonly LockKind[] {
  * The kind of lock that the lock file records, else the preferred kind. Throws when this installation cannot acquire locks of
  * the recorded kind.
  */
-export function chooseLockKind(descriptor: number, kinds: readonly LockKind[]): LockKind {
+export function chooseFileLockKind(descriptor: number, kinds: readonly FileLockKind[]): FileLockKind {
   const recorded = recordedKind(descriptor);
   const kind = recorded === undefined ? kinds[0] : kinds.find(({ name }) => name === recorded);
   if (kind !== undefined) return kind;
@@ -35,7 +35,7 @@ export function chooseLockKind(descriptor: number, kinds: readonly LockKind[]): 
  * The first process records its kind of lock in the lock file, which must be locked. Returns false when another process has
  * recorded another kind before, so that the lock of this process does not exclude that process.
  */
-export function writeLockKindToFile(descriptor: number, { name }: LockKind): boolean {
+export function writeLockKindToFile(descriptor: number, { name }: FileLockKind): boolean {
   // Windows has only one kind of lock, and cannot read a locked file.
   if (process.platform === 'win32') return true;
   if (recordedKind(descriptor) === undefined) {
@@ -53,7 +53,7 @@ export function writeLockKindToFile(descriptor: number, { name }: LockKind): boo
   return recorded === undefined || recorded === name;
 }
 
-function recordedKind(descriptor: number): LockKind['name'] | undefined {
+function recordedKind(descriptor: number): FileLockKind['name'] | undefined {
   if (process.platform === 'win32') return undefined;
   const bytes = Buffer.alloc(6);
   const text = bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
@@ -62,7 +62,7 @@ function recordedKind(descriptor: number): LockKind['name'] | undefined {
 }
 
 /** The npm lock library has no build for the C library musl. */
-function nativeKind(): readonly LockKind[] {
+function nativeKind(): readonly FileLockKind[] {
   const load = createRequire(import.meta.url);
   try {
     const native: { tryLock(descriptor: number): boolean } = load('fs-native-extensions');

@@ -1,37 +1,37 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { SendError } from './http-sender.ts';
+import { HttpSendError } from './http-sender.ts';
 
 /**
  * The error for a failed network connection. The error has a message of this program, because the messages of libraries can
  * contain URLs with secrets.
  */
-export function networkFailure(error: Error, what: string): SendError {
+export function networkFailure(error: Error, what: string): HttpSendError {
   const code = systemErrorCode(error);
   if (syscallOf(error) === 'getaddrinfo') {
-    return new SendError(
+    return new HttpSendError(
       'name',
       false,
       `${what}: ${code === 'EAI_AGAIN' ? 'the name server does not respond' : 'the host name does not exist'}`,
     );
   }
   const kind = code === 'ECONNREFUSED' ? 'refused' : code === 'ETIMEDOUT' ? 'timeout' : 'connection';
-  return new SendError(kind, false, `${what}: ${systemErrorReason(code)}`);
+  return new HttpSendError(kind, false, `${what}: ${systemErrorReason(code)}`);
 }
 
 /** The error for a failed TLS handshake or an untrusted certificate, before which no part of the request was sent. */
-export function tlsFailure(error: Error, what: string): SendError {
+export function tlsFailure(error: Error, what: string): HttpSendError {
   if (
     systemErrorCode(error) === 'ERR_SSL_WRONG_VERSION_NUMBER' ||
     systemErrorCode(error) === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
   ) {
-    return new SendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
+    return new HttpSendError('tls', false, `${what}: the server does not speak TLS on this port`, { noTls: true });
   }
   const message = 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
   const reason =
     systemErrorCode(error) === 'ECONNRESET'
       ? 'the connection was closed during the TLS handshake'
       : sanitizeLine(message);
-  return new SendError('tls', false, `${what}: ${reason}`);
+  return new HttpSendError('tls', false, `${what}: ${reason}`);
 }
 
 /** Describes an error code of the operating system in words. */

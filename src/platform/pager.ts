@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import type { Environment, RunningPager } from './host.ts';
+import type { ProcessEnvironment, RunningPager } from './host.ts';
 
 /**
  * Starts the command of PAGER through the shell, as git does: it may have options and variables. It writes to the terminal of
  * this process.
  */
-export function startPager(command: string, env: Environment): RunningPager {
+export function startPager(command: string, env: ProcessEnvironment): RunningPager {
   const child = spawn(command, {
     shell: true,
     stdio: ['pipe', 'inherit', 'inherit'],

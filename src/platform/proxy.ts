@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { CliError } from '../errors.ts';
-import type { Environment } from './host.ts';
+import type { ProcessEnvironment } from './host.ts';
 import { isLoopbackHost } from './loopback-host.ts';
 
 export interface HttpProxy {
@@ -14,7 +14,7 @@ export interface HttpProxy {
 }
 
 /** The proxy for a URL from HTTPS_PROXY, HTTP_PROXY and NO_PROXY; lower-case names take precedence, as in curl. */
-export function proxyFor(url: URL, env: Environment): HttpProxy | undefined {
+export function proxyFor(url: URL, env: ProcessEnvironment): HttpProxy | undefined {
   if (isLoopbackHost(url.hostname)) return undefined;
   const secure = url.protocol === 'https:';
   const [variable, value] = secure
@@ -27,7 +27,7 @@ export function proxyFor(url: URL, env: Environment): HttpProxy | undefined {
   return parseProxy(variable, value);
 }
 
-function lowerOrUpper(env: Environment, lower: string, upper: string): readonly [string, string | undefined] {
+function lowerOrUpper(env: ProcessEnvironment, lower: string, upper: string): readonly [string, string | undefined] {
   return env[lower] === undefined ? [upper, env[upper]] : [lower, env[lower]];
 }
 

@@ -1,12 +1,12 @@
 import { classifyKeychainError } from './classify-keychain-error.ts';
-import type { Environment, KeychainAbsent, KeychainFound, KeychainUnavailable } from './host.ts';
-import { keychainService } from './keychain-service.ts';
-import { readSecret } from './secret-service.ts';
+import type { KeychainItemAbsent, KeychainItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
+import { keychainServiceName } from './keychain-service.ts';
+import { readSecretServiceItem } from './secret-service.ts';
 
-type KeychainReadResult = KeychainFound | KeychainAbsent | KeychainUnavailable;
+type KeychainReadResult = KeychainItemFound | KeychainItemAbsent | KeychainUnavailable;
 
-export interface QuickReadOptions {
-  readonly env: Environment;
+export interface QuickKeychainReadOptions {
+  readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   /** Milliseconds. */
   readonly limit: number;
@@ -17,11 +17,11 @@ export interface QuickReadOptions {
  * program repeats the read in a helper process, which can wait for an unlock and can be killed. On Linux the Secret Service is
  * accessed over its socket, which can be closed and is faster than the native client (1.4 instead of 1.6 times the start of
  * Node alone). On other platforms the native client is used; when it hangs, the process cannot exit normally (see
- * `endBlockedProcess`).
+ * `exitWithBlockedThread`).
  */
 export async function readKeychainQuickly(
   account: string,
-  { env, platform, limit }: QuickReadOptions,
+  { env, platform, limit }: QuickKeychainReadOptions,
 ): Promise<KeychainReadResult> {
   const given = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -34,7 +34,7 @@ export async function readKeychainQuickly(
   });
   const reading =
     platform === 'linux'
-      ? readSecret(env, { service: keychainService, username: account }, given.signal)
+      ? readSecretServiceItem(env, { service: keychainServiceName, username: account }, given.signal)
       : readNatively(account);
   try {
     return await Promise.race([reading, late]);
@@ -59,7 +59,7 @@ export function exitWithBlockedThread(status: number): void {
 async function readNatively(account: string): Promise<KeychainReadResult> {
   const { AsyncEntry } = await import('@napi-rs/keyring');
   try {
-    const value = await new AsyncEntry(keychainService, account).getPassword();
+    const value = await new AsyncEntry(keychainServiceName, account).getPassword();
     return value === null ? { kind: 'absent' } : { kind: 'found', value };
   } catch (error) {
     return classifyKeychainError(error);

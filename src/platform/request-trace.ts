@@ -1,4 +1,4 @@
-import { type HttpSender, SendError } from './http-sender.ts';
+import { HttpSendError, type HttpSender } from './http-sender.ts';
 
 /**
  * Prints one line for each HTTP request: method, URL with the names of its parameters but without their values, result and
@@ -13,7 +13,7 @@ export function withRequestTrace(send: HttpSender, trace: (line: string) => void
       print(String(answer.status));
       return answer;
     } catch (error) {
-      print(error instanceof SendError ? error.kind : 'failed');
+      print(error instanceof HttpSendError ? error.kind : 'failed');
       throw error;
     }
   };

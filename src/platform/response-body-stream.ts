@@ -17,7 +17,7 @@ export interface ResponseBodyStream {
 }
 
 /** Handlers for the end of a response body. */
-export interface BodyReadHandler {
+export interface ResponseBodyEndHandlers {
   /** Converts the error of the connection to the error that the reader receives. */
   readonly failure: (error: unknown) => Error;
   /** Called once after the last read; the reader waits for the returned promise. */
@@ -27,7 +27,10 @@ export interface BodyReadHandler {
 /** Number of bytes that are buffered for a slow reader before the connection is paused. */
 const maxBufferedBytes = 1024 * 1024;
 
-export function createResponseBodyStream(source: ResponseFlowControl, reading: BodyReadHandler): ResponseBodyStream {
+export function createResponseBodyStream(
+  source: ResponseFlowControl,
+  reading: ResponseBodyEndHandlers,
+): ResponseBodyStream {
   const flow: StreamState = { waiting: [], size: 0, ending: undefined, wake: () => {} };
   const end = (how: StreamEnd): void => {
     flow.ending ??= how;
@@ -68,7 +71,7 @@ interface StreamEnd {
 async function* read(
   source: ResponseFlowControl,
   flow: StreamState,
-  reading: BodyReadHandler,
+  reading: ResponseBodyEndHandlers,
 ): AsyncGenerator<Uint8Array> {
   try {
     for (;;) {

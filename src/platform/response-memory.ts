@@ -1,8 +1,8 @@
-import { ConnectError, connectErrorCodes } from './connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from './connect-error.ts';
 import { collectGarbageEarly } from './v8-flags.ts';
 
 /** Limits the memory that the responses of one or several database sessions use. */
-export interface ResponseMemory {
+export interface DatabaseResponseMemory {
   /** Starts to count the memory of one session. */
   open(): ResponseMemoryUse;
 }
@@ -24,7 +24,7 @@ const maxMemory = 64 * 2 ** 20;
  * @param kept how long the caller keeps a response: until the next `statement` of its session, until the `session` ends, or
  * `always`
  */
-export function createResponseMemory(kept: 'statement' | 'session' | 'always'): ResponseMemory {
+export function createDatabaseResponseMemory(kept: 'statement' | 'session' | 'always'): DatabaseResponseMemory {
   let total = 0;
   return {
     open() {
@@ -39,9 +39,9 @@ export function createResponseMemory(kept: 'statement' | 'session' | 'always'): 
         add(bytes) {
           own += bytes;
           total += bytes;
-          if (own > maxMemory) throw tooLarge(connectErrorCodes.protocol, 'the response is larger than 64 MiB');
+          if (own > maxMemory) throw tooLarge(databaseConnectErrorCodes.protocol, 'the response is larger than 64 MiB');
           if (total > maxMemory) {
-            throw tooLarge(connectErrorCodes.memory, 'the responses of all sessions are larger than 64 MiB');
+            throw tooLarge(databaseConnectErrorCodes.memory, 'the responses of all sessions are larger than 64 MiB');
           }
         },
         nextStatement() {
@@ -55,6 +55,6 @@ export function createResponseMemory(kept: 'statement' | 'session' | 'always'): 
   };
 }
 
-function tooLarge(code: string, message: string): ConnectError {
-  return new ConnectError('startup', code, message);
+function tooLarge(code: string, message: string): DatabaseConnectError {
+  return new DatabaseConnectError('startup', code, message);
 }

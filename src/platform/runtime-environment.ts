@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Environment } from './host.ts';
+import type { ProcessEnvironment } from './host.ts';
 
 /** The properties of the environment that determine how a browser can be reached. */
 export interface RuntimeEnvironment {
@@ -13,16 +13,16 @@ export interface RuntimeEnvironment {
   readonly display: boolean;
 }
 
-export interface FileReaders {
+export interface EnvironmentFileReaders {
   readonly exists: (path: string) => boolean;
   /** The text of the file; empty when the file is missing. */
   readonly text: (path: string) => string;
 }
 
 export function detectRuntimeEnvironment(
-  env: Environment,
+  env: ProcessEnvironment,
   platform: NodeJS.Platform,
-  readers: FileReaders = systemReaders,
+  readers: EnvironmentFileReaders = systemReaders,
 ): RuntimeEnvironment {
   const container =
     platform === 'linux' &&
@@ -48,11 +48,11 @@ export function detectRuntimeEnvironment(
 }
 
 /** `CI=false`, `CI=0` and an empty CI mean that the variable is not set (contract.md §1). */
-export function isCi(env: Environment): boolean {
+export function isCi(env: ProcessEnvironment): boolean {
   return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
 }
 
-const systemReaders: FileReaders = {
+const systemReaders: EnvironmentFileReaders = {
   exists: existsSync,
   text: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''),
 };
@@ -61,7 +61,7 @@ const systemReaders: FileReaders = {
  * The variable SSH_CONNECTION has the form "client-address client-port server-address server-port". The variable SSH_CONNECTION
  * can be missing (sudo, tmux); the address is then not known.
  */
-function sshServer(env: Environment): RuntimeEnvironment['ssh'] {
+function sshServer(env: ProcessEnvironment): RuntimeEnvironment['ssh'] {
   const [, , server, port] = (env.SSH_CONNECTION ?? '').split(' ');
   if (server && port) return { server, port: Number(port) };
   return isSet(env.SSH_TTY) || isSet(env.SSH_CLIENT) ? { server: undefined, port: 22 } : undefined;

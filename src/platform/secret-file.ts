@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { createTemporary, fileErrorCode, syncFolder, writeAllAt } from './files.ts';
+import { createTemporaryFile, fileErrorCode, syncFolder, writeAllBytesAt } from './files.ts';
 
 /** The error for a file or folder with secrets that another user could have created, read or changed. */
 export class InsecureFileError extends Error {
@@ -32,7 +32,7 @@ export class InsecureFileError extends Error {
  * The text of a file with secrets; undefined when the file is missing. Throws InsecureFileError when the file is a symbolic
  * link, belongs to another user, or can be read by others, because another user may have created or changed it.
  */
-export function readSecretText(path: string): string | undefined {
+export function readSecretFile(path: string): string | undefined {
   const descriptor = openWithoutLink(path);
   if (descriptor === undefined) return undefined;
   try {
@@ -47,7 +47,7 @@ const readyEnding = '.ready.tmp';
 const linkEnding = '.link.tmp';
 
 /** The prepared replacement of a file with secrets: reserved disk space in a temporary file that replaces the file. */
-export interface FileReplacement {
+export interface SecretFileReplacement {
   /** The temporary file. */
   readonly path: string;
   /**
@@ -66,9 +66,9 @@ export interface FileReplacement {
  * Reserves disk space in the folder of the file, and proves that `commit` can replace the file by making every system call of
  * `commit` once. Throws the error of the operating system, after removing the temporary file.
  */
-export function prepareFileReplacement(path: string, reserve: number): FileReplacement {
+export function prepareSecretFileReplacement(path: string, reserve: number): SecretFileReplacement {
   requireReplaceable(path);
-  const { descriptor, temporary: created } = createTemporary(path, [readyEnding, linkEnding]);
+  const { descriptor, temporary: created } = createTemporaryFile(path, [readyEnding, linkEnding]);
   const temporary = created.replace(/\.tmp$/, readyEnding);
   let isOpen = true;
   const close = (): void => {
@@ -76,7 +76,7 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
     isOpen = false;
   };
   try {
-    writeAllAt(descriptor, Buffer.alloc(reserve), 0);
+    writeAllBytesAt(descriptor, Buffer.alloc(reserve), 0);
     ftruncateSync(descriptor, reserve);
     fsyncSync(descriptor);
     requireSameMount(path, created);
@@ -93,7 +93,7 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
     commit(text, onStage, mayReplace) {
       try {
         const bytes = Buffer.from(text, 'utf8');
-        writeAllAt(descriptor, bytes, 0);
+        writeAllBytesAt(descriptor, bytes, 0);
         hasText = true;
         onStage?.('written');
         ftruncateSync(descriptor, bytes.length);
@@ -120,9 +120,9 @@ export function prepareFileReplacement(path: string, reserve: number): FileRepla
  * it tries every way to store the text. If the file cannot be replaced, a temporary file with the whole text stays, unless
  * `isKept` says that another file contains the text.
  */
-export function writeSecretText(path: string, text: string, isKept = false): void {
+export function writeSecretFile(path: string, text: string, isKept = false): void {
   requireReplaceable(path);
-  const { descriptor, temporary } = createTemporary(path);
+  const { descriptor, temporary } = createTemporaryFile(path);
   let hasText = false;
   try {
     writeFileSync(descriptor, text);
@@ -148,7 +148,7 @@ function syncIfPossible(descriptor: number): void {
 }
 
 /** Renames a temporary file that contains the whole text to `path`. */
-export function adoptTemporary(temporary: string, path: string, text: string): void {
+export function renameTemporarySecretFile(temporary: string, path: string, text: string): void {
   requireReplaceable(path);
   const descriptor = openSync(temporary, constants.O_RDWR | noFollow);
   try {

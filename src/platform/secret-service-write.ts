@@ -1,20 +1,20 @@
 import type { DbusConnection } from './dbus-connection.ts';
 import type { DbusWriter } from './dbus-wire.ts';
-import type { Environment, KeychainDone, KeychainUnavailable } from './host.ts';
+import type { KeychainOperationDone, KeychainUnavailable, ProcessEnvironment } from './host.ts';
 import {
-  findSecretItem,
-  openSecretSession,
+  findSecretServiceItem,
+  openSecretServiceSession,
   readKeyringAlias,
   requireDbusSignature,
-  type SecretAttributes,
+  type SecretServiceAttributes,
   secretServiceName,
   withSecretService,
-  writeAttributes,
+  writeSecretServiceAttributes,
 } from './secret-service.ts';
 
-export interface SecretItem {
+export interface SecretServiceItem {
   readonly label: string;
-  readonly attributes: SecretAttributes;
+  readonly attributes: SecretServiceAttributes;
   readonly value: string;
 }
 
@@ -22,9 +22,15 @@ export interface SecretItem {
  * Writes one item to the Secret Service. Writing to the Secret Service never unlocks a keyring or prompts: the result is
  * `unavailable` if an unlock is needed.
  */
-export function writeSecret(env: Environment, item: SecretItem): Promise<KeychainDone | KeychainUnavailable> {
+export function writeSecretServiceItem(
+  env: ProcessEnvironment,
+  item: SecretServiceItem,
+): Promise<KeychainOperationDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
-    const [path, session] = await Promise.all([findSecretItem(bus, item.attributes), openSecretSession(bus)]);
+    const [path, session] = await Promise.all([
+      findSecretServiceItem(bus, item.attributes),
+      openSecretServiceSession(bus),
+    ]);
     if (typeof path === 'object') return path;
     if (path === undefined) return createItem(bus, item, session);
     const call = {
@@ -39,12 +45,12 @@ export function writeSecret(env: Environment, item: SecretItem): Promise<Keychai
 }
 
 /** Removes the Secret Service item with these attributes; a missing item also gives `done`. */
-export function removeSecret(
-  env: Environment,
-  attributes: SecretAttributes,
-): Promise<KeychainDone | KeychainUnavailable> {
+export function removeSecretServiceItem(
+  env: ProcessEnvironment,
+  attributes: SecretServiceAttributes,
+): Promise<KeychainOperationDone | KeychainUnavailable> {
   return withSecretService(env, new AbortController().signal, async (bus) => {
-    const path = await findSecretItem(bus, attributes);
+    const path = await findSecretServiceItem(bus, attributes);
     if (typeof path === 'object') return path;
     if (path === undefined) return { kind: 'done' };
     const call = { destination: secretServiceName, path, interface: 'org.freedesktop.Secret.Item', member: 'Delete' };
@@ -54,9 +60,9 @@ export function removeSecret(
 
 async function createItem(
   bus: DbusConnection,
-  item: SecretItem,
+  item: SecretServiceItem,
   session: string,
-): Promise<KeychainDone | KeychainUnavailable> {
+): Promise<KeychainOperationDone | KeychainUnavailable> {
   const path = await readKeyringAlias(bus, 'default');
   if (path === nullPath) return { kind: 'unavailable', why: 'missing', reason: 'no default keyring exists' };
   const call = {
@@ -83,12 +89,12 @@ async function createItem(
 /** The D-Bus object path that means "no object". */
 const nullPath = '/';
 
-function resultOfPrompt(prompt: string): KeychainDone | KeychainUnavailable {
+function resultOfPrompt(prompt: string): KeychainOperationDone | KeychainUnavailable {
   if (prompt === nullPath) return { kind: 'done' };
   return { kind: 'unavailable', why: 'locked', reason: 'the keyring requires a confirmation' };
 }
 
-function writeProperties(writer: DbusWriter, { label, attributes }: SecretItem): void {
+function writeProperties(writer: DbusWriter, { label, attributes }: SecretServiceItem): void {
   writer.array(8, () => {
     writer.align(8);
     writer.string('org.freedesktop.Secret.Item.Label');
@@ -97,7 +103,7 @@ function writeProperties(writer: DbusWriter, { label, attributes }: SecretItem):
     writer.align(8);
     writer.string('org.freedesktop.Secret.Item.Attributes');
     writer.signature('a{ss}');
-    writeAttributes(writer, attributes);
+    writeSecretServiceAttributes(writer, attributes);
   });
 }
 

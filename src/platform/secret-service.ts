@@ -1,20 +1,20 @@
 import { classifyKeychainError } from './classify-keychain-error.ts';
 import { type DbusConnection, openSessionBus } from './dbus-connection.ts';
 import type { DbusReply, DbusWriter } from './dbus-wire.ts';
-import type { Environment, KeychainAbsent, KeychainFound, KeychainUnavailable } from './host.ts';
+import type { KeychainItemAbsent, KeychainItemFound, KeychainUnavailable, ProcessEnvironment } from './host.ts';
 
 /**
  * Reads one item from the Secret Service (https://specifications.freedesktop.org/secret-service/0.2). The Secret Service is
  * accessed over its socket, because a native call that hangs blocks a thread, for which process.exit waits. Reading from the
  * Secret Service never unlocks a keyring or prompts.
  */
-export async function readSecret(
-  env: Environment,
-  attributes: SecretAttributes,
+export async function readSecretServiceItem(
+  env: ProcessEnvironment,
+  attributes: SecretServiceAttributes,
   signal: AbortSignal,
-): Promise<KeychainFound | KeychainAbsent | KeychainUnavailable> {
+): Promise<KeychainItemFound | KeychainItemAbsent | KeychainUnavailable> {
   return withSecretService(env, signal, async (bus) => {
-    const [item, session] = await Promise.all([findSecretItem(bus, attributes), openSecretSession(bus)]);
+    const [item, session] = await Promise.all([findSecretServiceItem(bus, attributes), openSecretServiceSession(bus)]);
     if (typeof item !== 'string') return item ?? { kind: 'absent' };
     return { kind: 'found', value: await getSecret(bus, item, session) };
   });
@@ -22,7 +22,7 @@ export async function readSecret(
 
 /** Opens a connection to the Secret Service for the function `talk` and closes the connection afterwards. */
 export async function withSecretService<Outcome>(
-  env: Environment,
+  env: ProcessEnvironment,
   signal: AbortSignal,
   talk: (bus: DbusConnection) => Promise<Outcome>,
 ): Promise<Outcome | KeychainUnavailable> {
@@ -64,9 +64,9 @@ export async function readKeyringAlias(bus: DbusConnection, alias: string): Prom
 }
 
 /** The object path of the only item with these attributes; undefined when there is none. */
-export async function findSecretItem(
+export async function findSecretServiceItem(
   bus: DbusConnection,
-  attributes: SecretAttributes,
+  attributes: SecretServiceAttributes,
 ): Promise<string | KeychainUnavailable | undefined> {
   const found = await searchItems(bus, attributes);
   const [item, another] = found.unlocked;
@@ -76,9 +76,9 @@ export async function findSecretItem(
   return item;
 }
 
-export type SecretAttributes = Readonly<Record<string, string>>;
+export type SecretServiceAttributes = Readonly<Record<string, string>>;
 
-export function writeAttributes(writer: DbusWriter, attributes: SecretAttributes): void {
+export function writeSecretServiceAttributes(writer: DbusWriter, attributes: SecretServiceAttributes): void {
   writer.array(8, () => {
     for (const [name, value] of Object.entries(attributes)) {
       writer.align(8);
@@ -93,12 +93,12 @@ interface FoundItems {
   readonly locked: readonly string[];
 }
 
-async function searchItems(bus: DbusConnection, attributes: SecretAttributes): Promise<FoundItems> {
+async function searchItems(bus: DbusConnection, attributes: SecretServiceAttributes): Promise<FoundItems> {
   const reply = await bus.call({
     ...root,
     member: 'SearchItems',
     signature: 'a{ss}',
-    body: (writer) => writeAttributes(writer, attributes),
+    body: (writer) => writeSecretServiceAttributes(writer, attributes),
   });
   const { body } = requireDbusSignature(reply, 'aoao');
   const paths = (): readonly string[] => {
@@ -113,7 +113,7 @@ async function searchItems(bus: DbusConnection, attributes: SecretAttributes): P
  * The session is unencrypted (`plain`), because the bus is a socket of this user, and a process that can read the socket can
  * also request the secret.
  */
-export async function openSecretSession(bus: DbusConnection): Promise<string> {
+export async function openSecretServiceSession(bus: DbusConnection): Promise<string> {
   const reply = await bus.call({
     ...root,
     member: 'OpenSession',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The addresses of a TCP connection as seen by the process that accepted it. */
-export interface ConnectionAddresses {
+export interface TcpConnectionAddresses {
   readonly localAddress?: string | undefined;
   readonly localPort?: number | undefined;
   readonly remoteAddress?: string | undefined;
@@ -15,7 +15,7 @@ export interface ConnectionAddresses {
  * `/proc/net/tcp6`; a test replaces it
  */
 export function readSocketOwner(
-  addresses: ConnectionAddresses,
+  addresses: TcpConnectionAddresses,
   readTable: (name: 'tcp' | 'tcp6') => string = readSocketTable,
 ): number | 'refused' | undefined {
   const here = endpointKey(addresses.localAddress, addresses.localPort);

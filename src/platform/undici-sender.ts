@@ -1,6 +1,6 @@
-import type { DecodedResponse } from './dispatch-request.ts';
+import type { DecompressedResponse } from './dispatch-request.ts';
 import type { HttpSenderOptions } from './host.ts';
-import { type HttpResponse, type HttpSender, SendError } from './http-sender.ts';
+import { type HttpResponse, HttpSendError, type HttpSender } from './http-sender.ts';
 import { incompleteResponseReason } from './network-failure.ts';
 import { proxyFor } from './proxy.ts';
 import { withRequestTrace } from './request-trace.ts';
@@ -18,7 +18,7 @@ export interface UndiciSenderOptions extends HttpSenderOptions {
  * must read the body of a response or end its iteration, which releases the connection.
  */
 export async function createUndiciSender(options: UndiciSenderOptions): Promise<HttpSender> {
-  const [{ dispatchRequest }, { createConnectionPool }] = await Promise.all([
+  const [{ dispatchRequest }, { createHttpConnectionPool: createConnectionPool }] = await Promise.all([
     import('./dispatch-request.ts'),
     import('./connection-pool.ts'),
   ]);
@@ -74,11 +74,12 @@ export function createFetchSender(fetch: typeof globalThis.fetch): HttpSender {
 
 function parse(url: string): URL {
   // The error of the URL parser would contain the URL with its secrets.
-  if (!URL.canParse(url)) throw new SendError('connection', false, 'could not send the request: the URL is invalid');
+  if (!URL.canParse(url))
+    throw new HttpSendError('connection', false, 'could not send the request: the URL is invalid');
   return new URL(url);
 }
 
-function httpResponse({ status, headers, body }: DecodedResponse): HttpResponse {
+function httpResponse({ status, headers, body }: DecompressedResponse): HttpResponse {
   return {
     status,
     headers: { get: (name) => headers.get(name) },
@@ -93,7 +94,7 @@ function httpResponse({ status, headers, body }: DecodedResponse): HttpResponse 
 
 async function* withBodyErrors(
   body: AsyncIterable<Uint8Array>,
-  failure: (error: unknown) => SendError,
+  failure: (error: unknown) => HttpSendError,
 ): AsyncGenerator<Uint8Array> {
   try {
     yield* body;
@@ -112,16 +113,20 @@ interface FailureContext {
  * Replaces errors of libraries, because "Failed to parse URL", ERR_INVALID_URL and errors about invalid headers contain the
  * secret.
  */
-function failureOf(error: unknown, { sent, origin, signal }: FailureContext): SendError {
+function failureOf(error: unknown, { sent, origin, signal }: FailureContext): HttpSendError {
   // The error of `fetch` has the original error as its cause; the error of a dispatcher is the original error.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (signal.aborted) {
     const late = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
     return late
-      ? new SendError('timeout', sent, `no response from ${origin} in time`)
-      : new SendError('aborted', sent, `the request to ${origin} was cancelled`);
+      ? new HttpSendError('timeout', sent, `no response from ${origin} in time`)
+      : new HttpSendError('aborted', sent, `the request to ${origin} was cancelled`);
   }
-  if (cause instanceof SendError) return new SendError(cause.kind, cause.sent || sent, cause.message, cause);
-  if (!sent) return new SendError('connection', false, `could not send the request to ${origin}`);
-  return new SendError('connection', true, `no complete response from ${origin}: ${incompleteResponseReason(cause)}`);
+  if (cause instanceof HttpSendError) return new HttpSendError(cause.kind, cause.sent || sent, cause.message, cause);
+  if (!sent) return new HttpSendError('connection', false, `could not send the request to ${origin}`);
+  return new HttpSendError(
+    'connection',
+    true,
+    `no complete response from ${origin}: ${incompleteResponseReason(cause)}`,
+  );
 }

@@ -1,4 +1,4 @@
-import type { Environment } from './host.ts';
+import type { ProcessEnvironment } from './host.ts';
 
 export interface UnsafeEnvironmentVariable {
   readonly variable: string;
@@ -8,7 +8,7 @@ export interface UnsafeEnvironmentVariable {
 }
 
 /** Finds an environment variable of Node that would expose secrets of requests; returns undefined when there is none. */
-export function findUnsafeVariable(env: Environment): UnsafeEnvironmentVariable | undefined {
+export function findUnsafeEnvironmentVariable(env: ProcessEnvironment): UnsafeEnvironmentVariable | undefined {
   const verify = env.NODE_TLS_REJECT_UNAUTHORIZED;
   if (verify === '0') {
     return {

@@ -1,7 +1,7 @@
 import type { HttpSender } from './http-sender.ts';
-import { timeoutWhileRunning } from './timeout-while-running.ts';
+import { createRunningTimeSignal } from './timeout-while-running.ts';
 
 /** Limits each HTTP request to `ms` milliseconds in addition to the deadline of the request. */
 export function withRequestDeadline(send: HttpSender, ms: number): HttpSender {
-  return (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, timeoutWhileRunning(ms)]) });
+  return (url, init) => send(url, { ...init, signal: AbortSignal.any([init.signal, createRunningTimeSignal(ms)]) });
 }

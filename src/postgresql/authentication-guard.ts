@@ -1,10 +1,10 @@
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
 import type { PostgresqlSource } from './source.ts';
 import { verifiesServerIdentity } from './ssl-mode.ts';
 
 /** How the server requested the password; `none`: the server did not request it. */
-export type AuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
+export type PostgresqlAuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';
 
 interface AuthenticationGuard {
   /**
@@ -12,7 +12,7 @@ interface AuthenticationGuard {
    * which the client must not respond.
    */
   check(code: number, body: Buffer): void;
-  method(): AuthenticationMethod;
+  method(): PostgresqlAuthenticationMethod;
   /** Whether SCRAM has begun and has no result yet; an error of the server is then about the channel binding. */
   isScramOpen(): boolean;
 }
@@ -24,7 +24,7 @@ interface AuthenticationGuard {
  * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
  */
 export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsChannel: boolean): AuthenticationGuard {
-  let method: AuthenticationMethod = 'none';
+  let method: PostgresqlAuthenticationMethod = 'none';
   let last: number | undefined;
   return {
     method: () => method,
@@ -61,7 +61,7 @@ export function mayUseCleartext(source: PostgresqlSource, peer: string | undefin
  * undefined if clear text is allowed.
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-REQUIRE-AUTH
  */
-export function requiredAuthentication(source: PostgresqlSource): string | undefined {
+export function getLibpqRequireAuthValue(source: PostgresqlSource): string | undefined {
   const peer = source.address ?? (source.host === 'localhost' ? '127.0.0.1' : source.host);
   return mayUseCleartext(source, peer) ? undefined : '!password';
 }
@@ -84,21 +84,25 @@ const allowedAfter: ReadonlyMap<number | undefined, readonly number[]> = new Map
 const noCodes: readonly number[] = [];
 
 /** A server that ends SCRAM early does not prove that it knows the password. */
-function outOfOrder(before: number | undefined): ConnectError {
+function outOfOrder(before: number | undefined): DatabaseConnectError {
   const isScram = before === codes.sasl || before === codes.saslContinue;
   return isScram
-    ? new ConnectError(
+    ? new DatabaseConnectError(
         'startup',
-        connectErrorCodes.serverProof,
+        databaseConnectErrorCodes.serverProof,
         'the server did not prove that it knows the password (SCRAM)',
       )
-    : new ConnectError('startup', connectErrorCodes.protocol, 'the server repeats its authentication request');
+    : new DatabaseConnectError(
+        'startup',
+        databaseConnectErrorCodes.protocol,
+        'the server repeats its authentication request',
+      );
 }
 
-function cleartextRefused(): ConnectError {
-  return new ConnectError(
+function cleartextRefused(): DatabaseConnectError {
+  return new DatabaseConnectError(
     'startup',
-    connectErrorCodes.cleartextPassword,
+    databaseConnectErrorCodes.cleartextPassword,
     'the server requests the password in clear text, and its certificate was not verified',
   );
 }

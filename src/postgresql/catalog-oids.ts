@@ -123,7 +123,7 @@ export const regprocTypes: readonly number[] = [
  * Types whose values another server may not accept: money depends on lc_monetary, aclitem on roles, regclass on object ids, and
  * the other types have no input function at all.
  */
-export const serverSpecificTypes: readonly number[] = [
+export const serverSpecificTypeOids: readonly number[] = [
   typeOid.money,
   typeOid.moneyArray,
   typeOid.aclitem,
@@ -155,17 +155,17 @@ export const clockReadingFunctions = '1299|264[789]';
  * Functions that resolve a name by the search_path and return NULL if no object has it (such as to_regclass), and
  * current_schema.
  */
-export const nameLookupFunctions = '347[69]|349[2-5]|140[23]';
+export const nameLookupFunctionOidPattern = '347[69]|349[2-5]|140[23]';
 
 /** Functions that depend on the session: current_setting (2077), current_user (745), session_user (746), text to regclass (1079). */
-export const sessionFunctions = `${nameLookupFunctions}|2077|74[56]|1079`;
+export const sessionFunctionOidPattern = `${nameLookupFunctionOidPattern}|2077|74[56]|1079`;
 
 /**
  * Functions whose result depends on the server, the connection or the time of the call, except those that read the
  * clock: version, addresses and process ids, positions in the WAL, transactions, sizes of files, sequences, random
  * values.
  */
-export const serverStateFunctions =
+export const serverStateFunctionOidPattern =
   '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';
 
 /** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */

@@ -4,7 +4,7 @@
  * @param kind the first byte of the message
  * @returns bytes of memory that the decoded message uses
  */
-export function checkMessageBody(kind: number, body: Buffer): number {
+export function checkPostgresqlMessageBody(kind: number, body: Buffer): number {
   switch (kind) {
     case dataRow:
       return checkDataRow(body);

@@ -1,6 +1,6 @@
-import { ConnectError } from '../platform/connect-error.ts';
+import { DatabaseConnectError } from '../platform/connect-error.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { MessageReader } from './message-reader.ts';
+import type { PostgresqlMessageReader } from './message-reader.ts';
 import type { Stream } from './pg.ts';
 
 /**
@@ -8,9 +8,9 @@ import type { Stream } from './pg.ts';
  * listener and throws on some, such as a Kerberos request; because no caller can catch this error, it ends the
  * connection.
  */
-export function checkedStream(
+export function createCheckedPostgresqlStream(
   stream: Stream,
-  createReader: (deliver: (messages: Buffer) => void) => Pick<MessageReader, 'read'>,
+  createReader: (deliver: (messages: Buffer) => void) => Pick<PostgresqlMessageReader, 'read'>,
 ): Stream {
   return {
     on(event, listener) {
@@ -21,7 +21,7 @@ export function checkedStream(
           if (reader !== undefined && Buffer.isBuffer(bytes)) reader.read(bytes);
           else listener(...values);
         } catch (error) {
-          stream.destroy(error instanceof ConnectError ? error : new Error(sanitizeLine(String(error))));
+          stream.destroy(error instanceof DatabaseConnectError ? error : new Error(sanitizeLine(String(error))));
         }
       });
     },

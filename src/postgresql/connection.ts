@@ -1,22 +1,30 @@
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { ConnectError, type ConnectPhase, connectErrorCodes } from '../platform/connect-error.ts';
-import { createResponseMemory, type ResponseMemory } from '../platform/response-memory.ts';
+import {
+  DatabaseConnectError,
+  type DatabaseConnectPhase,
+  databaseConnectErrorCodes,
+} from '../platform/connect-error.ts';
+import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../platform/response-memory.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
-import { type AuthenticationMethod, createAuthenticationGuard, mayUseCleartext } from './authentication-guard.ts';
-import { checkedStream } from './checked-stream.ts';
-import { type CopyOut, type CopySink, copyIn, copyOut } from './copy.ts';
-import { createMessageReader, type MessageReader } from './message-reader.ts';
+import {
+  createAuthenticationGuard,
+  mayUseCleartext,
+  type PostgresqlAuthenticationMethod,
+} from './authentication-guard.ts';
+import { createCheckedPostgresqlStream } from './checked-stream.ts';
+import { type CopyFromStdinSink, type ReceiveCopyToStdout, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
+import { createPostgresqlMessageReader, type PostgresqlMessageReader } from './message-reader.ts';
 import type { Client } from './pg.ts';
-import type { PinnedMessage } from './pinned-message.ts';
+import type { SearchPathSafeMessage } from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
-import { toConnectError, toQueryError } from './query-error.ts';
-import { sendStatement } from './send-statement.ts';
+import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
+import { sendPostgresqlStatement } from './send-statement.ts';
 import type { PostgresqlSource } from './source.ts';
-import { isStartupRefusal, startupSettings } from './startup-settings.ts';
+import { isStartupSettingRefusal, postgresqlStartupSettings } from './startup-settings.ts';
 import { postgresqlTlsOptions } from './tls.ts';
 
-export interface ConnectOptions {
+export interface PostgresqlConnectOptions {
   readonly dbname: string;
   /** Time limit in milliseconds from the start of the connection until the server is ready for a statement. */
   readonly limit: number;
@@ -26,7 +34,7 @@ export interface ConnectOptions {
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
   /** Memory limit that sessions share whose responses are kept at the same time (default: a limit per response). */
-  readonly memory?: ResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemory | undefined;
 }
 
 export interface PostgresqlSession {
@@ -35,33 +43,36 @@ export interface PostgresqlSession {
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
   /** With the method `trust` in pg_hba.conf the server does not request, and so does not verify, the password. */
-  readonly authentication: AuthenticationMethod;
-  /** The message with which a pooler rejected `startupSettings`; undefined if the settings are in force. */
+  readonly authentication: PostgresqlAuthenticationMethod;
+  /** The message with which a pooler rejected `postgresqlStartupSettings`; undefined if the settings are in force. */
   readonly startupRefusal: string | undefined;
   /**
    * Sends one message of the simple query protocol. Returns the rows of each statement, in order.
    * @param limit milliseconds (default: 30 s), after which the session is closed
    * @throws QueryError; unless it is `lost`, the session can be used again
    */
-  query(message: PinnedMessage, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
+  query(message: SearchPathSafeMessage, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /**
    * Sends a message with one `COPY … TO STDOUT` (https://www.postgresql.org/docs/current/sql-copy.html). If the
    * response is not read to its end, the session is closed. Throws a QueryError.
    */
-  copyOut: CopyOut<PinnedMessage>;
+  copyOut: ReceiveCopyToStdout<SearchPathSafeMessage>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
-  copyIn(message: PinnedMessage): Promise<CopySink>;
+  copyIn(message: SearchPathSafeMessage): Promise<CopyFromStdinSink>;
   /** Closes the session within a second; never throws. */
   end(): Promise<void>;
 }
 
 /** Opens a session. Throws a ConnectError, and then leaves no socket open. */
-export async function connectPostgresql(source: PostgresqlSource, options: ConnectOptions): Promise<PostgresqlSession> {
+export async function connectPostgresql(
+  source: PostgresqlSource,
+  options: PostgresqlConnectOptions,
+): Promise<PostgresqlSession> {
   const begin = performance.now();
   try {
-    return { ...(await openSession(source, options, startupSettings)), startupRefusal: undefined };
+    return { ...(await openSession(source, options, postgresqlStartupSettings)), startupRefusal: undefined };
   } catch (error) {
-    if (!(error instanceof ConnectError) || !isStartupRefusal(error)) throw error;
+    if (!(error instanceof DatabaseConnectError) || !isStartupSettingRefusal(error)) throw error;
     const limit = Math.max(1, options.limit - (performance.now() - begin));
     return { ...(await openSession(source, { ...options, limit }, {})), startupRefusal: error.message };
   }
@@ -69,7 +80,7 @@ export async function connectPostgresql(source: PostgresqlSource, options: Conne
 
 async function openSession(
   source: PostgresqlSource,
-  options: ConnectOptions,
+  options: PostgresqlConnectOptions,
   settings: Readonly<Record<string, string>>,
 ): Promise<Omit<PostgresqlSession, 'startupRefusal'>> {
   const { Client: PgClient } = await import('./pg.ts');
@@ -103,19 +114,19 @@ async function openSession(
     () => mayUseCleartext(source, socket.remoteAddress),
     source.ssl === 'require',
   );
-  const memory = options.memory ?? createResponseMemory('statement');
+  const memory = options.memory ?? createDatabaseResponseMemory('statement');
   const connection = watchConnection(client, socket, source.ssl === 'require', (deliver) =>
-    createMessageReader(deliver, guard.check, memory),
+    createPostgresqlMessageReader(deliver, guard.check, memory),
   );
   try {
     await withTimeout(client.connect(), options.limit, options.signal);
   } catch (error) {
     connection.drop();
     const step = { phase: connection.phase(), tls: connection.tls(), answered: socket.bytesRead > 0 };
-    const failure = toConnectError(error, step, options.limit);
+    const failure = toPostgresqlConnectError(error, step, options.limit);
     const { phase, code, message, tls } = failure;
     const isBinding = guard.isScramOpen() && code === '28000';
-    throw isBinding ? new ConnectError(phase, connectErrorCodes.channelBinding, message, tls) : failure;
+    throw isBinding ? new DatabaseConnectError(phase, databaseConnectErrorCodes.channelBinding, message, tls) : failure;
   }
   return { ...createPostgresqlSession(client, connection, options.signal), authentication: guard.method() };
 }
@@ -128,7 +139,7 @@ function createPostgresqlSession(
   const transport = {
     signal,
     drop: connection.drop,
-    toError: (error: unknown) => toQueryError(connection.failure() ?? error, 0),
+    toError: (error: unknown) => toPostgresqlQueryError(connection.failure() ?? error, 0),
   };
   return {
     // The package pg reads the process id as a signed number, but poolers use all 32 bits.
@@ -137,20 +148,20 @@ function createPostgresqlSession(
     async query(message, limit = 30_000) {
       connection.expectResponse();
       try {
-        return await withTimeout(sendStatement(client, message), limit, signal);
+        return await withTimeout(sendPostgresqlStatement(client, message), limit, signal);
       } catch (error) {
-        const failure = toQueryError(connection.failure() ?? error, limit);
+        const failure = toPostgresqlQueryError(connection.failure() ?? error, limit);
         if (failure.lost) connection.drop();
         throw failure;
       }
     },
     copyOut(message, take, messages = 'rows') {
       connection.expectResponse(messages);
-      return copyOut(client, transport, message, take);
+      return receiveCopyToStdout(client, transport, message, take);
     },
     copyIn(message) {
       connection.expectResponse();
-      return copyIn(client, transport, message);
+      return startCopyFromStdin(client, transport, message);
     },
     async end() {
       // The server should close the connection after Terminate; if it hangs, the socket is destroyed.
@@ -162,11 +173,11 @@ function createPostgresqlSession(
 
 /** State of the network connection that the package pg does not expose. */
 interface ConnectionState {
-  phase(): ConnectPhase;
+  phase(): DatabaseConnectPhase;
   tls(): TlsConnectionInfo | undefined;
   /** The error that ended the connection while no statement was running. */
   failure(): Error | undefined;
-  expectResponse: MessageReader['expectResponse'];
+  expectResponse: PostgresqlMessageReader['expectResponse'];
   drop(): void;
 }
 
@@ -174,9 +185,9 @@ function watchConnection(
   client: Client,
   socket: Socket,
   encrypted: boolean,
-  createReader: (deliver: (messages: Buffer) => void) => MessageReader,
+  createReader: (deliver: (messages: Buffer) => void) => PostgresqlMessageReader,
 ): ConnectionState {
-  let phase: ConnectPhase = 'network';
+  let phase: DatabaseConnectPhase = 'network';
   let tls: TlsConnectionInfo | undefined;
   let failure: Error | undefined;
   socket.once('connect', () => {
@@ -192,14 +203,14 @@ function watchConnection(
   client.on('error', (error: Error) => {
     failure ??= error;
   });
-  let reader: MessageReader | undefined;
+  let reader: PostgresqlMessageReader | undefined;
   const attach = client.connection.attachListeners;
   client.connection.attachListeners = (stream) => {
     const read = (deliver: (messages: Buffer) => void) => {
       reader = createReader(deliver);
       return reader;
     };
-    attach.call(client.connection, checkedStream(stream, read));
+    attach.call(client.connection, createCheckedPostgresqlStream(stream, read));
   };
   return {
     phase: () => phase,
@@ -239,12 +250,16 @@ function withTimeout<T>(work: Promise<T>, limit: number, signal: AbortSignal | u
 function passwordOf(source: PostgresqlSource): string {
   const password = source.password?.reveal() ?? '';
   if (password === '')
-    throw new ConnectError('startup', connectErrorCodes.noPassword, 'the server requires a password');
+    throw new DatabaseConnectError('startup', databaseConnectErrorCodes.noPassword, 'the server requires a password');
   return password;
 }
 
 /** NUL is refused, because it ends a text of the startup message, and the server would parse the rest as a parameter. */
 function refuseNul(what: string, text: string): void {
   if (text.includes('\0'))
-    throw new ConnectError('startup', connectErrorCodes.protocol, `the ${what} contains a NUL character`);
+    throw new DatabaseConnectError(
+      'startup',
+      databaseConnectErrorCodes.protocol,
+      `the ${what} contains a NUL character`,
+    );
 }

@@ -1,19 +1,23 @@
-import type { CopyMessages } from './message-reader.ts';
+import type { PostgresqlCopyDelivery } from './message-reader.ts';
 import type { Client } from './pg.ts';
-import type { PinnedMessage } from './pinned-message.ts';
-import type { QueryError } from './query-error.ts';
-import { type CopyMessageHandler, sendStatement } from './send-statement.ts';
+import type { SearchPathSafeMessage } from './pinned-message.ts';
+import type { PostgresqlQueryError } from './query-error.ts';
+import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './send-statement.ts';
 
 /**
  * Passes the rows that the server sends in a COPY to `take`, one by one. While a promise returned by `take` is pending,
  * no more rows are read. The bytes of a row are valid only until `take` returns. Resolves with the number of rows.
  * @param messages `rows` (default): a row of more than 16 MiB is an error; `parts`: a large row is passed in parts
  */
-export type CopyOut<Text extends string> = (text: Text, take: TakeCopyData, messages?: CopyMessages) => Promise<number>;
+export type ReceiveCopyToStdout<Text extends string> = (
+  text: Text,
+  take: TakeCopyData,
+  messages?: PostgresqlCopyDelivery,
+) => Promise<number>;
 
 type TakeCopyData = (bytes: Uint8Array) => Promise<void> | undefined;
 
-export interface CopySink {
+export interface CopyFromStdinSink {
   /**
    * Copies the bytes. Writes rows; if a promise is returned, the caller must await it before the next write, because
    * the server is slower.
@@ -26,20 +30,20 @@ export interface CopySink {
 }
 
 /** The parts of a session that a COPY uses. */
-export interface CopyTransport {
+export interface PostgresqlCopyTransport {
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
-  readonly toError: (error: unknown) => QueryError;
+  readonly toError: (error: unknown) => PostgresqlQueryError;
 }
 
-export async function copyOut(
+export async function receiveCopyToStdout(
   client: Client,
-  transport: CopyTransport,
-  text: PinnedMessage,
+  transport: PostgresqlCopyTransport,
+  text: SearchPathSafeMessage,
   take: TakeCopyData,
 ): Promise<number> {
   const copy = createCopyHandlers(transport);
-  await sendStatement(client, text, {
+  await sendPostgresqlStatement(client, text, {
     ...copy.handlers,
     handleCopyData({ chunk }, { stream }) {
       const wait = take(chunk);
@@ -63,7 +67,11 @@ export async function copyOut(
  */
 const chunkSize = 65_536;
 
-export async function copyIn(client: Client, transport: CopyTransport, text: PinnedMessage): Promise<CopySink> {
+export async function startCopyFromStdin(
+  client: Client,
+  transport: PostgresqlCopyTransport,
+  text: SearchPathSafeMessage,
+): Promise<CopyFromStdinSink> {
   const copy = createCopyHandlers(transport);
   const buffer = Buffer.allocUnsafe(chunkSize);
   let filled = 0;
@@ -80,7 +88,7 @@ export async function copyIn(client: Client, transport: CopyTransport, text: Pin
     // If the server ends the statement without a request for rows, for example because the statement is no COPY, no
     // COPY begins.
     copy.rows.then(() => reject(transport.toError(new Error('the server did not begin the COPY'))), reject);
-    sendStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
+    sendPostgresqlStatement(client, text, { ...copy.handlers, handleCopyInResponse: () => resolve() }).catch(reject);
   });
   return {
     write(bytes) {
@@ -110,14 +118,14 @@ export async function copyIn(client: Client, transport: CopyTransport, text: Pin
 }
 
 interface CopyHandlers {
-  readonly handlers: CopyMessageHandler;
+  readonly handlers: PostgresqlCopyMessageHandler;
   readonly rows: Promise<number>;
   readonly fail: (error: unknown) => void;
   readonly failed: () => boolean;
 }
 
 /** Handles the messages that both directions have in common. */
-function createCopyHandlers({ signal, drop, toError }: CopyTransport): CopyHandlers {
+function createCopyHandlers({ signal, drop, toError }: PostgresqlCopyTransport): CopyHandlers {
   let count = 0;
   let failed = false;
   let settle = (_rows: number) => {};

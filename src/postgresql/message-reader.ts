@@ -1,20 +1,20 @@
-import type { ResponseMemory } from '../platform/response-memory.ts';
-import { checkMessageBody } from './check-message-body.ts';
+import type { DatabaseResponseMemory } from '../platform/response-memory.ts';
+import { checkPostgresqlMessageBody } from './check-message-body.ts';
 
 /**
  * How the rows of a COPY are delivered. `rows`: each row is delivered as one message. `parts`: a large row is delivered
  * in several messages, so that the whole row is never in memory.
  */
-export type CopyMessages = 'rows' | 'parts';
+export type PostgresqlCopyDelivery = 'rows' | 'parts';
 
-export interface MessageReader {
+export interface PostgresqlMessageReader {
   /**
    * Receives the bytes of the server and delivers complete, checked messages. Throws an Error for messages that no
    * PostgreSQL server may send.
    */
   read(chunk: Buffer): void;
   /** Must be called when a statement is sent: the size of its response is counted from here. */
-  expectResponse(copy?: CopyMessages): void;
+  expectResponse(copy?: PostgresqlCopyDelivery): void;
   /** Must be called when the responses are no longer in memory. */
   close(): void;
 }
@@ -41,17 +41,17 @@ const partSize = 65_536;
  * @param onAuthentication called with the code and the body of each authentication request, before it is delivered
  * @param memory limits what the responses use
  */
-export function createMessageReader(
+export function createPostgresqlMessageReader(
   deliver: (messages: Buffer) => void,
   onAuthentication: (code: number, body: Buffer) => void,
-  memory: ResponseMemory,
-): MessageReader {
+  memory: DatabaseResponseMemory,
+): PostgresqlMessageReader {
   const partial = createPartialMessage();
   let isLoggedIn = false;
   let isFirst = true;
   let loginBytes = 0;
   const use = memory.open();
-  let copy: CopyMessages | undefined;
+  let copy: PostgresqlCopyDelivery | undefined;
   let partLeft = 0;
 
   /**
@@ -76,7 +76,7 @@ export function createMessageReader(
     if (kind === copyData && copy !== undefined) return;
     const body = message.subarray(5);
     if (kind === authentication) onAuthentication(body.length < 4 ? -1 : body.readInt32BE(0), body.subarray(4));
-    const cost = checkMessageBody(kind, body);
+    const cost = checkPostgresqlMessageBody(kind, body);
     if (isLoggedIn) use.add(cost);
     else loginBytes += message.length;
     if (loginBytes > maxLogin) throw new Error('the server sends more than 1 MiB before the login');

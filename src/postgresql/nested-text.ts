@@ -3,7 +3,7 @@
  * (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO). Arrays are decoded here, because the JSON functions
  * of the server would call casts that users define.
  */
-export function parseArrayText(text: string): readonly (string | null)[] {
+export function parsePostgresqlArray(text: string): readonly (string | null)[] {
   const elements: (string | null)[] = [];
   // PostgreSQL writes array bounds other than 1 before the array: `[0:2]={a,b,c}`.
   let at = text.indexOf('{');
@@ -21,7 +21,7 @@ export function parseArrayText(text: string): readonly (string | null)[] {
  * Decodes the fields of a composite value in its text form
  * (https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX).
  */
-export function parseRecordText(text: string): readonly (string | null)[] {
+export function parsePostgresqlRecord(text: string): readonly (string | null)[] {
   if (!text.startsWith('(') || !text.endsWith(')')) throw new TypeError('the server did not return a composite value');
   const fields: (string | null)[] = [];
   let at = 0;

@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { readTextIfPresent } from '../platform/files.ts';
-import type { Environment } from '../platform/host.ts';
+import type { ProcessEnvironment } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
 import type { PostgresqlSource } from './source.ts';
 
-export interface PasswordLookup {
+export interface PostgresqlPasswordLookup {
   /** The password; undefined if neither the environment nor a password file has one. */
   readonly password: Secret | undefined;
   /** Why a password file was ignored, as a message for the user. */
@@ -17,7 +17,11 @@ export interface PasswordLookup {
  * Reads the password from PGPASSWORD, else from the password file
  * (https://www.postgresql.org/docs/current/libpq-pgpass.html), like psql.
  */
-export function findPassword(source: PostgresqlSource, env: Environment, platform: NodeJS.Platform): PasswordLookup {
+export function findPostgresqlPassword(
+  source: PostgresqlSource,
+  env: ProcessEnvironment,
+  platform: NodeJS.Platform,
+): PostgresqlPasswordLookup {
   const { PGPASSWORD = '' } = env;
   if (PGPASSWORD !== '') return { password: new Secret(PGPASSWORD), warning: undefined };
   const path = passwordFile(env, platform);
@@ -57,7 +61,7 @@ function plain(field: string): string {
   return field.replace(/\\(.)/gs, '$1');
 }
 
-function passwordFile({ PGPASSFILE, APPDATA, HOME }: Environment, platform: NodeJS.Platform): string {
+function passwordFile({ PGPASSFILE, APPDATA, HOME }: ProcessEnvironment, platform: NodeJS.Platform): string {
   if (PGPASSFILE !== undefined && PGPASSFILE !== '') return PGPASSFILE;
   return platform === 'win32'
     ? join(APPDATA ?? homedir(), 'postgresql', 'pgpass.conf')

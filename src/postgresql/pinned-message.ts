@@ -4,7 +4,7 @@ declare const pinned: unique symbol;
  * A message that may be sent: no stored search_path resolves a name in it, and no stored setting changes its effect.
  * Only the functions of this module create a PinnedMessage, so sending any other statement does not compile.
  */
-export type PinnedMessage = string & { readonly [pinned]: true };
+export type SearchPathSafeMessage = string & { readonly [pinned]: true };
 
 /** Settings of one transaction by name, for example `{ statement_timeout: '15s' }`; names and values are not escaped. */
 export type TransactionSettings = Readonly<Record<string, string>>;
@@ -20,7 +20,10 @@ const pin = ['SET LOCAL role TO none', 'SET LOCAL search_path TO pg_catalog, pg_
  * Builds one message that cannot write, and after which no setting remains: SET without LOCAL would stay in the server
  * session of a pooler, for its next client. The statements of the message are SELECT or COPY … TO STDOUT.
  */
-export function readOnlyTransaction(statements: readonly string[], settings: TransactionSettings = {}): PinnedMessage {
+export function buildReadOnlyTransaction(
+  statements: readonly string[],
+  settings: TransactionSettings = {},
+): SearchPathSafeMessage {
   return join([
     'BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE',
     ...pin,
@@ -30,21 +33,21 @@ export function readOnlyTransaction(statements: readonly string[], settings: Tra
   ]);
 }
 
-/** The results of the statements in a `readOnlyTransaction`, without the results of BEGIN, SET and COMMIT. */
-export function resultsOfStatements<T>(sets: readonly T[], statements: number): readonly T[] {
+/** The results of the statements in a `buildReadOnlyTransaction`, without the results of BEGIN, SET and COMMIT. */
+export function selectStatementResults<T>(sets: readonly T[], statements: number): readonly T[] {
   return sets.slice(-statements - 1, -1);
 }
 
 /** Statements that contain no name which a user could define. */
-export const rollbackMessage = join(['ROLLBACK']);
-export const showVersionMessage = join(['SHOW VERSION']);
-export const identifySystemMessage = join(['IDENTIFY_SYSTEM']);
+export const rollbackStatementMessage = join(['ROLLBACK']);
+export const showVersionStatementMessage = join(['SHOW VERSION']);
+export const identifySystemStatementMessage = join(['IDENTIFY_SYSTEM']);
 
 /**
  * The first message of a session that writes, or whose statements cannot run inside a transaction. The message does not
  * begin with a SELECT: SET does not resolve names by the search_path.
  */
-export const pinSessionMessage = join([
+export const searchPathSafeSessionMessage = join([
   'SET role TO none',
   'SET search_path TO pg_catalog, pg_temp',
   "SET default_transaction_isolation TO 'read committed'",
@@ -52,13 +55,13 @@ export const pinSessionMessage = join([
   'SET default_transaction_read_only TO off',
 ]);
 
-/** Only `pinSession` may use this function, because its sessions have sent `pinSessionMessage`. */
-export function messageOfPinnedSession(text: string): PinnedMessage {
+/** Only `makeSessionSearchPathSafe` may use this function, because its sessions have sent `searchPathSafeSessionMessage`. */
+export function buildSearchPathSafeMessage(text: string): SearchPathSafeMessage {
   return join([text]);
 }
 
-function join(statements: readonly string[]): PinnedMessage {
-  return statements.join('; ') as PinnedMessage;
+function join(statements: readonly string[]): SearchPathSafeMessage {
+  return statements.join('; ') as SearchPathSafeMessage;
 }
 
 /**

@@ -1,18 +1,22 @@
-import { connectErrorCodes } from '../platform/connect-error.ts';
+import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { PostgresqlSession } from './connection.ts';
-import type { CopyOut, CopySink } from './copy.ts';
-import { messageOfPinnedSession, pinSessionMessage, readOnlyTransaction } from './pinned-message.ts';
+import type { CopyFromStdinSink, ReceiveCopyToStdout } from './copy.ts';
+import {
+  buildReadOnlyTransaction,
+  buildSearchPathSafeMessage,
+  searchPathSafeSessionMessage,
+} from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
-import { QueryError } from './query-error.ts';
+import { PostgresqlQueryError } from './query-error.ts';
 
-/** A direct session that has sent `pinSessionMessage`, so that it can send any statement. */
-export interface PinnedSession extends Omit<PostgresqlSession, 'query' | 'copyOut' | 'copyIn'> {
+/** A direct session that has sent `searchPathSafeSessionMessage`, so that it can send any statement. */
+export interface SearchPathSafeSession extends Omit<PostgresqlSession, 'query' | 'copyOut' | 'copyIn'> {
   /** Like `query` of the session, but for any SQL text. */
   query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /** Runs `COPY … TO STDOUT`. If the response is not read to its end, the session is closed. Throws a QueryError. */
-  copyOut: CopyOut<string>;
+  copyOut: ReceiveCopyToStdout<string>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
-  copyIn(text: string): Promise<CopySink>;
+  copyIn(text: string): Promise<CopyFromStdinSink>;
 }
 
 /**
@@ -20,14 +24,14 @@ export interface PinnedSession extends Omit<PostgresqlSession, 'query' | 'copyOu
  * database. Throws a QueryError if a pooler is in between: the pooler would pass the settings on to its next client,
  * and the next statement to a session without them.
  */
-export async function pinSession(session: PostgresqlSession): Promise<PinnedSession> {
+export async function makeSessionSearchPathSafe(session: PostgresqlSession): Promise<SearchPathSafeSession> {
   await refusePooler(session);
-  await session.query(pinSessionMessage);
+  await session.query(searchPathSafeSessionMessage);
   return {
     ...session,
-    query: (text, limit) => session.query(messageOfPinnedSession(text), limit),
-    copyOut: (text, take, messages) => session.copyOut(messageOfPinnedSession(text), take, messages),
-    copyIn: (text) => session.copyIn(messageOfPinnedSession(text)),
+    query: (text, limit) => session.query(buildSearchPathSafeMessage(text), limit),
+    copyOut: (text, take, messages) => session.copyOut(buildSearchPathSafeMessage(text), take, messages),
+    copyIn: (text) => session.copyIn(buildSearchPathSafeMessage(text)),
   };
 }
 
@@ -36,11 +40,11 @@ export async function pinSession(session: PostgresqlSession): Promise<PinnedSess
  * the statements.
  */
 async function refusePooler(session: PostgresqlSession): Promise<void> {
-  const sets = await session.query(readOnlyTransaction(['SELECT pg_backend_pid() AS pid']));
+  const sets = await session.query(buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']));
   const pid = sets.flat()[0]?.pid;
   if (session.startupRefusal === undefined && pid === String(session.processId)) return;
-  throw new QueryError(
-    connectErrorCodes.protocol,
+  throw new PostgresqlQueryError(
+    databaseConnectErrorCodes.protocol,
     'the connection goes through a connection pooler, and a direct connection is required',
     false,
   );

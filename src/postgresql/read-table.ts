@@ -1,20 +1,25 @@
-import { connectErrorCodes } from '../platform/connect-error.ts';
+import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { PostgresqlSession } from './connection.ts';
 import {
-  type PinnedMessage,
-  readOnlyTransaction,
-  rollbackMessage,
+  buildReadOnlyTransaction,
+  rollbackStatementMessage,
+  type SearchPathSafeMessage,
   type TransactionSettings,
 } from './pinned-message.ts';
-import { QueryError } from './query-error.ts';
-import { copyTableStatements, type PlainTable, type ReadRowsLimits, readRows } from './table-rows.ts';
+import { PostgresqlQueryError } from './query-error.ts';
+import {
+  buildCopyTableTransaction,
+  type OrdinaryTable,
+  type ReadTableRowsLimits,
+  readTableRows,
+} from './table-rows.ts';
 
-export interface ReadTableOptions extends Pick<ReadRowsLimits, 'time' | 'pace'> {
+export interface ReadTableOptions extends Pick<ReadTableRowsLimits, 'time' | 'pace'> {
   /** server_version_num. */
   readonly version: number;
   readonly settings: TransactionSettings;
   /** Called with the message before it is sent. */
-  readonly onSend?: (message: PinnedMessage) => void;
+  readonly onSend?: (message: SearchPathSafeMessage) => void;
 }
 
 /**
@@ -23,11 +28,11 @@ export interface ReadTableOptions extends Pick<ReadRowsLimits, 'time' | 'pace'> 
  */
 export async function readTable(
   session: Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>,
-  table: PlainTable,
+  table: OrdinaryTable,
   visit: (part: Uint8Array) => void,
   { version, settings, time, pace, onSend }: ReadTableOptions,
-): Promise<QueryError | undefined> {
-  const message = readOnlyTransaction(copyTableStatements(table, version), settings);
+): Promise<PostgresqlQueryError | undefined> {
+  const message = buildReadOnlyTransaction(buildCopyTableTransaction(table, version), settings);
   const visitAll = (part: Uint8Array) => {
     visit(part);
     return false;
@@ -39,13 +44,13 @@ export async function readTable(
       ...(time === undefined ? {} : { time }),
       ...(pace === undefined ? {} : { pace }),
     } as const;
-    const end = await readRows(session, message, visitAll, limits);
+    const end = await readTableRows(session, message, visitAll, limits);
     if (end === 'complete') return undefined;
     const reason = `the rows of ${table.schema}.${table.name} were not read within ${(time ?? 0) / 1000} s`;
-    throw new QueryError(connectErrorCodes.timeout, reason, true);
+    throw new PostgresqlQueryError(databaseConnectErrorCodes.timeout, reason, true);
   } catch (error) {
-    if (!(error instanceof QueryError) || error.lost) throw error;
-    await session.query(rollbackMessage);
+    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+    await session.query(rollbackStatementMessage);
     return error;
   }
 }

@@ -1,4 +1,4 @@
-import type { ConnectError } from '../platform/connect-error.ts';
+import type { DatabaseConnectError } from '../platform/connect-error.ts';
 
 /**
  * Settings that every startup message contains. These settings are in force before the first message: a login event
@@ -7,7 +7,7 @@ import type { ConnectError } from '../platform/connect-error.ts';
  * set here.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
  */
-export const startupSettings = {
+export const postgresqlStartupSettings = {
   default_transaction_deferrable: 'off',
   default_transaction_isolation: 'read committed',
   role: 'none',
@@ -16,11 +16,11 @@ export const startupSettings = {
 } as const;
 
 /**
- * Whether the login may succeed without `startupSettings`. A PostgreSQL server knows all these settings; a pooler
+ * Whether the login may succeed without `postgresqlStartupSettings`. A PostgreSQL server knows all these settings; a pooler
  * rejects a parameter that it does not track as a protocol violation, other products as an unknown parameter, a wrong
  * value or an unsupported feature.
  */
-export function isStartupRefusal({ phase, code }: ConnectError): boolean {
+export function isStartupSettingRefusal({ phase, code }: DatabaseConnectError): boolean {
   return phase === 'startup' && refusalCodes.has(code);
 }
 

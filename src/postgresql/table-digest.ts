@@ -1,23 +1,23 @@
 import { createHash, hash } from 'node:crypto';
 
 /** The number of rows of a table, and a digest of their text that does not depend on their order. */
-export interface TableContent {
+export interface TableContentDigest {
   readonly rows: number;
   /** A hexadecimal digest; two tables with equal digests have the same rows. */
   readonly digest: string;
 }
 
-export interface TableDigest {
+export interface TableDigestBuilder {
   /** @param part a row in the text format of COPY, or a part of a large row; the last part ends with a line feed */
   add(part: Uint8Array): void;
-  content(): TableContent;
+  content(): TableContentDigest;
 }
 
 /**
  * Adds the hashes of the rows: a sum does not depend on the order of rows, and counts equal rows as often as they
  * occur.
  */
-export function createTableDigest(): TableDigest {
+export function createTableDigestBuilder(): TableDigestBuilder {
   let rows = 0;
   const sum = new Uint32Array(4);
   let large: ReturnType<typeof createHash> | undefined;

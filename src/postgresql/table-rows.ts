@@ -1,19 +1,19 @@
 import { maxTimerMs } from '../platform/timeout-signal.ts';
-import type { CopyOut } from './copy.ts';
-import type { CopyMessages } from './message-reader.ts';
+import type { ReceiveCopyToStdout } from './copy.ts';
+import type { PostgresqlCopyDelivery } from './message-reader.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /**
  * A table that stores rows itself, so no partitioned table and no view. The names in the system catalogs, not quoted.
  */
-export interface PlainTable {
+export interface OrdinaryTable {
   readonly schema: string;
   readonly name: string;
   /** The columns to read; if empty, all columns except generated ones. */
   readonly columns: readonly string[];
 }
 
-export type CopyFormat = 'text' | 'binary';
+export type PostgresqlCopyFormat = 'text' | 'binary';
 
 /**
  * The statements, for one transaction, that read the rows of a table. The server executes COPY of a table without
@@ -22,21 +22,24 @@ export type CopyFormat = 'text' | 'binary';
  * fails.
  * @param version server_version_num
  */
-export function copyTableStatements(
-  table: PlainTable,
+export function buildCopyTableTransaction(
+  table: OrdinaryTable,
   version: number,
-  format: CopyFormat = 'text',
+  format: PostgresqlCopyFormat = 'text',
 ): readonly string[] {
   return [
     // With row_security off the server reports an error instead of leaving out rows, and does not plan the expressions
     // of a policy.
     'SET LOCAL row_security = off',
     ...(knowsRelationKindLimit(version) ? ["SET LOCAL restrict_nonsystem_relation_kind = 'view, foreign-table'"] : []),
-    copyTableStatement(table, format),
+    buildCopyTableStatement(table, format),
   ];
 }
 
-export function copyTableStatement({ schema, name, columns }: PlainTable, format: CopyFormat = 'text'): string {
+export function buildCopyTableStatement(
+  { schema, name, columns }: OrdinaryTable,
+  format: PostgresqlCopyFormat = 'text',
+): string {
   const list = columns.length === 0 ? '' : ` (${columns.map(quoteIdentifier).join(', ')})`;
   const options = format === 'binary' ? ' (FORMAT binary)' : '';
   return `COPY ${quoteIdentifier(schema)}.${quoteIdentifier(name)}${list} TO STDOUT${options}`;
@@ -55,31 +58,31 @@ export function isCopiedColumnSql(version: number): string {
   return `a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}`;
 }
 
-export interface ReadRowsLimits {
+export interface ReadTableRowsLimits {
   /** Time limit in milliseconds; unlimited by default. */
   readonly time?: number;
   /** The largest number of bytes of rows; unlimited by default. */
   readonly bytes?: number;
   /** `parts`: a large row is passed in parts; by default a large row is an error. */
-  readonly messages?: CopyMessages;
+  readonly messages?: PostgresqlCopyDelivery;
   /** Called with the bytes of each row or part. While its promise is pending, no more rows are read. */
   readonly pace?: (bytes: number) => Promise<void> | undefined;
 }
 
 /** `stopped`: `visit` returned true; `limit`: the table has more rows than the limits allow. */
-export type ReadRowsEnd = 'complete' | 'stopped' | 'limit';
+export type ReadTableRowsEnd = 'complete' | 'stopped' | 'limit';
 
 /**
  * Sends the message, which contains one COPY, and passes each row to `visit` until that returns true. The rows are not
  * kept in memory. The session is closed unless the result is `complete`. Throws a QueryError.
  */
-export async function readRows<Message extends string>(
-  session: { readonly copyOut: CopyOut<Message>; end(): Promise<void> },
+export async function readTableRows<Message extends string>(
+  session: { readonly copyOut: ReceiveCopyToStdout<Message>; end(): Promise<void> },
   message: Message,
   visit: (row: Uint8Array) => boolean,
-  { time, bytes = Number.POSITIVE_INFINITY, messages, pace }: ReadRowsLimits,
-): Promise<ReadRowsEnd> {
-  let end: ReadRowsEnd = 'complete';
+  { time, bytes = Number.POSITIVE_INFINITY, messages, pace }: ReadTableRowsLimits,
+): Promise<ReadTableRowsEnd> {
+  let end: ReadTableRowsEnd = 'complete';
   let received = 0;
   const stop = () => {
     end = 'limit';
@@ -110,13 +113,13 @@ export async function readRows<Message extends string>(
 }
 
 /** Splits a row in the text format of COPY, without its line feed, into fields; a null field is SQL NULL. */
-export function copyTextFields(row: Uint8Array): readonly (string | null)[] {
+export function splitTextCopyRow(row: Uint8Array): readonly (string | null)[] {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('utf8').replace(/\n$/, '');
   return text.split('\t').map((field) => (field === '\\N' ? null : field.replace(/\\(.)/gs, unescapeCharacter)));
 }
 
 /** Whether the single field of a row in the text format is NULL. */
-export function isNullField(row: Uint8Array): boolean {
+export function isNullCopyField(row: Uint8Array): boolean {
   return row[0] === 0x5c && row[1] === 0x4e && (row.length === 2 || (row.length === 3 && row[2] === 0x0a));
 }
 
@@ -125,7 +128,7 @@ export function isNullField(row: Uint8Array): boolean {
  * of the data. The header of the binary format arrives with the first row
  * (https://www.postgresql.org/docs/current/sql-copy.html#SQL-COPY-FILE-FORMATS).
  */
-export function copyBinaryFields(row: Uint8Array): readonly (Uint8Array | null)[] {
+export function splitBinaryCopyRow(row: Uint8Array): readonly (Uint8Array | null)[] {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength);
   let at = bytes.subarray(0, binarySignature.length).equals(binarySignature) ? binarySignature.length + 8 : 0;
   const fields: (Uint8Array | null)[] = [];

@@ -1,9 +1,9 @@
-import { isRecord, parseJson, stringField } from '../json.ts';
-import type { FindingStatus } from './finding.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import type { PreflightFindingStatus } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
 /** The parts of a saved preflight report with which later preflights are compared. */
-export interface Baseline {
+export interface PreflightBaseline {
   readonly engine: string;
   readonly source: string;
   readonly startedAt: string;
@@ -23,49 +23,51 @@ interface BaselineFinding {
 }
 
 /** A finding that differs from the baseline; `before` is missing if the finding is new, `after` if it is gone. */
-export interface BaselineChange {
+export interface PreflightBaselineChange {
   readonly id: string;
   readonly database?: string;
   readonly before?: { readonly status: string; readonly observed: string };
-  readonly after?: { readonly status: FindingStatus; readonly observed: string };
+  readonly after?: { readonly status: PreflightFindingStatus; readonly observed: string };
 }
 
 /** Decodes a saved preflight report; undefined if the text is not a preflight report. */
-export function decodeBaseline(text: string): Baseline | undefined {
+export function decodePreflightBaseline(text: string): PreflightBaseline | undefined {
   const json = parseJson(text);
-  if (!json.ok || !isRecord(json.value) || json.value.schema_version !== 1) return undefined;
+  if (!json.ok || !isJsonRecord(json.value) || json.value.schema_version !== 1) return undefined;
   const { source, findings } = json.value;
-  const engine = stringField(json.value, 'engine');
-  const startedAt = stringField(json.value, 'started_at');
-  if (!isRecord(source) || !Array.isArray(findings) || engine === undefined || startedAt === undefined)
+  const engine = readStringField(json.value, 'engine');
+  const startedAt = readStringField(json.value, 'started_at');
+  if (!isJsonRecord(source) || !Array.isArray(findings) || engine === undefined || startedAt === undefined)
     return undefined;
   const decoded = findings.map(decodeFinding);
   if (!decoded.every((finding) => finding !== undefined)) return undefined;
   const schemas = decodeFingerprints(json.value.schemas);
-  return { engine, source: `${stringField(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
+  return { engine, source: `${readStringField(source, 'host')}:${source.port}`, startedAt, findings: decoded, schemas };
 }
 
 /** The findings whose status or observed value differs from the baseline, and the schemas that changed since. */
-export function changesSince(
-  before: Baseline,
+export function findChangesSinceBaseline(
+  before: PreflightBaseline,
   after: PreflightReport,
   shapes?: SchemaFingerprints,
-): readonly BaselineChange[] {
+): readonly PreflightBaselineChange[] {
   const old = new Map(before.findings.map((finding) => [keyOf(finding), finding]));
-  const changed = after.findings.flatMap((finding): readonly BaselineChange[] => {
+  const changed = after.findings.flatMap((finding): readonly PreflightBaselineChange[] => {
     const was = old.get(keyOf(finding));
     old.delete(keyOf(finding));
     if (was !== undefined && was.status === finding.status && was.observed === finding.observed) return [];
     return [{ ...nameOf(finding), ...(was === undefined ? {} : { before: stateOf(was) }), after: stateOf(finding) }];
   });
-  const gone = [...old.values()].map((finding): BaselineChange => ({ ...nameOf(finding), before: stateOf(finding) }));
+  const gone = [...old.values()].map(
+    (finding): PreflightBaselineChange => ({ ...nameOf(finding), before: stateOf(finding) }),
+  );
   return [...changed, ...gone, ...(shapes === undefined ? [] : schemaChanges(before.schemas ?? shapes, shapes))];
 }
 
 /** Lists schemas in which a table was created, altered or dropped, because such a change stops a running migration. */
-function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly BaselineChange[] {
+function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): readonly PreflightBaselineChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-  return names.flatMap((name): readonly BaselineChange[] => {
+  return names.flatMap((name): readonly PreflightBaselineChange[] => {
     const [was, is] = [before[name], after[name]];
     if (was === is) return [];
     return [
@@ -79,17 +81,21 @@ function schemaChanges(before: SchemaFingerprints, after: SchemaFingerprints): r
 }
 
 function decodeFingerprints(json: unknown): SchemaFingerprints | undefined {
-  if (!isRecord(json)) return undefined;
+  if (!isJsonRecord(json)) return undefined;
   return Object.fromEntries(
     Object.entries(json).flatMap(([name, shape]) => (typeof shape === 'string' ? [[name, shape]] : [])),
   );
 }
 
 function decodeFinding(json: unknown): BaselineFinding | undefined {
-  if (!isRecord(json)) return undefined;
-  const [id, status, observed] = [stringField(json, 'id'), stringField(json, 'status'), stringField(json, 'observed')];
+  if (!isJsonRecord(json)) return undefined;
+  const [id, status, observed] = [
+    readStringField(json, 'id'),
+    readStringField(json, 'status'),
+    readStringField(json, 'observed'),
+  ];
   if (id === undefined || status === undefined || observed === undefined) return undefined;
-  const database = stringField(json, 'database');
+  const database = readStringField(json, 'database');
   return { id, status, observed, ...(database === undefined ? {} : { database }) };
 }
 

@@ -1,13 +1,13 @@
-import type { CheckOutcome, Finding, MigrationMethod } from './finding.ts';
+import type { CheckFinding, MigrationMethod, PreflightCheckOutcome } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
-import type { Queries, QueryValues } from './query.ts';
+import type { PreflightCheckQueries, PreflightQueryValues } from './query.ts';
 
-export type CheckSeverity = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
+export type PreflightCheckSeverity = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
 
 declare const __TEST_BUILD__: boolean | undefined;
 
 /** The properties that every preflight check of PostgreSQL and Redis declares. */
-export interface CheckDescription {
+export interface PreflightCheckDescription {
   /** The id never changes, because scripts and `--accept` use it. The source file of the check has the same name. */
   readonly id: string;
   /** The condition that is true when the check passes, as a clause: `wal_level is logical`. */
@@ -21,7 +21,7 @@ export interface CheckDescription {
   /**
    * The most severe outcome of the check for each migration method; methods that the check never concerns are left out.
    */
-  readonly severity: CheckSeverity;
+  readonly severity: PreflightCheckSeverity;
   /** The migration methods that a `fail` of the check can block, derived from `severity`. */
   readonly mayBlock: readonly MigrationMethod[];
 }
@@ -31,29 +31,33 @@ export interface CheckDescription {
  * one outcome. `evaluate` is called only when every required query has a value; otherwise the outcome is `unknown` or
  * `skip`.
  */
-export interface ServerCheck<Facts, Q extends Queries> extends CheckDescription {
+export interface ServerCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
   readonly scope: 'server';
   /** `address`: the check also runs without a connection; `connection`: the check is skipped when the login failed. */
   readonly needs: 'address' | 'connection';
   readonly queries: Q;
-  readonly evaluate: (values: QueryValues<Q>, facts: Facts, options: PreflightOptions) => CheckOutcome;
+  readonly evaluate: (
+    values: PreflightQueryValues<Q>,
+    facts: Facts,
+    options: PreflightOptions,
+  ) => PreflightCheckOutcome;
 }
 
 /** A check that is evaluated for each database; `evaluate` receives the name of the database. */
-export interface DatabaseCheck<Facts, Q extends Queries> extends CheckDescription {
+export interface DatabaseCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
   readonly scope: 'database';
   readonly queries: Q;
   readonly evaluate: (
-    values: QueryValues<Q>,
+    values: PreflightQueryValues<Q>,
     database: string,
     facts: Facts,
     options: PreflightOptions,
-  ) => CheckOutcome;
+  ) => PreflightCheckOutcome;
 }
 
 /** The migration methods that a check of this severity can block. */
-export function blockableMethods(
-  severity: CheckSeverity,
+export function selectBlockableMethods(
+  severity: PreflightCheckSeverity,
   methods: readonly MigrationMethod[],
 ): readonly MigrationMethod[] {
   return methods.filter((method) => severity[method] === 'blocker');
@@ -64,11 +68,11 @@ export function blockableMethods(
  * could count as proven although a check that blocks is unknown. In the release build `evaluate` does not throw for
  * such an outcome.
  */
-export function withinBlockableMethods<Args extends readonly unknown[]>(
+export function wrapWithBlockableMethodCheck<Args extends readonly unknown[]>(
   id: string,
   mayBlock: readonly MigrationMethod[],
-  evaluate: (...args: Args) => CheckOutcome,
-): (...args: Args) => CheckOutcome {
+  evaluate: (...args: Args) => PreflightCheckOutcome,
+): (...args: Args) => PreflightCheckOutcome {
   return (...args) => {
     const outcome = evaluate(...args);
     const excess = outcome.blocks.filter((method) => !mayBlock.includes(method));
@@ -80,7 +84,11 @@ export function withinBlockableMethods<Args extends readonly unknown[]>(
 }
 
 /** The finding of a check: the description of the check and its outcome. */
-export function findingOf(check: CheckDescription, outcome: CheckOutcome, database?: string): Finding {
+export function buildPreflightFinding(
+  check: PreflightCheckDescription,
+  outcome: PreflightCheckOutcome,
+  database?: string,
+): CheckFinding {
   const { id, title, headline, scope, spec } = check;
   return {
     id,

@@ -1,6 +1,6 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import { requireDuration } from '../cli/duration.ts';
-import { printableInput } from '../cli/printable-input.ts';
+import { shortenInputForError } from '../cli/printable-input.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import { preflightOptionSpecs, readPreflightOptions } from './option-specs.ts';
@@ -47,5 +47,8 @@ function readDeepOptions(args: ParsedArgs, engine: 'postgresql' | 'redis'): Deep
 function readMegabytes(text: string): number {
   const value = /^\d{1,9}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
   if (value > 0) return value;
-  throw usageError(`--deep-rate is not a number of MB per second: "${printableInput(text)}"`, 'use `--deep-rate 50`');
+  throw usageError(
+    `--deep-rate is not a number of MB per second: "${shortenInputForError(text)}"`,
+    'use `--deep-rate 50`',
+  );
 }

@@ -1,13 +1,13 @@
-import type { FixEffect } from './fix-effect.ts';
+import type { PreflightFixEffect } from './fix-effect.ts';
 
 /** A migration method. `continuous` replicates; `dump` (PostgreSQL) and `scan` (Redis) copy a point in time. */
 export type MigrationMethod = 'continuous' | 'dump' | 'scan';
 
 /** `unknown`: a query had no result, and `fix` describes how to get one; `unknown` never counts as `pass`. */
-export type FindingStatus = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
+export type PreflightFindingStatus = 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
 
 /** How to correct the cause of a finding, and how to restore the observed values. */
-export interface Fix {
+export interface FindingFix {
   /** Idempotent statements in the order in which they must run; for Redis: commands for redis-cli. */
   readonly sql?: readonly string[];
   /** Statements that restore the values observed before the fix. */
@@ -32,7 +32,7 @@ export interface Fix {
   /** The fix as an instruction. */
   readonly text: string;
   /** What the statements change, for the simulation of the fix; absent in a report. */
-  readonly effects?: readonly FixEffect[];
+  readonly effects?: readonly PreflightFixEffect[];
   /** Why the statements of the fix cannot be simulated, as a clause. */
   readonly notSimulated?: string;
   /** Whether the checks were evaluated again with the effects of the fix; absent if the fix has no statements. */
@@ -45,8 +45,8 @@ export interface Fix {
 }
 
 /** The outcome of a check. `observed` and `required` are short values that a reader can compare. */
-export interface CheckOutcome {
-  readonly status: FindingStatus;
+export interface PreflightCheckOutcome {
+  readonly status: PreflightFindingStatus;
   /** The migration methods that a `fail` blocks; empty for every other status. */
   readonly blocks: readonly MigrationMethod[];
   readonly observed: string;
@@ -57,7 +57,7 @@ export interface CheckOutcome {
   readonly detail?: string;
   /** Names of the tables, slots or roles concerned; `detail` gives the number of those that are not listed. */
   readonly objects?: readonly string[];
-  readonly fix?: Fix;
+  readonly fix?: FindingFix;
   /**
    * The condition under which the verdict is correct although the outcome is unknown, as a clause (default: the title).
    */
@@ -74,7 +74,7 @@ export interface CheckOutcome {
 }
 
 /** The outcome of a check together with its description; an entry of `findings` in the report. */
-export interface Finding extends CheckOutcome {
+export interface CheckFinding extends PreflightCheckOutcome {
   readonly id: string;
   /** The condition that is true when the check passes, as a clause: `wal_level is logical`. */
   readonly title: string;
@@ -88,31 +88,35 @@ export interface Finding extends CheckOutcome {
   readonly accepted?: boolean;
 }
 
-type OutcomeDetails = Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>;
+type OutcomeDetails = Omit<PreflightCheckOutcome, 'status' | 'blocks' | 'observed'>;
 
-export function pass(observed: string, more: OutcomeDetails = {}): CheckOutcome {
+export function passOutcome(observed: string, more: OutcomeDetails = {}): PreflightCheckOutcome {
   return { status: 'pass', blocks: [], observed, ...more };
 }
 
-export function info(observed: string, more: OutcomeDetails = {}): CheckOutcome {
+export function infoOutcome(observed: string, more: OutcomeDetails = {}): PreflightCheckOutcome {
   return { status: 'info', blocks: [], observed, ...more };
 }
 
-export function warn(observed: string, more: OutcomeDetails = {}): CheckOutcome {
+export function warnOutcome(observed: string, more: OutcomeDetails = {}): PreflightCheckOutcome {
   return { status: 'warn', blocks: [], observed, ...more };
 }
 
-export function fail(blocks: readonly MigrationMethod[], observed: string, more: OutcomeDetails = {}): CheckOutcome {
+export function failOutcome(
+  blocks: readonly MigrationMethod[],
+  observed: string,
+  more: OutcomeDetails = {},
+): PreflightCheckOutcome {
   return { status: 'fail', blocks, observed, ...more };
 }
 
 /**
  * The outcome of a check that does not apply, or that was not run because an earlier step failed; `reason` is a clause.
  */
-export function skip(reason: string): CheckOutcome {
+export function skipOutcome(reason: string): PreflightCheckOutcome {
   return { status: 'skip', blocks: [], observed: reason };
 }
 
-export function unknown(reason: string, fix?: Fix): CheckOutcome {
+export function unknownOutcome(reason: string, fix?: FindingFix): PreflightCheckOutcome {
   return { status: 'unknown', blocks: [], observed: reason, ...(fix === undefined ? {} : { fix }) };
 }

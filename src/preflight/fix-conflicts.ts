@@ -1,25 +1,25 @@
-import type { Finding } from './finding.ts';
+import type { CheckFinding } from './finding.ts';
 import {
-  type EffectInDatabase,
-  type EvaluatedEffects,
+  type EvaluatedFixEffects,
+  type FixEffectInDatabase,
+  type FixSimulationProblem,
   findingKey,
-  type SimulatedFix,
-  type SimulationProblem,
+  type SimulatedPreflightFix,
 } from './simulated-fix.ts';
 
 /**
  * Removes one of every two fixes that set the same setting to different values. It keeps the fix that corrects both
  * findings, or else the first.
  */
-export function withoutConflictingFixes(
-  fixes: readonly SimulatedFix[],
-  isOptional: (fix: SimulatedFix) => boolean,
-  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
-  harms: Map<Finding, SimulationProblem>,
-): readonly SimulatedFix[] {
-  const kept = new Set<SimulatedFix>();
-  const byName = new Map<string, { readonly fix: SimulatedFix; readonly value: string }>();
-  const keep = (fix: SimulatedFix) => {
+export function removeConflictingFixes(
+  fixes: readonly SimulatedPreflightFix[],
+  isOptional: (fix: SimulatedPreflightFix) => boolean,
+  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  harms: Map<CheckFinding, FixSimulationProblem>,
+): readonly SimulatedPreflightFix[] {
+  const kept = new Set<SimulatedPreflightFix>();
+  const byName = new Map<string, { readonly fix: SimulatedPreflightFix; readonly value: string }>();
+  const keep = (fix: SimulatedPreflightFix) => {
     kept.add(fix);
     for (const { name, value } of valuesSetBy(fix)) byName.set(name, { fix, value });
   };
@@ -32,7 +32,7 @@ export function withoutConflictingFixes(
       keep(fix);
       continue;
     }
-    const corrects = (one: SimulatedFix, { finding }: SimulatedFix) =>
+    const corrects = (one: SimulatedPreflightFix, { finding }: SimulatedPreflightFix) =>
       evaluate(one.effects).changed.get(findingKey(finding))?.status === 'pass';
     const isCorrected = corrects(other, fix);
     if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
@@ -45,7 +45,7 @@ export function withoutConflictingFixes(
 }
 
 /** The settings that a fix sets; a setting of a role is named with its role and database. */
-function valuesSetBy({ effects }: SimulatedFix): readonly { readonly name: string; readonly value: string }[] {
+function valuesSetBy({ effects }: SimulatedPreflightFix): readonly { readonly name: string; readonly value: string }[] {
   return effects.flatMap(({ effect }) => {
     if (effect.kind === 'setting') return [{ name: effect.name, value: effect.value }];
     if (effect.kind !== 'role-setting') return [];

@@ -1,10 +1,10 @@
-import type { DecodedQuery } from './query.ts';
+import type { PreflightQuery } from './query.ts';
 
 /**
  * The changes that the statements of a fix make, as data. The function that writes a statement also returns its effect,
  * so that statement and effect cannot differ. simulate-fixes.ts evaluates the checks again with the effects.
  */
-export type FixEffect =
+export type PreflightFixEffect =
   /** ALTER SYSTEM SET of PostgreSQL, or CONFIG SET of Redis. */
   | { readonly kind: 'setting'; readonly name: string; readonly value: string }
   /** ALTER ROLE … SET; without a database it applies to all. */
@@ -16,7 +16,7 @@ export type FixEffect =
       readonly value: string;
     }
   /** ALTER ROLE of the role of the migration, or GRANT of a role to it. */
-  | ({ readonly kind: 'role' } & RoleChange)
+  | ({ readonly kind: 'role' } & MigrationRoleChange)
   /** ALTER TABLE … REPLICA IDENTITY; both as in the statement. */
   | { readonly kind: 'replica-identity'; readonly table: string; readonly identity: string }
   /** ACL SETUSER of the user of the migration. */
@@ -24,10 +24,10 @@ export type FixEffect =
   /** A restart, which also activates the changes that wait for one. */
   | { readonly kind: 'restart' }
   /** What only one query shows: a dropped constraint, another host rule. */
-  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `changesQueryResult` types it.
-  | { readonly kind: 'result'; readonly query: DecodedQuery<any>; readonly change: (value: any) => unknown };
+  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `buildQueryResultEffect` types it.
+  | { readonly kind: 'result'; readonly query: PreflightQuery<any>; readonly change: (value: any) => unknown };
 
-export interface RoleChange {
+export interface MigrationRoleChange {
   readonly superuser?: true;
   readonly replication?: true;
   readonly bypassRls?: true;
@@ -41,7 +41,7 @@ export interface RoleChange {
 }
 
 /** The effect of an ALTER ROLE or GRANT on the role that the migration logs in with. */
-export function changesRole(change: RoleChange): FixEffect {
+export function buildRoleChangeEffect(change: MigrationRoleChange): PreflightFixEffect {
   return { kind: 'role', ...change };
 }
 
@@ -49,12 +49,12 @@ export function changesRole(change: RoleChange): FixEffect {
  * The effect of statements that change the result of only one query. `change` receives the present value of the query
  * and returns the value after the statements.
  */
-export function changesQueryResult<T>(query: DecodedQuery<T>, change: (value: T) => T): FixEffect {
+export function buildQueryResultEffect<T>(query: PreflightQuery<T>, change: (value: T) => T): PreflightFixEffect {
   return { kind: 'result', query, change };
 }
 
 /** The effect of statements that remove the given rows from the result of a query. */
-export function removesResultRows<T>(query: DecodedQuery<readonly T[]>, rows: readonly T[]): FixEffect {
+export function buildRowRemovalEffect<T>(query: PreflightQuery<readonly T[]>, rows: readonly T[]): PreflightFixEffect {
   const removed = new Set(rows);
-  return changesQueryResult(query, (all) => all.filter((row) => !removed.has(row)));
+  return buildQueryResultEffect(query, (all) => all.filter((row) => !removed.has(row)));
 }

@@ -1,8 +1,8 @@
-import type { Finding, Fix, MigrationMethod } from './finding.ts';
+import type { CheckFinding, FindingFix, MigrationMethod } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
 /** One section of a fix script: its statements, who runs them and in which database. */
-export interface FixSection {
+export interface FixScriptSection {
   /**
    * `sql` and `redis`: statements; `review`: statements that a person reads before running them; `shell`: lines to run
    * on the server; `reload` and `restart`: commands that apply the changes.
@@ -28,24 +28,24 @@ export interface FixSection {
  * The sections of the fix script: each statement once, then one reload or one restart. Fixes of findings that block
  * nothing come last.
  */
-export function fixSections(report: PreflightReport): readonly FixSection[] {
+export function buildFixScriptSections(report: PreflightReport): readonly FixScriptSection[] {
   return sections(report, (fix) => ({ sql: fix.sql ?? [], review: fix.review ?? [], shell: fix.shell ?? [] }));
 }
 
 /** The statements that restore the observed values, in reverse order (spec §4.6: restore afterwards). */
-export function undoSections(report: PreflightReport): readonly FixSection[] {
-  const take = (fix: Fix) => ({ sql: fix.undo ?? [], review: fix.undoReview ?? [], shell: fix.undoShell ?? [] });
+export function buildUndoScriptSections(report: PreflightReport): readonly FixScriptSection[] {
+  const take = (fix: FindingFix) => ({ sql: fix.undo ?? [], review: fix.undoReview ?? [], shell: fix.undoShell ?? [] });
   return sections(report, take, true);
 }
 
 /** Whether the fix of a finding is part of the fix script. Findings waived by `--accept` are not fixed. */
-export function isInFixScript({ fix, status, accepted }: Finding): boolean {
+export function isInFixScript({ fix, status, accepted }: CheckFinding): boolean {
   if (fix === undefined || accepted === true || status === 'pass' || status === 'skip') return false;
   return [fix.sql, fix.review, fix.shell].some((lines) => lines !== undefined && lines.length > 0);
 }
 
 /** Whether the fix of a finding is written to the fix script as comments. */
-export function isOptionalFix({ blocks }: Finding, method: MigrationMethod): boolean {
+export function isOptionalFix({ blocks }: CheckFinding, method: MigrationMethod): boolean {
   return !blocks.includes(method);
 }
 
@@ -56,11 +56,15 @@ interface FixParts {
 }
 
 interface FindingWithFix extends FixParts {
-  readonly finding: Finding;
-  readonly fix: Fix;
+  readonly finding: CheckFinding;
+  readonly fix: FindingFix;
 }
 
-function sections(report: PreflightReport, take: (fix: Fix) => FixParts, isUndo = false): readonly FixSection[] {
+function sections(
+  report: PreflightReport,
+  take: (fix: FindingFix) => FixParts,
+  isUndo = false,
+): readonly FixScriptSection[] {
   const found: FindingWithFix[] = report.findings.flatMap((finding) => {
     const { fix, status, accepted } = finding;
     // Findings waived by `--accept` are not fixed.
@@ -80,7 +84,7 @@ function sections(report: PreflightReport, take: (fix: Fix) => FixParts, isUndo 
   });
 }
 
-type SectionOfFindings = Omit<FixSection, 'isOptional'>;
+type SectionOfFindings = Omit<FixScriptSection, 'isOptional'>;
 
 function sectionsOf(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly SectionOfFindings[] {
   const statements = groupByRunner(pieces, 'sql').map((group) =>
@@ -96,7 +100,7 @@ function sectionsOf(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'
 }
 
 function sectionOf(
-  kind: FixSection['kind'],
+  kind: FixScriptSection['kind'],
   group: readonly FindingWithFix[],
   lines: readonly string[],
 ): SectionOfFindings {
@@ -121,26 +125,26 @@ function notSimulatedOf(pieces: readonly FindingWithFix[]): readonly string[] {
   return [...new Set(all)];
 }
 
-function runnerOf(piece: FindingWithFix | undefined, kind: FixSection['kind']): string {
+function runnerOf(piece: FindingWithFix | undefined, kind: FixScriptSection['kind']): string {
   return piece?.fix.by ?? (kind === 'shell' ? 'the administrator of the server' : superuser);
 }
 
 const superuser = 'a superuser';
 
 /** The fix of a managed service has this runner, who restarts the instance in the console of the service. */
-export const instanceAdministrator = 'the administrator of the instance';
+export const instanceAdministratorText = 'the administrator of the instance';
 
 /** Ends the script with one reload, or with one restart, which also reloads the configuration. */
 function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly SectionOfFindings[] {
   const restarts = pieces.filter(({ fix }) => fix.restart === true);
-  const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== instanceAdministrator);
+  const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== instanceAdministratorText);
   if (restarts.length > 0) {
-    const isManaged = restarts.every(({ fix }) => fix.by === instanceAdministrator);
+    const isManaged = restarts.every(({ fix }) => fix.by === instanceAdministratorText);
     return [
       {
         kind: 'restart',
         title: 'one restart for all changes',
-        by: isManaged ? instanceAdministrator : 'the administrator of the server',
+        by: isManaged ? instanceAdministratorText : 'the administrator of the server',
         lines: [
           isManaged
             ? '# restart (reboot) the instance in the console of the service'

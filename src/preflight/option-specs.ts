@@ -3,7 +3,7 @@ import { requireWholeNumber } from '../cli/whole-number.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import { parseMajorVersion } from '../postgresql/version.ts';
+import { parsePostgresqlMajorVersion } from '../postgresql/version.ts';
 import type { MigrationMethod } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 
@@ -108,5 +108,7 @@ function readMethod(typed: string | undefined, engine: 'postgresql' | 'redis'): 
 
 /** Whether the text can be a value of `--target-version`. */
 export function isTargetVersion(text: string, engine: 'postgresql' | 'redis'): boolean {
-  return engine === 'redis' ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text) : parseMajorVersion(text) !== undefined;
+  return engine === 'redis'
+    ? /^([a-z]+-)?\d{1,3}(\.\d{1,3}){0,2}$/i.test(text)
+    : parsePostgresqlMajorVersion(text) !== undefined;
 }

@@ -2,14 +2,14 @@
  * A preflight query of PostgreSQL or Redis: an id for `--show-queries`, and a decoder that throws when the response has
  * an unexpected structure.
  */
-export interface DecodedQuery<T> {
+export interface PreflightQuery<T> {
   readonly id: string;
   // biome-ignore lint/suspicious/noExplicitAny: rows of PostgreSQL or a reply of Redis; each engine has its own type.
   readonly decode: (response: any) => T;
 }
 
 /** The result of a preflight query, or why there is none. */
-export type QueryResult<T> =
+export type PreflightQueryResult<T> =
   | { readonly kind: 'known'; readonly value: T }
   /** Permission denied; `grant` is the statement that would allow it, `revoke` the one that takes it back, where known. */
   | { readonly kind: 'denied'; readonly reason: string; readonly grant: string; readonly revoke?: string }
@@ -29,37 +29,37 @@ export type QueryResult<T> =
   | { readonly kind: 'skipped'; readonly reason: string };
 
 /** A query that its check does not require: `evaluate` receives the result even if it has no value. */
-export interface OptionalQuery<T> {
-  readonly optional: DecodedQuery<T>;
+export interface OptionalPreflightQuery<T> {
+  readonly optional: PreflightQuery<T>;
 }
 
 /** The queries of a check, by the name under which `evaluate` receives their values. */
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
-export type Queries = Readonly<Record<string, DecodedQuery<any> | OptionalQuery<any>>>;
+export type PreflightCheckQueries = Readonly<Record<string, PreflightQuery<any> | OptionalPreflightQuery<any>>>;
 
 /** The values of the queries of a check; every required query has a value. */
-export type QueryValues<Q extends Queries> = {
-  readonly [K in keyof Q]: Q[K] extends OptionalQuery<infer T>
-    ? QueryResult<T>
-    : Q[K] extends DecodedQuery<infer T>
+export type PreflightQueryValues<Q extends PreflightCheckQueries> = {
+  readonly [K in keyof Q]: Q[K] extends OptionalPreflightQuery<infer T>
+    ? PreflightQueryResult<T>
+    : Q[K] extends PreflightQuery<infer T>
       ? T
       : never;
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: results of any type, each under its own query.
-export type QueryResults = ReadonlyMap<DecodedQuery<any>, QueryResult<unknown>>;
+export type PreflightQueryResults = ReadonlyMap<PreflightQuery<any>, PreflightQueryResult<unknown>>;
 
-export function optionalQuery<T>(query: DecodedQuery<T>): OptionalQuery<T> {
+export function markPreflightQueryOptional<T>(query: PreflightQuery<T>): OptionalPreflightQuery<T> {
   return { optional: query };
 }
 
 /** The value of a query result, or `otherwise` if the result has no value. */
-export function queryValueOr<T, U>(result: QueryResult<T>, otherwise: U): T | U {
+export function getPreflightQueryValueOrDefault<T, U>(result: PreflightQueryResult<T>, otherwise: U): T | U {
   return result.kind === 'known' ? result.value : otherwise;
 }
 
 /** The value of a query; undefined if it is not known. */
-export function knownQueryValue<T>(results: QueryResults, query: DecodedQuery<T>): T | undefined {
+export function getPreflightQueryValue<T>(results: PreflightQueryResults, query: PreflightQuery<T>): T | undefined {
   const result = results.get(query);
   // The cast is safe: the map holds what the decoder of this query returned.
   return result?.kind === 'known' ? (result.value as T) : undefined;

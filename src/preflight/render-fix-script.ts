@@ -4,25 +4,29 @@ import {
   psqlSessionStatements,
   psqlStatement,
 } from '../postgresql/psql-script.ts';
-import { maxTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
-import { type FixSection, fixSections, undoSections } from './fix-sections.ts';
+import { maxSanitizedTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
+import { buildFixScriptSections, buildUndoScriptSections, type FixScriptSection } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
 
 /** Renders the script of `--fix-sql`: idempotent statements in order; undefined if there is nothing to fix. */
 export function renderFixScript(report: PreflightReport): string | undefined {
   const purpose = 'Prepares the source for the migration.';
-  return script(report, fixSections(report), purpose, verdictAfterFixesSentence(report));
+  return script(report, buildFixScriptSections(report), purpose, verdictAfterFixesSentence(report));
 }
 
 /** Renders the script of `--undo-sql`, which restores the values observed before the fixes. */
 export function renderUndoScript(report: PreflightReport): string | undefined {
-  return script(report, undoSections(report), 'Restores the values that were observed before the fix script ran.');
+  return script(
+    report,
+    buildUndoScriptSections(report),
+    'Restores the values that were observed before the fix script ran.',
+  );
 }
 
 function script(
   report: PreflightReport,
-  sections: readonly FixSection[],
+  sections: readonly FixScriptSection[],
   purpose: string,
   after?: string,
 ): string | undefined {
@@ -71,7 +75,7 @@ interface ScriptLanguage {
   /** The instruction above statements that the script does not run itself. */
   readonly reviewAdvice: string;
   /** The lines of a section of statements, in the form in which psql or redis-cli runs them. */
-  readonly statements: (section: FixSection) => readonly string[];
+  readonly statements: (section: FixScriptSection) => readonly string[];
 }
 
 const redisLanguage: ScriptLanguage = {
@@ -115,7 +119,7 @@ function withLockTimeout(statement: string): readonly string[] {
     : [statement];
 }
 
-function sectionText(section: FixSection, number: number, language: ScriptLanguage): readonly string[] {
+function sectionText(section: FixScriptSection, number: number, language: ScriptLanguage): readonly string[] {
   const { mark } = language;
   const { kind, database, isOptional } = section;
   const where = database === undefined ? '' : `, in database ${database}`;
@@ -140,11 +144,11 @@ function sectionText(section: FixSection, number: number, language: ScriptLangua
 const lockAdvice =
   'A statement that cannot lock its table within 2 s fails, so that it does not block applications: run the script again.';
 
-function isCommented({ kind, isOptional }: FixSection): boolean {
+function isCommented({ kind, isOptional }: FixScriptSection): boolean {
   return isOptional || kind === 'shell' || kind === 'restart' || kind === 'review';
 }
 
-function follows(section: FixSection, language: ScriptLanguage): string {
+function follows(section: FixScriptSection, language: ScriptLanguage): string {
   switch (section.kind) {
     case 'restart':
       return 'The server restarts, and all connections end.';
@@ -170,5 +174,5 @@ const lineEnds = /[\n\r\v\f\x85\u2028\u2029]+/;
 
 /** Object names may contain line ends, which would end a comment, and characters that change the text direction. */
 function oneLine(text: string): string {
-  return sanitizeReportLine(text, maxTextLength);
+  return sanitizeReportLine(text, maxSanitizedTextLength);
 }

@@ -1,4 +1,4 @@
-import type { Finding, FindingStatus, MigrationMethod } from './finding.ts';
+import type { CheckFinding, MigrationMethod, PreflightFindingStatus } from './finding.ts';
 
 export type PreflightVerdict = MigrationMethod | 'blocked';
 
@@ -16,7 +16,7 @@ export interface PreflightReport {
   /** False if a check that could change the verdict is unknown. */
   readonly proven: boolean;
   /** The unknown conditions that could change the verdict; empty if the verdict is proven. */
-  readonly premises: readonly VerdictPremise[];
+  readonly premises: readonly PreflightVerdictPremise[];
   readonly data_loss: readonly string[];
   readonly source: {
     readonly host: string;
@@ -29,16 +29,16 @@ export interface PreflightReport {
     readonly role?: Readonly<Record<string, boolean>>;
   };
   readonly target: { readonly cluster_uuid?: string; readonly version?: string };
-  readonly summary: Readonly<Record<FindingStatus, number>>;
-  readonly databases: readonly DatabaseVerdict[];
-  readonly findings: readonly Finding[];
+  readonly summary: Readonly<Record<PreflightFindingStatus, number>>;
+  readonly databases: readonly DatabasePreflightVerdict[];
+  readonly findings: readonly CheckFinding[];
   /**
    * The fewest databases to add to `ignore_dbs` to make the requested method possible; absent if there are none, or if
    * the method is possible already.
    */
-  readonly advice?: IgnoreAdvice;
+  readonly advice?: IgnoreDatabasesAdvice;
   /** The verdict of the checks as if the fix script had run; absent if there is no script. */
-  readonly verdict_after_fixes?: VerdictAfterFixes;
+  readonly verdict_after_fixes?: PreflightVerdictAfterFixes;
   /** What was read of the rows (PostgreSQL). */
   readonly rows?: RowsReport;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
@@ -79,7 +79,7 @@ export type RowsReport =
     };
 
 /** A condition under which the verdict is correct, needed because a check could not decide it. */
-export interface VerdictPremise {
+export interface PreflightVerdictPremise {
   /** Of the check. */
   readonly id: string;
   /** A clause: `the target provides every extension`. */
@@ -93,7 +93,7 @@ export interface VerdictPremise {
   readonly accepted?: boolean;
 }
 
-export interface VerdictAfterFixes {
+export interface PreflightVerdictAfterFixes {
   readonly verdict: PreflightVerdict;
   /** Whether the requested migration method is possible. */
   readonly ok: boolean;
@@ -104,14 +104,14 @@ export interface VerdictAfterFixes {
   readonly not_simulated: readonly string[];
 }
 
-export interface IgnoreAdvice {
+export interface IgnoreDatabasesAdvice {
   /** Databases to add to `ignore_dbs`. */
   readonly ignore_dbs: readonly string[];
   /** The verdict if these databases are ignored. */
   readonly verdict: PreflightVerdict;
 }
 
-export interface DatabaseVerdict {
+export interface DatabasePreflightVerdict {
   readonly name: string;
   readonly verdict: PreflightVerdict;
   readonly size_bytes?: number;

@@ -9,34 +9,34 @@ import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
-import { maxTextLength } from '../sanitize/terminal-text.ts';
-import { version } from '../version.ts';
+import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
+import { programVersion } from '../version.ts';
 import {
-  type Baseline,
-  type BaselineChange,
-  changesSince,
-  decodeBaseline,
+  decodePreflightBaseline,
+  findChangesSinceBaseline,
+  type PreflightBaseline,
+  type PreflightBaselineChange,
   type SchemaFingerprints,
 } from './baseline.ts';
-import { fixSections } from './fix-sections.ts';
+import { buildFixScriptSections } from './fix-sections.ts';
 import { readSarifUri } from './formats/read-sarif-uri.ts';
-import { renderReport, reportFileExtensions } from './formats/render-report.ts';
+import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
 import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprints.ts';
 import { queryEachDatabase } from './postgresql/query-each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import type { PreflightOptions } from './preflight-options.ts';
-import { redisEngine } from './redis/engine.ts';
+import { createRedisPreflightEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
 import { type ReadProgress, readProgressText, runPreflight } from './run.ts';
 
 /** The preflight options that name a file to write. */
-export const reportOptionSpecs: readonly OptionSpec[] = [
+export const preflightReportOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'report',
     valueName: 'FILE',
     multiple: 'repeat',
-    description: `Write the report; the file name selects the format: ${reportFileExtensions.join(' ')}`,
+    description: `Write the report; the file name selects the format: ${preflightReportFileExtensions.join(' ')}`,
     completion: 'file',
   },
   {
@@ -67,7 +67,7 @@ export const reportOptionSpecs: readonly OptionSpec[] = [
 export interface PreflightOutcome {
   readonly report: PreflightReport;
   /** The changes since the baseline; undefined without `--baseline`. */
-  readonly changes?: readonly BaselineChange[];
+  readonly changes?: readonly PreflightBaselineChange[];
 }
 
 /**
@@ -81,11 +81,13 @@ export async function runPreflightWithFiles(
   options: PreflightOptions,
 ): Promise<PreflightOutcome> {
   const files = args.values('report');
-  const odd = files.find((file) => !reportFileExtensions.some((ending) => file.toLowerCase().endsWith(ending)));
+  const odd = files.find(
+    (file) => !preflightReportFileExtensions.some((ending) => file.toLowerCase().endsWith(ending)),
+  );
   if (odd !== undefined)
     throw usageError(
       `the report format of ${odd} is unknown`,
-      `use a file name that ends in one of ${reportFileExtensions.join(' ')}`,
+      `use a file name that ends in one of ${preflightReportFileExtensions.join(' ')}`,
     );
   const sarifUri = readSarifUri(args);
   const baselineFile = args.value('baseline');
@@ -102,14 +104,17 @@ export async function runPreflightWithFiles(
   if (baselineFile !== undefined && baseline === undefined) {
     write(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
-  for (const file of files) write(file, renderReport(file, report, version, sarifUri) ?? '');
+  for (const file of files) write(file, renderPreflightReport(file, report, programVersion, sarifUri) ?? '');
   await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
   await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'no fix has a statement that can be undone');
-  return { report, ...(baseline === undefined ? {} : { changes: changesSince(baseline, report, schemas) }) };
+  return {
+    report,
+    ...(baseline === undefined ? {} : { changes: findChangesSinceBaseline(baseline, report, schemas) }),
+  };
 }
 
 /** The error of a preflight whose method is not possible; exit 3. @param fixFile where the fix script was written */
-export function methodNotPossibleError(report: PreflightReport, fixFile: string | undefined): CliError {
+export function buildMigrationMethodBlockedError(report: PreflightReport, fixFile: string | undefined): CliError {
   const blockers = [
     ...new Set(
       report.findings
@@ -117,7 +122,7 @@ export function methodNotPossibleError(report: PreflightReport, fixFile: string 
         .map(({ id }) => id),
     ),
   ];
-  const hint = fixSections(report).every(({ isOptional }) => isOptional)
+  const hint = buildFixScriptSections(report).every(({ isOptional }) => isOptional)
     ? 'apply the fixes in the report, and run the preflight again'
     : fixFile === undefined
       ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql`'
@@ -152,7 +157,7 @@ async function runWithProgress(
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps done' : 'databases checked'}`),
     onRead: (read: ReadProgress) => void progress.show(readProgressText(read)),
     onQuery: (where: string, text: string) => {
-      if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxTextLength);
+      if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxSanitizedTextLength);
     },
   };
   try {
@@ -162,7 +167,7 @@ async function runWithProgress(
       'the preflight was cancelled',
       (signal): Promise<PreflightReport> =>
         source.engine === 'redis'
-          ? runPreflight(redisEngine(), { ...common, signal, source: source.source })
+          ? runPreflight(createRedisPreflightEngine(), { ...common, signal, source: source.source })
           : runPostgresqlPreflight({ ...common, signal, source: source.source }),
     );
   } finally {
@@ -201,10 +206,10 @@ async function readSchemaShapes(
   return Object.fromEntries(entries);
 }
 
-function readBaseline(file: string): Baseline | undefined {
+function readBaseline(file: string): PreflightBaseline | undefined {
   const text = readInputFile(file);
   if (text === undefined) return undefined;
-  const baseline = decodeBaseline(text);
+  const baseline = decodePreflightBaseline(text);
   if (baseline === undefined)
     throw usageError(
       `the baseline ${file} is not a preflight report`,

@@ -1,15 +1,15 @@
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import type { CheckDescription } from './check.ts';
-import type { Finding, MigrationMethod } from './finding.ts';
-import type { AddressFacts } from './network/network-facts.ts';
+import type { PreflightCheckDescription } from './check.ts';
+import type { CheckFinding, MigrationMethod } from './finding.ts';
+import type { SourceAddressFacts } from './network/network-facts.ts';
 import type { PreflightOptions } from './preflight-options.ts';
-import type { DatabaseVerdict, IgnoreAdvice, PreflightReport } from './report.ts';
-import { simulateFixes } from './simulate-fixes.ts';
-import type { EffectInDatabase, EvaluatedEffects } from './simulated-fix.ts';
-import { type FindNearestWord, rejectUnknownCheckIds } from './unknown-check-ids.ts';
-import { deriveVerdict, type ReportConclusion } from './verdict.ts';
+import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport } from './report.ts';
+import { simulatePreflightFixes } from './simulate-fixes.ts';
+import type { EvaluatedFixEffects, FixEffectInDatabase } from './simulated-fix.ts';
+import { type NearestWordFinder, rejectUnknownCheckIds } from './unknown-check-ids.ts';
+import { derivePreflightVerdict, type PreflightConclusion } from './verdict.ts';
 import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
 
 /** The input of a preflight of either engine. */
@@ -21,7 +21,7 @@ export interface PreflightInput<Source> {
   readonly signal?: AbortSignal;
   readonly clock: Clock;
   /** Finds the closest known word to a misspelt database or check id. */
-  readonly nearest: FindNearestWord;
+  readonly nearest: NearestWordFinder;
   /** Called with the number of databases or steps done, and the total number. */
   readonly onProgress?: (done: number, total: number) => void;
   /** Called while rows are read (`--deep`). */
@@ -46,7 +46,7 @@ export function readProgressText({ bytes, database, table, position, tables }: R
 }
 
 /** The input of an engine: the preflight input with one deadline and one counter of statements. */
-export interface EngineRun<Source> {
+export interface PreflightEngineInput<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
   /** Aborted by the deadline, and when the user cancels. */
@@ -54,7 +54,7 @@ export interface EngineRun<Source> {
   /** Aborted when the user cancels: reading rows may take longer than the deadline. */
   readonly cancelled: AbortSignal | undefined;
   readonly clock: Clock;
-  readonly nearest: FindNearestWord;
+  readonly nearest: NearestWordFinder;
   readonly onProgress: (done: number, total: number) => void;
   readonly onRead: (progress: ReadProgress) => void;
   /** Called just before a statement is sent; `statements` is the number of statements in the text (default: 1). */
@@ -62,24 +62,24 @@ export interface EngineRun<Source> {
 }
 
 /** The facts that an engine has after it has queried the source. */
-export interface CollectedFacts {
+export interface CollectedSourceFacts {
   /** Milliseconds spent waiting between two measurements, which are not part of the reported duration. */
   readonly waited: number;
 }
 
 /** The findings of all checks of an engine. */
-export interface EvaluatedChecks {
+export interface EvaluatedPreflightChecks {
   /** One finding for each check, or for each check and database, in the order of the checks. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckFinding[];
   /** Names of the databases to be migrated. */
   readonly databases: readonly string[];
 }
 
 /** The parts of the report that only the engine can provide. */
-export interface EngineReport<Extra> {
+export interface PreflightEngineReport<Extra> {
   readonly source: PreflightReport['source'];
   /** The verdict of each database, with its size, tables or keys as far as they are known. */
-  readonly databases: readonly DatabaseVerdict[];
+  readonly databases: readonly DatabasePreflightVerdict[];
   /** Estimated seconds of the copy; undefined if there is nothing to copy, or if the amount is not known. */
   readonly estimate: { readonly low: number; readonly high: number } | undefined;
   /** Further fields of the report for one engine. */
@@ -87,36 +87,40 @@ export interface EngineReport<Extra> {
 }
 
 /** The operations in which PostgreSQL and Redis differ. */
-export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, Extra = object> {
+export interface PreflightEngine<Source, Opened, Facts extends CollectedSourceFacts, Extra = object> {
   readonly name: PreflightReport['engine'];
   /** The migration methods of this engine, best first. */
   readonly methods: readonly MigrationMethod[];
-  readonly checks: readonly CheckDescription[];
+  readonly checks: readonly PreflightCheckDescription[];
   /**
    * Looks up the host of the source, connects and logs in. A failed connection is part of the result and does not
    * throw.
    */
-  readonly open: (run: EngineRun<Source>) => Promise<Opened>;
+  readonly open: (run: PreflightEngineInput<Source>) => Promise<Opened>;
   /** Runs the queries of the checks, and takes measurements. Ends the session. */
-  readonly collectFacts: (opened: Opened, run: EngineRun<Source>) => Promise<Facts>;
+  readonly collectFacts: (opened: Opened, run: PreflightEngineInput<Source>) => Promise<Facts>;
   /** Evaluates every check as if the databases in `ignored` were ignored as well. */
-  readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedChecks;
+  readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedPreflightChecks;
   /** Evaluates the checks as if the fixes with these effects had been applied. */
   readonly effectsEvaluator: (
     facts: Facts,
     options: PreflightOptions,
-  ) => (effects: readonly EffectInDatabase[]) => EvaluatedEffects;
+  ) => (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects;
   /**
    * Finds the databases to ignore so that the method becomes possible; `conclude` gives the verdict without some
    * databases.
    */
   readonly advise?: (
     facts: Facts,
-    conclusion: ReportConclusion,
-    conclude: (ignored: readonly string[]) => ReportConclusion,
+    conclusion: PreflightConclusion,
+    conclude: (ignored: readonly string[]) => PreflightConclusion,
     method: MigrationMethod,
-  ) => IgnoreAdvice | undefined;
-  readonly describe: (facts: Facts, conclusion: ReportConclusion, run: EngineRun<Source>) => EngineReport<Extra>;
+  ) => IgnoreDatabasesAdvice | undefined;
+  readonly describe: (
+    facts: Facts,
+    conclusion: PreflightConclusion,
+    run: PreflightEngineInput<Source>,
+  ) => PreflightEngineReport<Extra>;
 }
 
 /**
@@ -124,7 +128,7 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedFacts, E
  * throw.
  * @throws CliError `usage` for unknown ids in `--accept` or unknown databases, `cancelled` when the signal aborts
  */
-export async function runPreflight<Source, Opened, Facts extends CollectedFacts, Extra>(
+export async function runPreflight<Source, Opened, Facts extends CollectedSourceFacts, Extra>(
   engine: PreflightEngine<Source, Opened, Facts, Extra>,
   {
     source,
@@ -143,7 +147,7 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
   rejectUnknownCheckIds(options.accept, ids, nearest);
   const expired = timeoutSignal(deadline);
   let sent = 0;
-  const run: EngineRun<Source> = {
+  const run: PreflightEngineInput<Source> = {
     source,
     options,
     signal: cancelled === undefined ? expired : AbortSignal.any([expired, cancelled]),
@@ -165,13 +169,14 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
   const isPossible = conclusion.methods[options.method] === true;
   const advice = isPossible ? undefined : engine.advise?.(facts, conclusion, conclude, options.method);
   const { source: described, databases, estimate, extra } = engine.describe(facts, conclusion, run);
-  const { findings, after, notSimulated } = simulateFixes(
+  const { findings, after, notSimulated } = simulatePreflightFixes(
     conclusion.findings,
     options.method,
     engine.effectsEvaluator(facts, options),
   );
   const names = conclusion.databases.map(({ name }) => name);
-  const concluded = (one: readonly Finding[]) => concludeFindings(engine, { findings: one, databases: names }, options);
+  const concluded = (one: readonly CheckFinding[]) =>
+    concludeFindings(engine, { findings: one, databases: names }, options);
   return {
     schema_version: 1,
     engine: engine.name,
@@ -194,18 +199,18 @@ export async function runPreflight<Source, Opened, Facts extends CollectedFacts,
 }
 
 /** The address that the connection was made to, as the report shows it. */
-export function connectedAddress({ connects }: AddressFacts): { readonly address?: string } {
+export function getConnectedSourceAddress({ connects }: SourceAddressFacts): { readonly address?: string } {
   const connected = connects.find(({ error }) => error === undefined);
   return connected === undefined ? {} : { address: connected.address };
 }
 
-function concludeFindings<Source, Opened, Facts extends CollectedFacts, Extra>(
+function concludeFindings<Source, Opened, Facts extends CollectedSourceFacts, Extra>(
   { checks, methods }: PreflightEngine<Source, Opened, Facts, Extra>,
-  evaluated: EvaluatedChecks,
+  evaluated: EvaluatedPreflightChecks,
   options: PreflightOptions,
-): ReportConclusion {
+): PreflightConclusion {
   const blockable = new Map(checks.map(({ id, mayBlock }) => [id, mayBlock]));
-  return deriveVerdict({
+  return derivePreflightVerdict({
     ...evaluated,
     methods,
     method: options.method,

@@ -1,20 +1,20 @@
-import type { Finding, FindingStatus, Fix, MigrationMethod } from './finding.ts';
-import { withoutConflictingFixes } from './fix-conflicts.ts';
-import type { FixEffect } from './fix-effect.ts';
+import type { CheckFinding, FindingFix, MigrationMethod, PreflightFindingStatus } from './finding.ts';
+import { removeConflictingFixes } from './fix-conflicts.ts';
+import type { PreflightFixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 import {
-  type EffectInDatabase,
-  type EvaluatedEffects,
+  type EvaluatedFixEffects,
+  type FixEffectInDatabase,
+  type FixSimulationProblem,
   findingKey,
-  type SimulatedFix,
-  type SimulationProblem,
+  type SimulatedPreflightFix,
 } from './simulated-fix.ts';
 
-export interface FixSimulation {
+export interface PreflightFixSimulation {
   /** The findings without `effects`, and without the statements of fixes that would make another finding worse. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckFinding[];
   /** The findings after a run of the fix script without its optional part; undefined if the script runs nothing. */
-  readonly after: readonly Finding[] | undefined;
+  readonly after: readonly CheckFinding[] | undefined;
   /** Ids of the findings whose fixes are not optional and were not simulated. */
   readonly notSimulated: readonly string[];
 }
@@ -23,14 +23,14 @@ export interface FixSimulation {
  * Evaluates the checks with the effects of each fix alone, then with the effects of all fixes together. `evaluate` is
  * pure: it returns what the checks find with these effects instead of the observed values.
  */
-export function simulateFixes(
-  findings: readonly Finding[],
+export function simulatePreflightFixes(
+  findings: readonly CheckFinding[],
   method: MigrationMethod,
-  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
-): FixSimulation {
+  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+): PreflightFixSimulation {
   const observed = new Map(findings.map((finding) => [findingKey(finding), finding]));
   const written = findings.filter(isInFixScript);
-  const harms = new Map<Finding, SimulationProblem>();
+  const harms = new Map<CheckFinding, FixSimulationProblem>();
   const candidates = firstOfEachFix(written);
   const expected = new Map(observed);
   for (const { finding, effects } of candidates) {
@@ -39,11 +39,11 @@ export function simulateFixes(
     if (found.length > 0) harms.set(finding, { kind: 'worse', findings: found });
     else expected.set(findingKey(finding), alone.changed.get(findingKey(finding)) ?? finding);
   }
-  const isOptional = ({ finding }: SimulatedFix) => isOptionalFix(finding, method);
+  const isOptional = ({ finding }: SimulatedPreflightFix) => isOptionalFix(finding, method);
   const harmless = candidates.filter(({ finding }) => !harms.has(finding));
   // Fixes that the script runs take precedence over fixes that it contains as comments.
   const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
-  const offered = withoutConflictingFixes(ordered, isOptional, evaluate, harms);
+  const offered = removeConflictingFixes(ordered, isOptional, evaluate, harms);
   const required = offered.filter((one) => !isOptional(one));
   const ofRequired = evaluate(effectsOf(required));
   const isSafe =
@@ -69,36 +69,36 @@ export function simulateFixes(
 }
 
 /** Simulates each fix only once, because many findings can have the same server-wide fix. */
-function firstOfEachFix(written: readonly Finding[]): readonly SimulatedFix[] {
+function firstOfEachFix(written: readonly CheckFinding[]): readonly SimulatedPreflightFix[] {
   const known = new Set<string>();
-  return written.flatMap((finding): readonly SimulatedFix[] => {
+  return written.flatMap((finding): readonly SimulatedPreflightFix[] => {
     const { fix, database } = finding;
     const key = fixKey(finding);
     if (fix?.effects === undefined || known.has(key)) return [];
     known.add(key);
-    const restart: readonly FixEffect[] = fix.restart === true ? [{ kind: 'restart' }] : [];
+    const restart: readonly PreflightFixEffect[] = fix.restart === true ? [{ kind: 'restart' }] : [];
     return [{ finding, effects: [...restart, ...fix.effects].map((effect) => ({ effect, database })) }];
   });
 }
 
-function fixKey(finding: Finding): string {
+function fixKey(finding: CheckFinding): string {
   const { fix } = finding;
   return fix?.database === undefined && (fix?.sql ?? fix?.review ?? fix?.shell) !== undefined
     ? JSON.stringify([fix?.sql, fix?.review, fix?.shell])
     : findingKey(finding);
 }
 
-function effectsOf(fixes: readonly SimulatedFix[]): readonly EffectInDatabase[] {
+function effectsOf(fixes: readonly SimulatedPreflightFix[]): readonly FixEffectInDatabase[] {
   return fixes.flatMap(({ effects }) => effects);
 }
 
 /** The problem that all fixes together cause; each fix must still correct its own finding as it does alone. */
 function harmOfAll(
-  observed: ReadonlyMap<string, Finding>,
-  expected: ReadonlyMap<string, Finding>,
-  fixes: readonly SimulatedFix[],
-  evaluated: EvaluatedEffects,
-): SimulationProblem | undefined {
+  observed: ReadonlyMap<string, CheckFinding>,
+  expected: ReadonlyMap<string, CheckFinding>,
+  fixes: readonly SimulatedPreflightFix[],
+  evaluated: EvaluatedFixEffects,
+): FixSimulationProblem | undefined {
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
   const keys = fixes.map(({ finding }) => findingKey(finding));
   const before = new Map([...observed, ...keys.map((key) => [key, expected.get(key)!] as const)]);
@@ -111,39 +111,47 @@ function harmOfAll(
  * skipped was not evaluated before, so it never counts as worse.
  */
 function worsened(
-  observed: ReadonlyMap<string, Finding>,
-  { changed }: EvaluatedEffects,
-  except?: Finding,
-): readonly Finding[] {
+  observed: ReadonlyMap<string, CheckFinding>,
+  { changed }: EvaluatedFixEffects,
+  except?: CheckFinding,
+): readonly CheckFinding[] {
   return [...changed].flatMap(([key, after]) => {
     const before = observed.get(key);
     return before === undefined || before === except || !isWorse(before, after) ? [] : [after];
   });
 }
 
-function isWorse(before: Finding, after: Finding): boolean {
+function isWorse(before: CheckFinding, after: CheckFinding): boolean {
   if (before.status === 'skip') return false;
   if (severityOf[after.status] > severityOf[before.status]) return true;
   if (before.dataLoss === undefined && after.dataLoss !== undefined) return true;
   return after.blocks.some((method) => !before.blocks.includes(method));
 }
 
-const severityOf: Readonly<Record<FindingStatus, number>> = { pass: 0, info: 0, skip: 0, unknown: 1, warn: 2, fail: 3 };
+const severityOf: Readonly<Record<PreflightFindingStatus, number>> = {
+  pass: 0,
+  info: 0,
+  skip: 0,
+  unknown: 1,
+  warn: 2,
+  fail: 3,
+};
 
 /**
  * Adds one fix after the other. If a fix makes a finding worse together with the fixes added before, it is dropped, or
  * the earlier fix that causes it is dropped.
  */
 function dropHarmfulAdditions(
-  observed: ReadonlyMap<string, Finding>,
-  expected: ReadonlyMap<string, Finding>,
-  fixes: readonly SimulatedFix[],
-  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
-  harms: Map<Finding, SimulationProblem>,
+  observed: ReadonlyMap<string, CheckFinding>,
+  expected: ReadonlyMap<string, CheckFinding>,
+  fixes: readonly SimulatedPreflightFix[],
+  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  harms: Map<CheckFinding, FixSimulationProblem>,
 ): void {
-  const harmOf = (some: readonly SimulatedFix[]) => harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
-  let added: readonly SimulatedFix[] = [];
-  const add = (group: readonly SimulatedFix[]): void => {
+  const harmOf = (some: readonly SimulatedPreflightFix[]) =>
+    harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
+  let added: readonly SimulatedPreflightFix[] = [];
+  const add = (group: readonly SimulatedPreflightFix[]): void => {
     const together = [...added, ...group];
     const harm = harmOf(together);
     const [fix] = group;
@@ -159,7 +167,7 @@ function dropHarmfulAdditions(
       return;
     }
     const isOwn = harm.kind === 'worse' && harm.findings.some((one) => findingKey(one) === findingKey(fix.finding));
-    const without = (other: SimulatedFix) => together.filter((one) => one !== other);
+    const without = (other: SimulatedPreflightFix) => together.filter((one) => one !== other);
     const culprit = isOwn ? added.find((one) => harmOf(without(one)) === undefined) : undefined;
     harms.set((culprit ?? fix).finding, harm);
     added = without(culprit ?? fix);
@@ -168,7 +176,7 @@ function dropHarmfulAdditions(
 }
 
 /** The fix as it is written to the report. */
-function reportedFix(finding: Finding, harm: SimulationProblem | undefined): Fix {
+function reportedFix(finding: CheckFinding, harm: FixSimulationProblem | undefined): FindingFix {
   const { effects, ...fix } = finding.fix!;
   if (!isInFixScript(finding)) return fix;
   if (harm === undefined) return { ...fix, simulated: effects !== undefined };
@@ -176,7 +184,7 @@ function reportedFix(finding: Finding, harm: SimulationProblem | undefined): Fix
   return { ...(fix.by === undefined ? {} : { by: fix.by }), ...worsens, text: `${harmText(harm)} ${fix.text}` };
 }
 
-function harmText(harm: SimulationProblem): string {
+function harmText(harm: FixSimulationProblem): string {
   switch (harm.kind) {
     case 'worse':
       return `Not written to the fix script, because it would make another finding worse: ${harm.findings
@@ -194,7 +202,7 @@ function harmText(harm: SimulationProblem): string {
   }
 }
 
-function withoutEffects(finding: Finding): Finding {
+function withoutEffects(finding: CheckFinding): CheckFinding {
   if (finding.fix?.effects === undefined) return finding;
   const { effects: _effects, ...fix } = finding.fix;
   return { ...finding, fix };

@@ -1,11 +1,11 @@
-import type { PreflightReport, VerdictAfterFixes } from './report.ts';
-import type { ReportConclusion } from './verdict.ts';
+import type { PreflightReport, PreflightVerdictAfterFixes } from './report.ts';
+import type { PreflightConclusion } from './verdict.ts';
 
 /** The verdict after a run of the fix script. Findings whose fix was not simulated count as not fixed. */
 export function describeVerdictAfterFixes(
-  { verdict, ok, proven, findings }: ReportConclusion,
+  { verdict, ok, proven, findings }: PreflightConclusion,
   notSimulated: readonly string[],
-): VerdictAfterFixes {
+): PreflightVerdictAfterFixes {
   const blockers = findings.filter(
     ({ status, blocks, accepted }) => status === 'fail' && blocks.length > 0 && accepted !== true,
   );

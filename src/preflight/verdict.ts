@@ -1,8 +1,8 @@
-import type { Finding, FindingStatus, MigrationMethod } from './finding.ts';
-import type { DatabaseVerdict, PreflightReport, PreflightVerdict, VerdictPremise } from './report.ts';
+import type { CheckFinding, MigrationMethod, PreflightFindingStatus } from './finding.ts';
+import type { DatabasePreflightVerdict, PreflightReport, PreflightVerdict, PreflightVerdictPremise } from './report.ts';
 
-export interface VerdictInput {
-  readonly findings: readonly Finding[];
+export interface PreflightVerdictInput {
+  readonly findings: readonly CheckFinding[];
   /** The databases to migrate; empty if they are not known. */
   readonly databases: readonly string[];
   /** The migration methods of the engine, best first. */
@@ -19,17 +19,17 @@ export interface VerdictInput {
   readonly mayBlock: (id: string) => readonly MigrationMethod[];
 }
 
-export type ReportConclusion = Pick<
+export type PreflightConclusion = Pick<
   PreflightReport,
   'verdict' | 'methods' | 'ok' | 'proven' | 'premises' | 'data_loss' | 'summary' | 'findings' | 'databases'
 >;
 
 /** Derives the verdict from all findings: the best method that no finding blocks, for each database and for all together. */
-export function deriveVerdict(weighing: VerdictInput): ReportConclusion {
+export function derivePreflightVerdict(weighing: PreflightVerdictInput): PreflightConclusion {
   const { databases, methods, method, strict, accept } = weighing;
   const findings = weighing.findings.map((finding) => markAccepted(finding, accept));
   const blockers = findings.filter(({ status, accepted }) => status === 'fail' && accepted !== true);
-  const open = (candidates: readonly Finding[]) =>
+  const open = (candidates: readonly CheckFinding[]) =>
     methods.filter((one) => !candidates.some(({ blocks }) => blocks.includes(one)));
   const opened = open(blockers);
   const verdict = opened[0] ?? 'blocked';
@@ -48,8 +48,8 @@ export function deriveVerdict(weighing: VerdictInput): ReportConclusion {
     ),
     summary: summarize(findings),
     findings,
-    databases: databases.map((name): DatabaseVerdict => {
-      const own = blockers.filter((finding) => concernsDatabase(finding, name));
+    databases: databases.map((name): DatabasePreflightVerdict => {
+      const own = blockers.filter((finding) => isFindingAboutDatabase(finding, name));
       const reasons = own.filter(({ blocks }) => blocks.length > 0).map(({ id }) => id);
       return { name, verdict: open(own)[0] ?? 'blocked', reasons };
     }),
@@ -57,11 +57,11 @@ export function deriveVerdict(weighing: VerdictInput): ReportConclusion {
 }
 
 /** Whether a finding of the server or of a database concerns the given database. */
-export function concernsDatabase({ database, only }: Finding, name: string): boolean {
+export function isFindingAboutDatabase({ database, only }: CheckFinding, name: string): boolean {
   return database === undefined ? only === undefined || only.includes(name) : database === name;
 }
 
-function markAccepted(finding: Finding, accept: readonly string[]): Finding {
+function markAccepted(finding: CheckFinding, accept: readonly string[]): CheckFinding {
   const waivable = ['fail', 'warn', 'unknown'].includes(finding.status);
   return waivable && accept.includes(finding.id) ? { ...finding, accepted: true } : finding;
 }
@@ -70,9 +70,9 @@ function markAccepted(finding: Finding, accept: readonly string[]): Finding {
 const rehearsal = 'cloudctl db rehearse';
 
 /** Returns one premise for each check, however many databases it concerns. */
-function premisesOf(findings: readonly Finding[]): readonly VerdictPremise[] {
+function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdictPremise[] {
   const ids = [...new Set(findings.map(({ id }) => id))];
-  return ids.flatMap((id): VerdictPremise[] => {
+  return ids.flatMap((id): PreflightVerdictPremise[] => {
     const own = findings.filter((finding) => finding.id === id);
     const [first] = own;
     if (first === undefined) return [];
@@ -93,15 +93,15 @@ function premisesOf(findings: readonly Finding[]): readonly VerdictPremise[] {
 }
 
 function leavesVerdictUnproven(
-  { status, id }: Finding,
+  { status, id }: CheckFinding,
   verdict: PreflightVerdict,
-  { mayBlock }: VerdictInput,
+  { mayBlock }: PreflightVerdictInput,
 ): boolean {
   if (status !== 'unknown' || verdict === 'blocked') return false;
   return mayBlock(id).includes(verdict);
 }
 
-function summarize(findings: readonly Finding[]): Readonly<Record<FindingStatus, number>> {
+function summarize(findings: readonly CheckFinding[]): Readonly<Record<PreflightFindingStatus, number>> {
   const summary = { pass: 0, fail: 0, warn: 0, skip: 0, unknown: 0, info: 0 };
   for (const { status } of findings) summary[status] += 1;
   return summary;

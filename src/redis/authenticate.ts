@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
-import { errorCodeOf, redactServerMessage } from './command-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { parseRedisErrorCode, redactServerMessage } from './command-error.ts';
 import { exchangeRedisLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
 import type { RedisSource } from './source.ts';
@@ -21,7 +21,7 @@ export interface RedisAuthOutcome {
  * Sends AUTH and PING on a new connection. ioredis does not send AUTH, because it hides some errors of AUTH, prints
  * others, and keeps the password in its errors. Throws a ConnectError with the server's own message.
  */
-export async function authenticate(
+export async function authenticateRedisConnection(
   socket: Socket,
   source: RedisSource,
   options: RedisConnectOptions,
@@ -32,12 +32,12 @@ export async function authenticate(
   const authentication: RedisAuthOutcome = auth ?? { auth: 'open' };
   if (!reply.startsWith('-')) return authentication;
   const message = redactServerMessage(reply.slice(1), source);
-  const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : errorCodeOf(message);
-  if (loginErrors.has(code)) throw new ConnectError('startup', code, message);
+  const code = /^ERR operation not permitted/i.test(message) ? 'NOAUTH' : parseRedisErrorCode(message);
+  if (loginErrors.has(code)) throw new DatabaseConnectError('startup', code, message);
   return { ...authentication, notice: { code, message } };
 }
 
-const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', connectErrorCodes.maxClients]);
+const loginErrors: ReadonlySet<string> = new Set(['NOAUTH', 'DENIED', databaseConnectErrorCodes.maxClients]);
 
 async function sendAuth(
   socket: Socket,
@@ -53,5 +53,5 @@ async function sendAuth(
   if (/no password is set|without any password configured/i.test(message)) {
     return { auth: 'needless', authReply: message };
   }
-  throw new ConnectError('startup', errorCodeOf(message), message);
+  throw new DatabaseConnectError('startup', parseRedisErrorCode(message), message);
 }

@@ -1,15 +1,21 @@
 import type { Socket } from 'node:net';
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
-import { createResponseMemory } from '../platform/response-memory.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { createDatabaseResponseMemory } from '../platform/response-memory.ts';
 import type { TlsConnectionInfo } from '../platform/tls-session.ts';
-import { authenticate, type RedisAuthOutcome } from './authenticate.ts';
-import { checkReplies } from './checked-replies.ts';
-import { abortReason, CommandError, errorCodeOf, redactServerMessage, toRedisConnectError } from './command-error.ts';
-import { explainConnectError } from './explain-connect-error.ts';
+import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
+import { checkRedisReplies } from './checked-replies.ts';
+import {
+  getRedisAbortReason,
+  parseRedisErrorCode,
+  RedisCommandError,
+  redactServerMessage,
+  toRedisConnectError,
+} from './command-error.ts';
+import { explainRedisConnectError } from './explain-connect-error.ts';
 import type { Client } from './ioredis.ts';
 import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
-import { createReplyReader } from './reply-reader.ts';
-import { type RedisCommand, type RedisConnectOptions, sendCommand } from './send-command.ts';
+import { createRedisReplyReader } from './reply-reader.ts';
+import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-command.ts';
 import type { RedisSource } from './source.ts';
 import { withTimeLimit } from './time-limit.ts';
 
@@ -38,14 +44,14 @@ export async function connectRedis(source: RedisSource, options: RedisConnectOpt
   try {
     return await open(source, options);
   } catch (error) {
-    throw error instanceof ConnectError ? await explainConnectError(error, source, options) : error;
+    throw error instanceof DatabaseConnectError ? await explainRedisConnectError(error, source, options) : error;
   }
 }
 
 async function open(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {
   const connection = await openRedisSocket(source, options);
   try {
-    const authentication = await authenticate(connection.socket, source, options);
+    const authentication = await authenticateRedisConnection(connection.socket, source, options);
     return await createSession(connection, authentication, source, options);
   } catch (error) {
     connection.socket.destroy();
@@ -76,25 +82,28 @@ async function createSession(
   // The listener is empty, because callers receive errors with their reply, and ioredis prints errors without a
   // listener.
   client.on('error', () => {});
-  const reader = createReplyReader(options.memory ?? createResponseMemory('statement'));
-  const replyFailure = checkReplies(socket, reader);
+  const reader = createRedisReplyReader(options.memory ?? createDatabaseResponseMemory('statement'));
+  const replyFailure = checkRedisReplies(socket, reader);
   await client.connect();
   const drop = () => {
     reader.close();
     socket.destroy();
   };
   const toError = (error: unknown) => {
-    if (error instanceof CommandError) return error;
+    if (error instanceof RedisCommandError) return error;
     const refused = replyFailure();
-    if (refused instanceof Error) return new CommandError(connectErrorCodes.protocol, refused.message, true);
-    if (error instanceof DOMException) return new CommandError(connectErrorCodes.aborted, abortReason(error), true);
-    if (!(error instanceof ReplyError)) return new CommandError(connectErrorCodes.closed, closedByServer, true);
+    if (refused instanceof Error)
+      return new RedisCommandError(databaseConnectErrorCodes.protocol, refused.message, true);
+    if (error instanceof DOMException)
+      return new RedisCommandError(databaseConnectErrorCodes.aborted, getRedisAbortReason(error), true);
+    if (!(error instanceof ReplyError))
+      return new RedisCommandError(databaseConnectErrorCodes.closed, closedByServer, true);
     const message = redactServerMessage(error.message, source);
-    return new CommandError(errorCodeOf(message), message, false);
+    return new RedisCommandError(parseRedisErrorCode(message), message, false);
   };
   options.signal?.addEventListener('abort', drop);
   const send = async (call: Client['call'], command: RedisCommand, limit = 10_000) => {
-    const reply = await awaitReply(() => sendCommand(command, options, (sent) => call.apply(client, [...sent])), {
+    const reply = await awaitReply(() => sendRedisCommand(command, options, (sent) => call.apply(client, [...sent])), {
       limit,
       signal: options.signal,
       drop,
@@ -131,14 +140,15 @@ interface ReplyOptions {
   readonly limit: number;
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
-  readonly toError: (error: unknown) => CommandError;
+  readonly toError: (error: unknown) => RedisCommandError;
 }
 
 async function awaitReply(
   call: () => Promise<unknown>,
   { limit, signal, drop, toError }: ReplyOptions,
 ): Promise<RedisReply> {
-  const late = () => new CommandError(connectErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
+  const late = () =>
+    new RedisCommandError(databaseConnectErrorCodes.timeout, `no response within ${limit / 1000} s`, true);
   try {
     return await withTimeLimit<RedisReply>({ limit }, late, (resolve, reject) => {
       call().then((value) => resolve(decodeReply(value)), reject);

@@ -1,5 +1,5 @@
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
-import { errorCodeOf, redactServerMessage } from './command-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { parseRedisErrorCode, redactServerMessage } from './command-error.ts';
 import { openRedisSocket } from './redis-socket.ts';
 import { exchangeRedisLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
@@ -9,43 +9,48 @@ import type { RedisSource } from './source.ts';
  * Finds out why a connection failed without a reason, with further connections that send no password. A server with
  * another TLS setting closes the connection without a message, or never responds.
  */
-export async function explainConnectError(
-  error: ConnectError,
+export async function explainRedisConnectError(
+  error: DatabaseConnectError,
   source: RedisSource,
   options: RedisConnectOptions,
-): Promise<ConnectError> {
+): Promise<DatabaseConnectError> {
   const short = { ...options, limit: Math.min(options.limit, 2000) };
   if (source.ssl === 'require') {
     const isUnclear =
-      error.phase === 'tls' && error.code === connectErrorCodes.tls && /no response|was closed/.test(error.message);
+      error.phase === 'tls' &&
+      error.code === databaseConnectErrorCodes.tls &&
+      /no response|was closed/.test(error.message);
     if (!isUnclear || !(await speaksPlain(source, short))) return error;
-    return new ConnectError(
+    return new DatabaseConnectError(
       'tls',
-      connectErrorCodes.noTls,
+      databaseConnectErrorCodes.noTls,
       'the server does not support TLS on this port (it responds without TLS)',
     );
   }
   if (
     error.phase !== 'startup' ||
-    (error.code !== connectErrorCodes.closed && error.code !== connectErrorCodes.timeout)
+    (error.code !== databaseConnectErrorCodes.closed && error.code !== databaseConnectErrorCodes.timeout)
   ) {
     return error;
   }
   const said = await unsolicitedError(source, short);
   if (said !== undefined) return said;
   if (!(await speaksTls(source, short))) return error;
-  return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server requires TLS on this port');
+  return new DatabaseConnectError('startup', databaseConnectErrorCodes.onlyTls, 'the server requires TLS on this port');
 }
 
 /**
  * Reads the error that a server sends before it closes the connection, without sending any bytes, because the operating
  * system may drop the error otherwise.
  */
-async function unsolicitedError(source: RedisSource, options: RedisConnectOptions): Promise<ConnectError | undefined> {
+async function unsolicitedError(
+  source: RedisSource,
+  options: RedisConnectOptions,
+): Promise<DatabaseConnectError | undefined> {
   const line = await readLine(source, undefined, { ...options, limit: 500 });
   if (line?.startsWith('-') !== true) return undefined;
   const message = redactServerMessage(line.slice(1), source);
-  return new ConnectError('startup', errorCodeOf(message), message);
+  return new DatabaseConnectError('startup', parseRedisErrorCode(message), message);
 }
 
 async function speaksPlain(source: RedisSource, options: RedisConnectOptions): Promise<boolean> {

@@ -84,10 +84,10 @@ export interface RedisInfoLines<Field extends string> extends Iterable<readonly 
 export type RedisInfo = RedisInfoLines<RedisInfoField>;
 
 /** The value for a server whose INFO could not be read: no fields. */
-export const emptyInfo: RedisInfo = new Map<string, string>();
+export const emptyRedisInfo: RedisInfo = new Map<string, string>();
 
 /** Parses lines of `name:value`; lines that begin with # are section headings. */
-export function parseInfo(text: string): ReadonlyMap<string, string> {
+export function parseRedisInfo(text: string): ReadonlyMap<string, string> {
   const lines = text.split('\n').map((line) => line.trim());
   return new Map(
     lines.flatMap((line): [string, string][] => {
@@ -98,7 +98,7 @@ export function parseInfo(text: string): ReadonlyMap<string, string> {
 }
 
 /** A field of INFO as a number; undefined if it is absent or not a number. */
-export function infoNumber<Field extends string>(
+export function readRedisInfoNumber<Field extends string>(
   info: RedisInfoLines<Field>,
   field: NoInfer<Field>,
 ): number | undefined {
@@ -108,7 +108,7 @@ export function infoNumber<Field extends string>(
 }
 
 /** Parses the parts of an INFO value such as `keys=1,expires=0,avg_ttl=0`. */
-export function parseInfoFields(value: string): ReadonlyMap<string, string> {
+export function parseRedisInfoFields(value: string): ReadonlyMap<string, string> {
   return new Map(
     value.split(',').flatMap((part): [string, string][] => {
       const at = part.indexOf('=');
@@ -131,7 +131,7 @@ export function parseKeyspace(info: RedisInfo): readonly KeyspaceEntry[] {
   return [...info]
     .flatMap(([name, value]) => {
       const index = /^db(\d+)$/.exec(name)?.[1];
-      const fields = parseInfoFields(value);
+      const fields = parseRedisInfoFields(value);
       const count = (field: string) => Number(fields.get(field) ?? 0);
       if (index === undefined) return [];
       return [

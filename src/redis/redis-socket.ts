@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
-import { ConnectError, closedDuringHandshake, connectErrorCodes } from '../platform/connect-error.ts';
+import { closedDuringHandshake, DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
 import { toRedisConnectError } from './command-error.ts';
 import type { RedisSource } from './source.ts';
@@ -43,7 +43,7 @@ function isPubliclyTrusted(secure: TLSSocket, { ca }: RedisSource): boolean {
 
 async function connectTcp(source: RedisSource, timeLimit: TimeLimit): Promise<Socket> {
   const socket = new Socket();
-  const late = () => new ConnectError('network', connectErrorCodes.timeout, 'no response');
+  const late = () => new DatabaseConnectError('network', databaseConnectErrorCodes.timeout, 'no response');
   try {
     return await withTimeLimit<Socket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(socket);
@@ -61,11 +61,12 @@ async function connectTcp(source: RedisSource, timeLimit: TimeLimit): Promise<So
 
 async function startTls(socket: Socket, source: RedisSource, timeLimit: TimeLimit): Promise<TLSSocket> {
   const secure = connectTls({ socket, ...redisTlsOptions(source) });
-  const late = () => new ConnectError('tls', connectErrorCodes.tls, noHandshakeResponse);
+  const late = () => new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, noHandshakeResponse);
   try {
     return await withTimeLimit<TLSSocket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(secure);
-      const closed = () => reject(new ConnectError('tls', connectErrorCodes.tls, closedDuringHandshake));
+      const closed = () =>
+        reject(new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, closedDuringHandshake));
       secure.once('secureConnect', done).once('error', reject).once('close', closed);
       return () =>
         void secure.off('secureConnect', done).off('error', reject).off('close', closed).on('error', ignoreError);

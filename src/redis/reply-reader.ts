@@ -1,6 +1,6 @@
-import type { ResponseMemory } from '../platform/response-memory.ts';
+import type { DatabaseResponseMemory } from '../platform/response-memory.ts';
 
-export interface ReplyReader {
+export interface RedisReplyReader {
   /** Checks the bytes of the server as they arrive. Throws an Error for bytes that no Redis server may send. */
   read(chunk: Buffer): void;
   /** Must be called when a caller has received a reply, which then no longer counts. */
@@ -22,7 +22,7 @@ const elementCost = 8;
  * Checks replies in RESP 2 before ioredis parses them, because ioredis allocates an array of any announced length, and
  * does not terminate on some malformed lengths. https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
-export function createReplyReader(memory: ResponseMemory): ReplyReader {
+export function createRedisReplyReader(memory: DatabaseResponseMemory): RedisReplyReader {
   const use = memory.open();
   /** The number of elements that each incomplete array still lacks. */
   const open: number[] = [];

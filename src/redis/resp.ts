@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import { ConnectError, connectErrorCodes } from '../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { toRedisConnectError } from './command-error.ts';
-import { type RedisCommand, type RedisConnectOptions, sendCommand } from './send-command.ts';
+import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-command.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 /** Encodes a command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */
-export function encodeCommand(command: RedisCommand): Buffer {
+export function encodeRedisCommand(command: RedisCommand): Buffer {
   const parts = command.map((part) => (part instanceof Uint8Array ? part : Buffer.from(part)));
   return Buffer.concat([
     Buffer.from(`*${parts.length}\r\n`),
@@ -22,7 +22,8 @@ export async function exchangeRedisLine(
   command: RedisCommand | undefined,
   options: RedisConnectOptions,
 ): Promise<string> {
-  const late = () => new ConnectError('startup', connectErrorCodes.timeout, 'connected, but no response');
+  const late = () =>
+    new DatabaseConnectError('startup', databaseConnectErrorCodes.timeout, 'connected, but no response');
   try {
     return await withTimeLimit<string>(options, late, (resolve, reject) => {
       let received = Buffer.alloc(0);
@@ -38,10 +39,13 @@ export async function exchangeRedisLine(
         return resolve(received.subarray(0, end).toString('utf8').replace(/\r$/, ''));
       };
       const closed = () =>
-        reject(new ConnectError('startup', connectErrorCodes.closed, 'the server closed the connection'));
+        reject(
+          new DatabaseConnectError('startup', databaseConnectErrorCodes.closed, 'the server closed the connection'),
+        );
       socket.on('data', take).once('error', reject).once('close', closed).resume();
       if (socket.destroyed) closed();
-      else if (command !== undefined) sendCommand(command, options, (sent) => socket.write(encodeCommand(sent)));
+      else if (command !== undefined)
+        sendRedisCommand(command, options, (sent) => socket.write(encodeRedisCommand(sent)));
       return () => void socket.off('data', take).off('error', reject).off('close', closed);
     });
   } catch (error) {
@@ -50,17 +54,21 @@ export async function exchangeRedisLine(
 }
 
 /** The error for bytes with which no reply of a Redis server begins; undefined if they may be a reply. */
-function nonRedisError(received: Buffer): ConnectError | undefined {
+function nonRedisError(received: Buffer): DatabaseConnectError | undefined {
   const first = received[0];
   // The beginning of a TLS alert record: type 21, then the major version 3 (RFC 8446 §5.1).
   if (first === 0x15 && (received.length === 1 || received[1] === 0x03)) {
-    return new ConnectError('startup', connectErrorCodes.onlyTls, 'the server requires TLS on this port');
+    return new DatabaseConnectError(
+      'startup',
+      databaseConnectErrorCodes.onlyTls,
+      'the server requires TLS on this port',
+    );
   }
   const isReply = first === undefined || '+-:$*\r\n'.includes(String.fromCharCode(first));
   if (isReply && received.length < 65_536) return undefined;
-  return new ConnectError(
+  return new DatabaseConnectError(
     'startup',
-    connectErrorCodes.protocol,
+    databaseConnectErrorCodes.protocol,
     'the service on this port does not use the Redis protocol',
   );
 }

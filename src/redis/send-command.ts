@@ -1,4 +1,4 @@
-import type { ResponseMemory } from '../platform/response-memory.ts';
+import type { DatabaseResponseMemory } from '../platform/response-memory.ts';
 import type { TimeLimit } from './time-limit.ts';
 
 /** The name of a command and its arguments, which may be bytes because keys need not be text. */
@@ -8,13 +8,13 @@ export interface RedisConnectOptions extends TimeLimit {
   /**
    * Memory limit shared by sessions whose replies are kept at the same time (default: a limit for each reply alone).
    */
-  readonly memory?: ResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemory | undefined;
   /** Called with every command just before it is sent, in which a password is replaced by `***`. */
   readonly onCommand?: ((command: RedisCommand) => void) | undefined;
 }
 
 /** Every command to a Redis server is sent by this function, so that all commands are reported and counted. */
-export function sendCommand<T>(
+export function sendRedisCommand<T>(
   command: RedisCommand,
   { onCommand }: Pick<RedisConnectOptions, 'onCommand'>,
   transmit: (command: RedisCommand) => T,

@@ -25,7 +25,7 @@ export const redisProductNames: Readonly<Record<RedisProduct, string>> = {
 };
 
 /** The product and version in the reply to INFO; undefined: INFO has no version. */
-export function parseServerVersion(info: RedisInfo): RedisServerVersion | undefined {
+export function parseRedisServerVersion(info: RedisInfo): RedisServerVersion | undefined {
   const redis = info.get('redis_version') ?? '';
   const own = versionFields.find(([, name]) => info.has(name));
   const product = own?.[0] ?? (isKeydb(info) ? 'keydb' : info.get('server_name') === 'valkey' ? 'valkey' : 'redis');
@@ -55,7 +55,7 @@ export interface RedisTargetVersion {
 }
 
 /** Parses a version such as `8`, `7.2`, `valkey-8`, `Redis 7.2.4`; undefined if the text is not a version. */
-export function parseTargetVersion(text: string): RedisTargetVersion | undefined {
+export function parseRedisTargetVersion(text: string): RedisTargetVersion | undefined {
   const [, name, major, minor] = /^\s*(redis|valkey)?[\s\-:/v]*(\d+)(?:\.(\d+))?(?:\.\S*)?\s*$/i.exec(text) ?? [];
   if (major === undefined) return undefined;
   const product = name?.toLowerCase();
@@ -78,7 +78,7 @@ export function compatibleRedisVersion({
  * Whether a version is at least another version; without a minor version, the newest release of the major version is
  * assumed.
  */
-export function isVersionAtLeast(
+export function isRedisVersionAtLeast(
   version: { readonly major: number; readonly minor: number | undefined },
   major: number,
   minor: number,

@@ -1,5 +1,5 @@
 import {
-  areAllStreaming,
+  areAllDatabasesStreaming,
   hasMigrationEnded,
   type MigrationState,
   type TableSyncState,
@@ -7,7 +7,7 @@ import {
 import type { RunningMigration } from '../engine/running-migration.ts';
 import type { Clock } from '../platform/host.ts';
 
-export interface CatchUpResult {
+export interface RehearsalCatchUpResult {
   /**
    * Result of the wait. `arrived`: all tables are replicated; `over`: the migration ended; `stuck`: no progress within
    * the stall timeout.
@@ -17,7 +17,7 @@ export interface CatchUpResult {
   readonly seconds: ReadonlyMap<string, number>;
 }
 
-export interface CatchUpOptions {
+export interface RehearsalCatchUpOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Milliseconds between two polls of the migration. */
@@ -28,10 +28,10 @@ export interface CatchUpOptions {
 }
 
 /** Waits until every table of every running database is replicated. Rejects when the signal aborts. */
-export async function waitForCatchUp(
+export async function waitForRehearsalCatchUp(
   migration: RunningMigration,
-  { clock, signal, poll, stallTimeout, onState }: CatchUpOptions,
-): Promise<CatchUpResult> {
+  { clock, signal, poll, stallTimeout, onState }: RehearsalCatchUpOptions,
+): Promise<RehearsalCatchUpResult> {
   const startedAt = clock.now();
   const seconds = new Map<string, number>();
   const isProgress = createProgressTracker();
@@ -47,7 +47,7 @@ export async function waitForCatchUp(
     if (isOver(state)) return { kind: 'over', seconds };
     // While a dump finishes, its status is syncing, but its rows can be compared only after it has ended.
     const isFinishing = state.databases.some(({ phase }) => phase === 'finishing');
-    if (areAllStreaming(state.databases) && !isFinishing) return { kind: 'arrived', seconds };
+    if (areAllDatabasesStreaming(state.databases) && !isFinishing) return { kind: 'arrived', seconds };
     if (isProgress(state)) progressAt = now;
     if (now - progressAt >= stallTimeout) {
       for (const { name } of state.databases) if (!seconds.has(name)) seconds.set(name, (now - startedAt) / 1000);

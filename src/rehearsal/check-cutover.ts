@@ -1,20 +1,20 @@
-import type { Api } from '../api/client.ts';
-import { describeMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
+import type { ApiClient } from '../api/client.ts';
+import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { redactedReason } from '../engine/migration-error.ts';
+import { redactErrorReason } from '../engine/migration-error.ts';
 import { CliError } from '../errors.ts';
-import { ConnectError } from '../platform/connect-error.ts';
+import { DatabaseConnectError } from '../platform/connect-error.ts';
 import type { Clock } from '../platform/host.ts';
-import { QueryError } from '../postgresql/query-error.ts';
-import { CommandError } from '../redis/command-error.ts';
+import { PostgresqlQueryError } from '../postgresql/query-error.ts';
+import { RedisCommandError } from '../redis/command-error.ts';
 import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
-import type { PollResult } from '../watch/source-watcher.ts';
-import type { WatchRecord } from '../watch/watch-record.ts';
-import { watchSource } from '../watch/watch-source.ts';
+import type { SourcePollResult } from '../watch/source-watcher.ts';
+import type { MigrationWatchRecord } from '../watch/watch-record.ts';
+import { pollWatchedSource } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
-import { type CutoverFacts, hasNoWrites } from './cutover-checklist.ts';
+import { type CutoverFacts, isSourceWithoutWrites } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
-import { countWrites, readWriteActivity } from './write-activity.ts';
+import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
 export interface CutoverOptions {
   readonly cluster: string;
@@ -22,7 +22,7 @@ export interface CutoverOptions {
   readonly target: DbSource;
   readonly ignoreDbs: readonly string[];
   readonly slots: readonly string[];
-  readonly record: WatchRecord | undefined;
+  readonly record: MigrationWatchRecord | undefined;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called before each check of the cut-over. */
@@ -37,7 +37,7 @@ const watchLimit = 20_000;
  * service. A check that depends on earlier checks is not run while one of them is not done.
  * @throws CliError `source_unreachable`, or the error of the resource API for a session that cannot be used
  */
-export async function checkCutover(api: Api, options: CutoverOptions): Promise<CutoverFacts> {
+export async function checkCutover(api: ApiClient, options: CutoverOptions): Promise<CutoverFacts> {
   const { source, target, clock, signal, ignoreDbs, onCheck } = options;
   const { engine } = source;
   const migration = await readMigrationFact(api, options.cluster);
@@ -48,9 +48,9 @@ export async function checkCutover(api: Api, options: CutoverOptions): Promise<C
   const lag = await watchUntilIdle(options, hasEnded ? minimumWatch : watchLimit);
   const after = await readSourceActivity(options);
   const seconds = Math.round((clock.now() - startedAt) / 1000);
-  const writes = { count: countWrites(before, after), open: after.open, seconds };
+  const writes = { count: countWritesBetweenReadings(before, after), open: after.open, seconds };
   const facts: CutoverFacts = { engine, migration, writes, lag };
-  if (!hasNoWrites(facts) || !(lag.isIdle || hasEnded)) return facts;
+  if (!isSourceWithoutWrites(facts) || !(lag.isIdle || hasEnded)) return facts;
   const sequences = await readSequenceFact(options);
   if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
   const named = sequences === undefined ? {} : { sequences };
@@ -65,11 +65,11 @@ export async function checkCutover(api: Api, options: CutoverOptions): Promise<C
 
 const minimumWatch = 5000;
 
-async function readMigrationFact(api: Api, cluster: string): Promise<CutoverFacts['migration']> {
+async function readMigrationFact(api: ApiClient, cluster: string): Promise<CutoverFacts['migration']> {
   try {
     const shown = await fetchOnlineMigration(api, cluster);
     if (shown === undefined) return 'the service shows no migration into this cluster';
-    return { hasEnded: isEndedMigrationStatus(shown.status), description: describeMigration(shown) };
+    return { hasEnded: isEndedMigrationStatus(shown.status), description: describeOnlineMigration(shown) };
   } catch (error) {
     // Without a session no step of the checklist can be done.
     if (error instanceof CliError && error.exitCode !== 4) return error.message;
@@ -79,10 +79,10 @@ async function readMigrationFact(api: Api, cluster: string): Promise<CutoverFact
 
 async function readSourceActivity({ source, signal }: CutoverOptions) {
   try {
-    return await readWriteActivity(source, signal);
+    return await readServerWriteActivity(source, signal);
   } catch (error) {
     if (signal.aborted || !isServerError(error)) throw error;
-    const reason = redactedReason(error, source.source.password);
+    const reason = redactErrorReason(error, source.source.password);
     throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
       hint: 'run `cloudctl db preflight` with the same options to find the cause',
     });
@@ -94,8 +94,8 @@ async function watchUntilIdle(
   limit: number,
 ): Promise<NonNullable<CutoverFacts['lag']>> {
   const end = clock.now() + limit;
-  let last: PollResult | undefined;
-  for await (const result of watchSource(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
+  let last: SourcePollResult | undefined;
+  for await (const result of pollWatchedSource(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
     last = result;
     const isIdle = result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
     if (isIdle) return { isIdle, observed: `nothing left to replicate in ${result.idlePolls} polls` };
@@ -105,7 +105,7 @@ async function watchUntilIdle(
   return { isIdle: false, observed: last === undefined ? 'the source was not read' : describePoll(last) };
 }
 
-function describePoll({ ending, outage, sample }: PollResult): string {
+function describePoll({ ending, outage, sample }: SourcePollResult): string {
   const [violation] = sample.violations;
   if (ending !== undefined) return ending.message;
   if (outage !== undefined) return outage;
@@ -128,10 +128,10 @@ async function orReason<T>({ source, target, signal }: CutoverOptions, work: () 
     if (signal.aborted) throw error;
     if (error instanceof CliError && error.code !== 'usage') return error.message;
     if (!isServerError(error)) throw error;
-    return redactedReason(error, source.source.password, target.source.password);
+    return redactErrorReason(error, source.source.password, target.source.password);
   }
 }
 
 function isServerError(error: unknown): boolean {
-  return [ConnectError, QueryError, CommandError].some((kind) => error instanceof kind);
+  return [DatabaseConnectError, PostgresqlQueryError, RedisCommandError].some((kind) => error instanceof kind);
 }

@@ -1,5 +1,5 @@
-import type { TableContent } from '../postgresql/table-digest.ts';
-import type { ComparisonState, SequenceComparison, TableCount } from './rehearsal-report.ts';
+import type { TableContentDigest } from '../postgresql/table-digest.ts';
+import type { SequenceComparison, TableComparison, TableComparisonState } from './rehearsal-report.ts';
 
 /** Row counts by table name. */
 export type RowCounts = ReadonlyMap<string, number>;
@@ -8,18 +8,18 @@ export type RowCounts = ReadonlyMap<string, number>;
  * Row counts of the source, from before and after the count of the target. Whether all rows of the first count of the
  * source were replicated before the target was counted.
  */
-export interface RowCountRound {
+export interface RowCountReadings {
   readonly before: RowCounts;
   readonly target: RowCounts;
   readonly after: RowCounts;
 }
 
 /** Whether another comparison may find the table equal. */
-export function mayBecomeEqual({ state }: Pick<TableCount, 'state'>): boolean {
+export function canTableBecomeEqual({ state }: Pick<TableComparison, 'state'>): boolean {
   return state === 'differs' || state === 'not_comparable';
 }
 
-export function compareCounts({ before, target, after }: RowCountRound): readonly TableCount[] {
+export function compareRowCounts({ before, target, after }: RowCountReadings): readonly TableComparison[] {
   return [...before].map(([name, first]) => {
     const targetRows = target.get(name) ?? null;
     const last = after.get(name) ?? null;
@@ -33,14 +33,17 @@ export function compareCounts({ before, target, after }: RowCountRound): readonl
 }
 
 /**
- * Compares like `compareCounts`, but a table is equal only if its rows are equal and did not change between the two
+ * Compares like `compareRowCounts`, but a table is equal only if its rows are equal and did not change between the two
  * readings of the source.
  * @param isConfirmed the target has received all rows of the first reading, so rows that are missing on the target are
  * lost
  */
-export function compareContents({ before, target, after }: ContentRound, isConfirmed: boolean): readonly TableCount[] {
+export function compareTableContents(
+  { before, target, after }: TableContentReadings,
+  isConfirmed: boolean,
+): readonly TableComparison[] {
   const counts = { before: rowCounts(before), target: rowCounts(target), after: rowCounts(after) };
-  return compareCounts(counts).map((one): TableCount => {
+  return compareRowCounts(counts).map((one): TableComparison => {
     const [first, there, last] = [before, target, after].map((round) => round.get(one.name)?.digest);
     if (!isConfirmed && there !== undefined && first !== last) return { ...one, state: 'not_comparable' };
     if (one.state !== 'equal') return one;
@@ -49,17 +52,17 @@ export function compareContents({ before, target, after }: ContentRound, isConfi
   });
 }
 
-export interface ContentRound {
-  readonly before: ReadonlyMap<string, TableContent>;
-  readonly target: ReadonlyMap<string, TableContent>;
-  readonly after: ReadonlyMap<string, TableContent>;
+export interface TableContentReadings {
+  readonly before: ReadonlyMap<string, TableContentDigest>;
+  readonly target: ReadonlyMap<string, TableContentDigest>;
+  readonly after: ReadonlyMap<string, TableContentDigest>;
 }
 
-function rowCounts(contents: ReadonlyMap<string, TableContent>): RowCounts {
+function rowCounts(contents: ReadonlyMap<string, TableContentDigest>): RowCounts {
   return new Map([...contents].map(([name, { rows }]) => [name, rows]));
 }
 
-function comparisonState(before: number, target: number | null, after: number | null): ComparisonState {
+function comparisonState(before: number, target: number | null, after: number | null): TableComparisonState {
   if (target === null) return 'differs';
   if (after === null) return 'not_comparable';
   if (after === before) return target === before ? 'equal' : 'differs';
@@ -78,9 +81,9 @@ export function compareSequences(
   return [...before].map(([name, first]) => {
     const there = target.get(name);
     const last = after.get(name) ?? first;
-    if ([first, there, last].includes(unreadableSequence)) {
+    if ([first, there, last].includes(unreadableSequenceState)) {
       const [source = null, target = null] = [last, there].map((value) =>
-        value === unreadableSequence ? null : value,
+        value === unreadableSequenceState ? null : value,
       );
       return { name, source, target, state: 'not_comparable' };
     }
@@ -89,9 +92,9 @@ export function compareSequences(
 }
 
 /** The result of a server for a sequence on which the role has no privilege. */
-export const unreadableSequence = 'unreadable';
+export const unreadableSequenceState = 'unreadable';
 
-/** `last_value`, with a dot if `is_called` is false; null when it is not known; or `unreadableSequence`. */
+/** `last_value`, with a dot if `is_called` is false; null when it is not known; or `unreadableSequenceState`. */
 type SequenceStates = ReadonlyMap<string, string | null>;
 
 /** @param target the state on the target; undefined if the target has no such sequence */

@@ -1,21 +1,21 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
-import type { ComparisonLimits, ComparisonReport } from './comparison-report.ts';
-import { comparePostgresql } from './postgresql/compare-postgresql.ts';
-import { compareRedis } from './redis/compare-redis.ts';
+import type { DatabaseComparisonLimits, DatabaseComparisonReport } from './comparison-report.ts';
+import { comparePostgresqlServers } from './postgresql/compare-postgresql.ts';
+import { compareRedisServers } from './redis/compare-redis.ts';
 
 export interface CompareDatabasesOptions {
   readonly source: DbSource;
   readonly target: DbSource;
   /** Databases of the source that are not compared (PostgreSQL). */
   readonly ignoreDbs: readonly string[];
-  readonly clock: ComparisonLimits['clock'];
-  readonly signal: ComparisonLimits['signal'];
+  readonly clock: DatabaseComparisonLimits['clock'];
+  readonly signal: DatabaseComparisonLimits['signal'];
   /** Default: 3. */
   readonly maxRounds?: number;
   /** Default: 10,000. */
   readonly catchUpTimeout?: number;
-  readonly onProgress?: ComparisonLimits['onProgress'];
+  readonly onProgress?: DatabaseComparisonLimits['onProgress'];
 }
 
 /**
@@ -24,16 +24,16 @@ export interface CompareDatabasesOptions {
  * of different
  * engines, the same server twice, or unknown databases in `ignoreDbs`
  */
-export async function compareDatabases(options: CompareDatabasesOptions): Promise<ComparisonReport> {
+export async function compareDatabases(options: CompareDatabasesOptions): Promise<DatabaseComparisonReport> {
   const { source, target, clock } = options;
   const startedAt = clock.now();
   const { signal, ignoreDbs, maxRounds = 3, catchUpTimeout = 10_000, onProgress = () => {} } = options;
   const limits = { signal, clock, maxRounds, catchUpTimeout, onProgress };
   const compared =
     source.engine === 'postgresql' && target.engine === 'postgresql'
-      ? await comparePostgresql(source.source, target.source, { ...limits, ignoreDbs })
+      ? await comparePostgresqlServers(source.source, target.source, { ...limits, ignoreDbs })
       : source.engine === 'redis' && target.engine === 'redis'
-        ? await compareRedis(source.source, target.source, limits)
+        ? await compareRedisServers(source.source, target.source, limits)
         : undefined;
   if (compared === undefined)
     throw usageError('source and target are of different engines', 'give a target of the same engine with `--target`');

@@ -2,20 +2,23 @@ import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { CliError } from '../errors.ts';
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
-import type { ComparisonReport } from './comparison-report.ts';
-import { comparisonText } from './comparison-text.ts';
+import type { DatabaseComparisonReport } from './comparison-report.ts';
+import { formatDatabaseComparison } from './comparison-text.ts';
 
 /**
  * Prints the comparison report: as text for the output format table, as one row per table and sequence for csv and
  * ndjson.
  */
-export async function showComparison({ output, globals, host }: CommandIo, report: ComparisonReport): Promise<void> {
+export async function printDatabaseComparison(
+  { output, globals, host }: CommandIo,
+  report: DatabaseComparisonReport,
+): Promise<void> {
   const isShaped = globals.values('format').length > 0 || globals.value('query') !== undefined;
   if (output.format === 'table' && !isShaped) {
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.report(comparisonText(report, ink));
+    return output.report(formatDatabaseComparison(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0)
     return output.list(rowsOf(report), view);
@@ -26,7 +29,7 @@ export async function showComparison({ output, globals, host }: CommandIo, repor
  * The error of a comparison whose result is not equal: exit code 1 if something differs, 5 if something could not be
  * compared.
  */
-export function comparisonError({ state, databases }: ComparisonReport): CliError {
+export function buildDatabaseComparisonError({ state, databases }: DatabaseComparisonReport): CliError {
   const isDifferent = state === 'differs';
   const found = databases.flatMap(({ name, state: own, error, tables, sequences }) =>
     own !== state
@@ -61,7 +64,7 @@ interface Row {
 }
 
 /** The values in the row of a table are its numbers of rows on both servers. */
-function rowsOf({ databases }: ComparisonReport): readonly Row[] {
+function rowsOf({ databases }: DatabaseComparisonReport): readonly Row[] {
   return databases.flatMap(({ name: database, state, error, tables, sequences }): readonly Row[] => [
     ...(error === undefined
       ? []

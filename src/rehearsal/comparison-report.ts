@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/host.ts';
-import type { RehearsalServer, SequenceComparison, TableCount } from './rehearsal-report.ts';
+import type { RehearsalServer, SequenceComparison, TableComparison } from './rehearsal-report.ts';
 
-export interface ComparisonLimits {
+export interface DatabaseComparisonLimits {
   readonly clock: Clock;
   /** Aborts the comparison, which then rejects. */
   readonly signal: AbortSignal;
@@ -10,10 +10,10 @@ export interface ComparisonLimits {
   /** Milliseconds to wait until the target has received what the source wrote (PostgreSQL). */
   readonly catchUpTimeout: number;
   /** Called before each database is compared. */
-  readonly onProgress: (progress: ComparisonProgress) => void;
+  readonly onProgress: (progress: DatabaseComparisonProgress) => void;
 }
 
-export interface ComparisonProgress {
+export interface DatabaseComparisonProgress {
   readonly database: string;
   /** The number of databases that are compared. */
   readonly done: number;
@@ -21,16 +21,16 @@ export interface ComparisonProgress {
 }
 
 /** `equal`: all compared data is equal; the report lists what was not compared. */
-export type ComparisonResult = 'equal' | 'differs' | 'not_comparable';
+export type DatabaseComparisonResult = 'equal' | 'differs' | 'not_comparable';
 
-export interface ComparedDatabase {
+export interface DatabaseComparisonEntry {
   readonly name: string;
-  readonly state: ComparisonResult;
+  readonly state: DatabaseComparisonResult;
   /**
    * The tables of both servers; for Redis one entry named `keys`. `rows_source` or `rows_target` is null where the
    * table does not exist.
    */
-  readonly tables: readonly TableCount[];
+  readonly tables: readonly TableComparison[];
   readonly sequences: readonly SequenceComparison[];
   /** What was not compared in this database, as nouns. */
   readonly not_compared: readonly string[];
@@ -39,13 +39,13 @@ export interface ComparedDatabase {
 }
 
 /** The result of `compareDatabases` (schema_version 1), for `-o json`. */
-export interface ComparisonReport {
+export interface DatabaseComparisonReport {
   readonly schema_version: 1;
-  readonly state: ComparisonResult;
+  readonly state: DatabaseComparisonResult;
   readonly engine: 'postgresql' | 'redis';
   readonly source: RehearsalServer;
   readonly target: RehearsalServer;
-  readonly databases: readonly ComparedDatabase[];
+  readonly databases: readonly DatabaseComparisonEntry[];
   /** Kinds of data that no comparison includes, as nouns. */
   readonly not_compared: readonly string[];
   readonly started_at: string;
@@ -53,7 +53,7 @@ export interface ComparisonReport {
 }
 
 /** Kinds of data that no comparison reads, as nouns. */
-export const excludedFromComparison: Readonly<Record<ComparisonReport['engine'], readonly string[]>> = {
+export const dataExcludedFromComparison: Readonly<Record<DatabaseComparisonReport['engine'], readonly string[]>> = {
   postgresql: [
     'roles, privileges and settings',
     'definitions of tables, indexes, constraints, views, functions and types',
@@ -62,7 +62,7 @@ export const excludedFromComparison: Readonly<Record<ComparisonReport['engine'],
 };
 
 /** The worst state: `differs`, then `not_comparable`. */
-export function worstComparison(states: readonly ComparisonResult[]): ComparisonResult {
+export function pickWorstComparisonResult(states: readonly DatabaseComparisonResult[]): DatabaseComparisonResult {
   return states.find((state) => state === 'differs') ?? states.find((state) => state === 'not_comparable') ?? 'equal';
 }
 
@@ -70,11 +70,15 @@ export function worstComparison(states: readonly ComparisonResult[]): Comparison
  * Derives the state of a database from the states of its tables and sequences. A sequence that neither server can read
  * has no state: the report lists it as not compared.
  */
-export function comparedDatabase(parts: Omit<ComparedDatabase, 'state'>): ComparedDatabase {
-  const states = [...parts.tables, ...parts.sequences].map(({ state }): ComparisonResult => {
+export function buildDatabaseComparisonEntry(parts: Omit<DatabaseComparisonEntry, 'state'>): DatabaseComparisonEntry {
+  const states = [...parts.tables, ...parts.sequences].map(({ state }): DatabaseComparisonResult => {
     if (state === 'differs' || state === 'not_copied' || state === 'not_carried') return 'differs';
     return state === 'not_comparable' ? 'not_comparable' : 'equal';
   });
   const { name, ...rest } = parts;
-  return { name, state: worstComparison(parts.error === undefined ? states : [...states, 'not_comparable']), ...rest };
+  return {
+    name,
+    state: pickWorstComparisonResult(parts.error === undefined ? states : [...states, 'not_comparable']),
+    ...rest,
+  };
 }

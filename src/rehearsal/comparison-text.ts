@@ -1,52 +1,61 @@
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
-import type { ComparedDatabase, ComparisonReport, ComparisonResult } from './comparison-report.ts';
+import type {
+  DatabaseComparisonEntry,
+  DatabaseComparisonReport,
+  DatabaseComparisonResult,
+} from './comparison-report.ts';
 import type { SequenceComparison } from './rehearsal-report.ts';
-import { formatQuantity, type RehearsalTextStyles, serversLine, unequalTableLine } from './rehearsal-text.ts';
+import {
+  formatCountWithNoun,
+  formatRehearsalServersLine,
+  type RehearsalTextStyles,
+  unequalTableLine,
+} from './rehearsal-text.ts';
 
 /**
  * The comparison report as text: first the result, then the differences in each database, then what was not compared.
  */
-export function comparisonText(report: ComparisonReport, styles: RehearsalTextStyles): string {
+export function formatDatabaseComparison(report: DatabaseComparisonReport, styles: RehearsalTextStyles): string {
   const { databases, not_compared: never } = report;
   const left = [...databases.flatMap((one) => one.not_compared.map((what) => `${one.name}: ${what}`)), ...never];
   return `${[
-    [styles.bold(resultLine(report)), serversLine(report)].join('\n'),
+    [styles.bold(resultLine(report)), formatRehearsalServersLine(report)].join('\n'),
     databases.map((one) => databaseLines(one, styles)).join('\n') || 'There are no databases.',
     [styles.yellow('Not compared'), ...left.map((line) => `  ${sanitizeReportLine(line)}`)].join('\n'),
   ].join('\n\n')}\n`;
 }
 
-function resultLine({ state, databases, engine, seconds }: ComparisonReport): string {
+function resultLine({ state, databases, engine, seconds }: DatabaseComparisonReport): string {
   const tables = databases
     .flatMap((one) => one.tables)
     .filter((one) => one.state === 'equal' || one.state === 'partly_equal');
   const rows = tables.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
   const what =
     engine === 'redis'
-      ? formatQuantity(rows, 'key')
-      : `${formatQuantity(rows, 'row')} of ${formatQuantity(tables.length, 'table')}`;
+      ? formatCountWithNoun(rows, 'key')
+      : `${formatCountWithNoun(rows, 'row')} of ${formatCountWithNoun(tables.length, 'table')}`;
   const words = {
     equal: `Everything that was compared is equal: ${what}`,
     differs: 'Source and target differ',
     not_comparable: 'Not comparable: no difference was found, but not everything could be compared',
-  } satisfies Record<ComparisonResult, string>;
+  } satisfies Record<DatabaseComparisonResult, string>;
   return `${words[state]}, in ${seconds.toFixed(1)} s.`;
 }
 
 /** The text counts the tables that are equal in all columns, and has one line for every other table. */
-function databaseLines(database: ComparedDatabase, styles: RehearsalTextStyles): string {
+function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalTextStyles): string {
   const { name, state, tables, sequences, error } = database;
   const equal = tables.filter((table) => table.state === 'equal');
   const rows = equal.reduce((sum, { rows_source: count }) => sum + (count ?? 0), 0);
   const isRedis = tables.some((table) => table.name === 'keys');
   const counts = isRedis
-    ? `${formatQuantity(rows, 'key')} equal`
+    ? `${formatCountWithNoun(rows, 'key')} equal`
     : [
-        `${equal.length} of ${formatQuantity(tables.length, 'table')} equal, with ${formatQuantity(rows, 'row')}`,
+        `${equal.length} of ${formatCountWithNoun(tables.length, 'table')} equal, with ${formatCountWithNoun(rows, 'row')}`,
         ...(sequences.length === 0
           ? []
           : [
-              `${sequences.filter((one) => one.state === 'equal').length} of ${formatQuantity(sequences.length, 'sequence')} equal`,
+              `${sequences.filter((one) => one.state === 'equal').length} of ${formatCountWithNoun(sequences.length, 'sequence')} equal`,
             ]),
       ].join(', ');
   const isPartly = tables.some((table) => table.state === 'partly_equal');

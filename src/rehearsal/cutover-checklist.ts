@@ -1,5 +1,5 @@
 import { pluralize } from '../preflight/postgresql/units.ts';
-import type { ComparisonReport } from './comparison-report.ts';
+import type { DatabaseComparisonReport } from './comparison-report.ts';
 
 export type CutoverChecklistLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
 
@@ -23,7 +23,7 @@ export interface CutoverFacts {
   readonly lag?: { readonly isIdle: boolean; readonly observed: string };
   /** Sequences that differ. */
   readonly sequences?: readonly string[] | string;
-  readonly contents?: Pick<ComparisonReport, 'state' | 'databases'> | string;
+  readonly contents?: Pick<DatabaseComparisonReport, 'state' | 'databases'> | string;
   /** The migration as the service reports it. */
   readonly migration: { readonly hasEnded: boolean; readonly description: string } | string;
 }
@@ -37,12 +37,12 @@ export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklist
 }
 
 /** The first step that is not done. */
-export function firstUnfinishedLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
+export function findUnfinishedCutoverLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
   return lines.find(({ state }) => state !== 'done');
 }
 
 /** Whether a check that requires a source without writes is useful at this step. */
-export function hasNoWrites({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
+export function isSourceWithoutWrites({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
   return writes.count === 0 && writes.open.length === 0;
 }
 
@@ -53,7 +53,7 @@ function writesLine(facts: CutoverFacts): CutoverChecklistLine {
   const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
   return {
     id: 'writes',
-    state: hasNoWrites(facts) ? 'done' : 'open',
+    state: isSourceWithoutWrites(facts) ? 'done' : 'open',
     title: 'nothing writes to the source',
     observed,
   };

@@ -1,26 +1,36 @@
-import { createEngineDependencies } from '../engine/engine-dependencies.ts';
-import { defaultEngineLimits } from '../engine/migration-job.ts';
-import { createMemoryJournal } from '../engine/migration-journal.ts';
+import { createMigrationEngineDependencies } from '../engine/engine-dependencies.ts';
+import { defaultMigrationEngineLimits } from '../engine/migration-job.ts';
+import { createMemoryMigrationJournal } from '../engine/migration-journal.ts';
 import { replicationObjectName } from '../engine/postgresql/object-names.ts';
 import { chooseSchemaCopier } from '../engine/schema/choose-schema-copier.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
-import { formatServerVersion } from '../postgresql/version.ts';
+import { formatPostgresqlVersion } from '../postgresql/version.ts';
 import type { RedisSource } from '../redis/source.ts';
-import { cleanUpPostgresql } from './postgresql/clean-up.ts';
-import { inspectTarget, planRehearsal, type RehearsalPlan, type TargetState } from './postgresql/plan.ts';
-import { createPostgresPorts, runPostgresRehearsal } from './postgresql/run.ts';
-import { cleanUpRedis, createRedisPorts, inspectRedisTarget, runRedisRehearsal } from './redis/run.ts';
-import type { TargetFacts } from './rehearsal-preflight.ts';
+import { cleanUpPostgresqlRehearsal } from './postgresql/clean-up.ts';
+import {
+  inspectPostgresRehearsalTarget,
+  planRehearsal,
+  type RehearsalPlan,
+  type RehearsalTargetState,
+} from './postgresql/plan.ts';
+import { createPostgresRehearsalDeps, runPostgresRehearsal } from './postgresql/run.ts';
+import {
+  cleanUpRedisRehearsal,
+  createRedisRehearsalDeps,
+  inspectRedisRehearsalTarget,
+  runRedisRehearsal,
+} from './redis/run.ts';
+import type { RehearsalTargetFacts } from './rehearsal-preflight.ts';
 import type { RehearsalRecordFile } from './rehearsal-record.ts';
-import type { Leftover } from './rehearsal-report.ts';
+import type { RehearsalLeftover } from './rehearsal-report.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from './run-params.ts';
 
 /** The signal ends operations that only read. It never ends the removal of objects that were created. */
-export type EngineDriverDeps = Pick<RehearsalRunParams, 'clock' | 'env' | 'random' | 'signal'>;
+export type RehearsalEngineDriverDeps = Pick<RehearsalRunParams, 'clock' | 'env' | 'random' | 'signal'>;
 
 /** The steps of a rehearsal that differ between PostgreSQL and Redis, in the order in which they are called. */
-export interface EngineDriver {
+export interface RehearsalEngineDriver {
   connectTarget(): Promise<void>;
   /**
    * Removes all objects that the record of a rehearsal lists. `connectTarget` must have been called before.
@@ -29,11 +39,11 @@ export interface EngineDriver {
   cleanUp(
     file: RehearsalRecordFile,
     how: { readonly keep: boolean; readonly isLate: boolean },
-  ): Promise<readonly Leftover[]>;
+  ): Promise<readonly RehearsalLeftover[]>;
   /** `system`: the system identifier of the target; empty for Redis. */
-  inspectTarget(): Promise<TargetFacts & { readonly system: string }>;
+  inspectTarget(): Promise<RehearsalTargetFacts & { readonly system: string }>;
   /** Throws a CliError when the target is not empty. */
-  plan(method: 'continuous' | 'dump'): Promise<PlannedChanges>;
+  plan(method: 'continuous' | 'dump'): Promise<PlannedRehearsalChanges>;
   run(
     file: RehearsalRecordFile,
     params: RehearsalRunParams,
@@ -42,41 +52,41 @@ export interface EngineDriver {
 }
 
 /** The changes that a rehearsal will make on both servers, as clauses of a sentence. */
-export interface PlannedChanges {
+export interface PlannedRehearsalChanges {
   readonly onSource: string;
   readonly onTarget: string;
   /** Names of the replication slots that the rehearsal with this id creates. */
   readonly slotsOf: (id: string) => readonly string[];
 }
 
-export function createPostgresqlDriver(
+export function createPostgresqlRehearsalDriver(
   source: PostgresqlSource,
   rehearsalTarget: Extract<RehearsalTarget, { engine: 'postgresql' }>,
   ignoreDbs: readonly string[],
-  deps: EngineDriverDeps,
-): EngineDriver {
-  const readOnlyEngine = createEngineDependencies({
+  deps: RehearsalEngineDriverDeps,
+): RehearsalEngineDriver {
+  const readOnlyEngine = createMigrationEngineDependencies({
     now: () => deps.clock.now(),
-    journal: createMemoryJournal(),
+    journal: createMemoryMigrationJournal(),
     schemaCopy: chooseSchemaCopier({ env: deps.env }),
-    limits: defaultEngineLimits,
+    limits: defaultMigrationEngineLimits,
   });
-  let targetState: TargetState | undefined;
+  let targetState: RehearsalTargetState | undefined;
   let plan: RehearsalPlan | undefined;
-  const inspect = async (): Promise<TargetState> => {
+  const inspect = async (): Promise<RehearsalTargetState> => {
     const isTlsFixed = targetState !== undefined || rehearsalTarget.isTlsExplicit;
     const target = targetState?.target ?? rehearsalTarget.source;
-    targetState = await inspectTarget(target, isTlsFixed, readOnlyEngine, deps.signal);
+    targetState = await inspectPostgresRehearsalTarget(target, isTlsFixed, readOnlyEngine, deps.signal);
     return targetState;
   };
   const endpoints = () => ({ source, target: targetState?.target ?? rehearsalTarget.source });
   return {
     connectTarget: async () => void (await inspect()),
     cleanUp: (file, { keep }) =>
-      cleanUpPostgresql(file, endpoints(), createPostgresPorts(deps, file, endpoints()), keep),
+      cleanUpPostgresqlRehearsal(file, endpoints(), createPostgresRehearsalDeps(deps, file, endpoints()), keep),
     async inspectTarget() {
       const { server, extensions } = await inspect();
-      return { version: formatServerVersion(server.version), extensions, system: server.system };
+      return { version: formatPostgresqlVersion(server.version), extensions, system: server.system };
     },
     async plan(method) {
       plan = await planRehearsal(source, targetState ?? (await inspect()), ignoreDbs, readOnlyEngine, deps.signal);
@@ -106,13 +116,18 @@ export function createPostgresqlDriver(
   };
 }
 
-export function createRedisDriver(source: RedisSource, target: RedisSource, deps: EngineDriverDeps): EngineDriver {
+export function createRedisRehearsalDriver(
+  source: RedisSource,
+  target: RedisSource,
+  deps: RehearsalEngineDriverDeps,
+): RehearsalEngineDriver {
   const endpoints = { source, target };
   return {
     connectTarget: async () => {},
-    cleanUp: (file, how) => cleanUpRedis(file, endpoints, createRedisPorts(deps, file, endpoints), how),
+    cleanUp: (file, how) =>
+      cleanUpRedisRehearsal(file, endpoints, createRedisRehearsalDeps(deps, file, endpoints), how),
     inspectTarget: async () => ({
-      ...(await inspectRedisTarget(endpoints, deps.signal)),
+      ...(await inspectRedisRehearsalTarget(endpoints, deps.signal)),
       extensions: undefined,
       system: '',
     }),

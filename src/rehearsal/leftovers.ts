@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CommandIo } from '../cli/command-io.ts';
 import { CliError } from '../errors.ts';
-import { type HeldLock, tryAcquireLock } from '../platform/file-lock.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../platform/file-lock.ts';
 import { listFolder } from '../platform/files.ts';
 import { readRehearsalRecord, rehearsalFolder } from './rehearsal-record.ts';
 
@@ -9,9 +9,9 @@ import { readRehearsalRecord, rehearsalFolder } from './rehearsal-record.ts';
  * Takes a lock for the pair of source and target of a rehearsal. Throws a CliError while another rehearsal with the
  * same source and target runs.
  */
-export function lockRehearsal(path: string): HeldLock {
+export function lockRehearsal(path: string): HeldFileLock {
   const lockPath = rehearsalLockPath(path);
-  const lock = tryAcquireLock(lockPath);
+  const lock = tryAcquireFileLock(lockPath);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another rehearsal of this source into this target is running', {
     detail: `it holds the lock ${lockPath}`,
@@ -22,7 +22,7 @@ export function lockRehearsal(path: string): HeldLock {
 /**
  * Warns about interrupted rehearsals with other sources or targets, and prints the commands that remove their objects.
  */
-export async function warnAboutLeftovers(
+export async function warnAboutRehearsalLeftovers(
   { host, output }: Pick<CommandIo, 'host' | 'output'>,
   currentPath: string,
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function warnAboutLeftovers(
   for (const name of listFolder(folder).filter((file) => file.endsWith('.json'))) {
     const path = join(folder, name);
     if (path === currentPath) continue;
-    const lock = tryAcquireLock(rehearsalLockPath(path));
+    const lock = tryAcquireFileLock(rehearsalLockPath(path));
     // A rehearsal that still holds its lock is running, and so is not reported.
     if (lock === undefined) continue;
     const record = readRehearsalRecord(path);

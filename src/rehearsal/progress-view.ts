@@ -1,17 +1,17 @@
 import type { CommandIo } from '../cli/command-io.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import type { MigrationState } from '../engine/migration-state.ts';
-import type { ObservedViolation } from './rehearsal-report.ts';
+import type { RehearsalRuleViolation } from './rehearsal-report.ts';
 import { startRehearsalWatch } from './rehearsal-watch.ts';
 
 /** Shows the progress of a rehearsal on stderr. */
-export interface ProgressView {
+export interface RehearsalProgressView {
   readonly onState: (state: MigrationState) => void;
   /** Ends it. Resolves with the rules of the service that were violated during the rehearsal, each once. */
-  stop(): Promise<readonly ObservedViolation[]>;
+  stop(): Promise<readonly RehearsalRuleViolation[]>;
 }
 
-export interface ProgressViewOptions {
+export interface RehearsalProgressViewOptions {
   readonly method: 'continuous' | 'dump';
   readonly source: DbSource;
   readonly ignoreDbs: readonly string[];
@@ -25,11 +25,14 @@ export interface ProgressViewOptions {
  * A continuous rehearsal is shown as `db watch` shows a migration. A dump has no replication slot to poll, so the view
  * counts the tables that are done.
  */
-export async function startProgressView(io: CommandIo, options: ProgressViewOptions): Promise<ProgressView> {
+export async function startRehearsalProgressView(
+  io: CommandIo,
+  options: RehearsalProgressViewOptions,
+): Promise<RehearsalProgressView> {
   const { method, ...watchOptions } = options;
   if (method === 'continuous') {
     const watch = await startRehearsalWatch(io, watchOptions);
-    let stopping: Promise<readonly ObservedViolation[]> | undefined;
+    let stopping: Promise<readonly RehearsalRuleViolation[]> | undefined;
     return {
       onState: () => {},
       stop: () => {

@@ -3,12 +3,12 @@ import type { CommandIo } from '../cli/command-io.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError } from '../errors.ts';
-import { textReport } from '../preflight/formats/text-report.ts';
+import { renderTextPreflightReport } from '../preflight/formats/text-report.ts';
 import { readPreflightOptions } from '../preflight/option-specs.ts';
 import type { PreflightOptions } from '../preflight/preflight-options.ts';
 import type { PreflightReport } from '../preflight/report.ts';
-import { methodNotPossibleError, runPreflightWithFiles } from '../preflight/run-with-files.ts';
-import { maxTextLength } from '../sanitize/terminal-text.ts';
+import { buildMigrationMethodBlockedError, runPreflightWithFiles } from '../preflight/run-with-files.ts';
+import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 
 /** Options of `db preflight` whose values a rehearsal reads from the target itself. */
@@ -21,7 +21,7 @@ export const targetDerivedOptions: readonly string[] = [
 ];
 
 /** What the target reports about itself. */
-export interface TargetFacts {
+export interface RehearsalTargetFacts {
   /** The version of the target, in the form of `--target-version`. */
   readonly version: string;
   /** Extensions that can be created on the target; undefined for Redis, whose modules are not queried. */
@@ -37,7 +37,7 @@ export function rehearsalPreflightOptions(
   settings: ProfileSettings,
   now: number,
   { source: { host, port }, engine }: RehearsalTarget,
-  { version, extensions }: TargetFacts,
+  { version, extensions }: RehearsalTargetFacts,
 ): PreflightOptions {
   return {
     ...readPreflightOptions(withoutOptions(args, targetDerivedOptions), engine, settings, now),
@@ -67,14 +67,14 @@ export async function runRehearsalPreflight(
   );
   const plain = (text: string): string => text;
   const styles = { bold: plain, dim: plain, red: plain, yellow: plain };
-  await io.output.note(textReport(report, styles).trimEnd().split('\n'), maxTextLength);
+  await io.output.note(renderTextPreflightReport(report, styles).trimEnd().split('\n'), maxSanitizedTextLength);
   if (report.ok && report.method !== 'scan') return { report, method: report.method };
   if (report.ok || (report.verdict === 'scan' && args.value('method') === 'scan')) throw scanNotSupportedError();
   if (report.verdict === 'dump' && args.value('method') === undefined && !options.strict) {
     await io.output.note('The dump is rehearsed. Do not write to the source until it ends.');
     return { report, method: 'dump' };
   }
-  throw methodNotPossibleError(report, args.value('fix-sql'));
+  throw buildMigrationMethodBlockedError(report, args.value('fix-sql'));
 }
 
 function scanNotSupportedError(): CliError {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { FormerTargetState } from '../engine/migration-journal.ts';
-import { parseFormerTargetState, parseSubscriptionOid } from '../engine/migration-journal-file.ts';
-import { isRecord, type JsonRecord, parseJson, stringField, stringsOfList } from '../json.ts';
-import { ensureFolder, readTextIfPresent, writeAtomically } from '../platform/files.ts';
+import type { TargetStateBeforeMigration } from '../engine/migration-journal.ts';
+import { parseSubscriptionOid, parseTargetStateBeforeMigration } from '../engine/migration-journal-file.ts';
+import { isJsonRecord, type JsonRecord, parseJson, readStringField, readStringList } from '../json.ts';
+import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { EmptyDatabaseState } from './postgresql/existing-objects.ts';
 
 /**
  * An object that the rehearsal created on the target. Without an oid the object may have been created by another user,
  * so it is not certain that the rehearsal created it.
  */
-export interface CreatedObject {
+export interface RehearsalCreatedObject {
   readonly name: string;
   readonly oid?: string;
 }
@@ -20,11 +20,11 @@ export interface FormerlyEmptyDatabase extends EmptyDatabaseState {
   readonly name: string;
 }
 
-export interface MigrationObjects {
+export interface RehearsalMigrationObjects {
   readonly name: string;
   readonly database: string;
   /** Owner, settings and privileges of the target database before the copy changed them. */
-  readonly former?: FormerTargetState;
+  readonly former?: TargetStateBeforeMigration;
   /** Oid of the subscription, recorded before it is dropped. */
   readonly subscriptionOid?: string;
 }
@@ -40,12 +40,12 @@ export interface RehearsalRecord {
   readonly command: string;
   /** The system identifier of the target server; empty for Redis. */
   readonly system: string;
-  readonly databases: readonly CreatedObject[];
-  readonly roles: readonly CreatedObject[];
+  readonly databases: readonly RehearsalCreatedObject[];
+  readonly roles: readonly RehearsalCreatedObject[];
   /** Databases that existed on the target before the rehearsal and were empty. */
   readonly filled: readonly FormerlyEmptyDatabase[];
   /** Names shared by a publication, its slot and its subscription, each with the name of the database. */
-  readonly objects: readonly MigrationObjects[];
+  readonly objects: readonly RehearsalMigrationObjects[];
   /** The settings that a Redis target had before it became a replica of the source. */
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -62,7 +62,7 @@ export function rehearsalFolder(stateFolder: string): string {
 }
 
 /** Path of the record: `rehearsals/<fingerprint>.json`, one for each pair of source and target. */
-export function rehearsalPath(stateFolder: string, source: string, target: string): string {
+export function getRehearsalRecordPath(stateFolder: string, source: string, target: string): string {
   const fingerprint = createHash('sha256').update(`${source} ${target}`).digest('hex').slice(0, 32);
   return join(rehearsalFolder(stateFolder), `${fingerprint}.json`);
 }
@@ -71,7 +71,7 @@ export function createRehearsalRecordFile(path: string, first: RehearsalRecord):
   let current = first;
   const write = () => {
     ensureFolder(dirname(path));
-    writeAtomically(path, `${JSON.stringify({ version: 1, ...current }, null, 2)}\n`);
+    writeFileAtomically(path, `${JSON.stringify({ version: 1, ...current }, null, 2)}\n`);
   };
   write();
   return {
@@ -97,12 +97,12 @@ export function readRehearsalRecord(path: string): RehearsalRecord | 'damaged' |
   }
   if (text === undefined) return undefined;
   const json = parseJson(text);
-  return (json.ok && isRecord(json.value) ? decodeRecord(json.value) : undefined) ?? 'damaged';
+  return (json.ok && isJsonRecord(json.value) ? decodeRecord(json.value) : undefined) ?? 'damaged';
 }
 
 function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
   const [id, source, target, command, system] = ['id', 'source', 'target', 'command', 'system'].map((name) =>
-    stringField(json, name),
+    readStringField(json, name),
   );
   const { engine, settings } = json;
   if (id === undefined || source === undefined || target === undefined || command === undefined) return undefined;
@@ -119,29 +119,29 @@ function decodeRecord(json: JsonRecord): RehearsalRecord | undefined {
     filled: recordsIn(json.filled).flatMap((one) =>
       decodeCreatedObject(one).map(({ name }) => ({
         name,
-        extensions: stringsOfList(one.extensions),
-        schemas: stringsOfList(one.schemas),
-        publications: stringsOfList(one.publications),
-        ...(one.eventTriggers === undefined ? {} : { eventTriggers: stringsOfList(one.eventTriggers) }),
+        extensions: readStringList(one.extensions),
+        schemas: readStringList(one.schemas),
+        publications: readStringList(one.publications),
+        ...(one.eventTriggers === undefined ? {} : { eventTriggers: readStringList(one.eventTriggers) }),
       })),
     ),
     objects: recordsIn(json.objects).flatMap((one) => {
-      const [name, database] = [stringField(one, 'name'), stringField(one, 'database')];
-      const former = parseFormerTargetState(one.former);
+      const [name, database] = [readStringField(one, 'name'), readStringField(one, 'database')];
+      const former = parseTargetStateBeforeMigration(one.former);
       if (name === undefined || database === undefined) return [];
       return [{ name, database, ...parseSubscriptionOid(one), ...(former === undefined ? {} : { former }) }];
     }),
-    ...(isRecord(settings) ? { settings: textEntries(settings) } : {}),
+    ...(isJsonRecord(settings) ? { settings: textEntries(settings) } : {}),
   };
 }
 
-function decodeCreatedObject(json: JsonRecord): readonly CreatedObject[] {
-  const [name, oid] = [stringField(json, 'name'), stringField(json, 'oid')];
+function decodeCreatedObject(json: JsonRecord): readonly RehearsalCreatedObject[] {
+  const [name, oid] = [readStringField(json, 'name'), readStringField(json, 'oid')];
   return name === undefined ? [] : [{ name, ...(oid === undefined ? {} : { oid }) }];
 }
 
 function recordsIn(value: unknown): readonly JsonRecord[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+  return Array.isArray(value) ? value.filter(isJsonRecord) : [];
 }
 
 function textEntries(json: JsonRecord): Readonly<Record<string, string>> {

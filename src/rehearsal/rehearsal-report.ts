@@ -3,7 +3,13 @@
  * `not_comparable`: the source table was written to, the target had not received all changes, or the rows cannot be
  * read.
  */
-export type ComparisonState = 'equal' | 'partly_equal' | 'not_comparable' | 'differs' | 'not_carried' | 'not_copied';
+export type TableComparisonState =
+  | 'equal'
+  | 'partly_equal'
+  | 'not_comparable'
+  | 'differs'
+  | 'not_carried'
+  | 'not_copied';
 
 /**
  * `not_comparable`: the sequence was used during the comparison, or the role may not read it. `not_compared`: a server
@@ -11,12 +17,12 @@ export type ComparisonState = 'equal' | 'partly_equal' | 'not_comparable' | 'dif
  */
 export type SequenceComparisonState = 'equal' | 'not_comparable' | 'differs' | 'not_compared';
 
-export interface TableCount {
+export interface TableComparison {
   /** The name of the table as `schema.table`; `keys` for a Redis database. */
   readonly name: string;
   readonly rows_source: number | null;
   readonly rows_target: number | null;
-  readonly state: ComparisonState;
+  readonly state: TableComparisonState;
   /** The error message of the target for rows of the table, or the reason why the rows cannot be compared. */
   readonly error?: string;
   /** Generated columns. */
@@ -37,7 +43,7 @@ export interface DatabaseRehearsal {
   readonly method: 'continuous' | 'dump' | null;
   /** Seconds until all rows were replicated, or until the rehearsal failed. */
   readonly seconds: number;
-  readonly tables: readonly TableCount[];
+  readonly tables: readonly TableComparison[];
   readonly sequences: readonly SequenceComparison[];
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
@@ -51,7 +57,7 @@ export interface RehearsalFailure {
 }
 
 /** An object that the rehearsal created and could not remove. `statement` removes it. */
-export interface Leftover {
+export interface RehearsalLeftover {
   readonly side: 'source' | 'target';
   readonly database: string;
   readonly object: string;
@@ -59,7 +65,7 @@ export interface Leftover {
   readonly reason: string;
 }
 
-export interface ObservedViolation {
+export interface RehearsalRuleViolation {
   readonly rule: string;
   readonly database?: string;
   readonly observed: string;
@@ -85,10 +91,10 @@ export interface RehearsalReport {
   /** As nouns. */
   readonly not_compared: readonly string[];
   /** Rules of the service that were violated during the rehearsal. */
-  readonly violations: readonly ObservedViolation[];
+  readonly violations: readonly RehearsalRuleViolation[];
   readonly warnings: readonly string[];
   /** The objects of the rehearsal that could not be removed. */
-  readonly left: readonly Leftover[];
+  readonly left: readonly RehearsalLeftover[];
   /** Whether the copied data stays on the target (`--keep`). */
   readonly kept: boolean;
   /** The report of the preflight, as `db preflight -o json` prints it. */
@@ -114,7 +120,7 @@ export function rehearsalFailuresOf(databases: readonly DatabaseRehearsal[]): re
 
 function failureOf(
   database: string,
-  { name: object, state, rows_source, rows_target, error }: TableCount,
+  { name: object, state, rows_source, rows_target, error }: TableComparison,
 ): RehearsalFailure[] {
   if (state === 'not_copied') {
     return [{ database, object, reason: error ?? 'the rows were not copied' }];

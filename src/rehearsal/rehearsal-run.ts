@@ -6,19 +6,24 @@ import type { DbSource } from '../db-source/read-source.ts';
 import { sourceUrl } from '../db-source/source-url.ts';
 import { CliError } from '../errors.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
-import { createPostgresqlDriver, createRedisDriver, type EngineDriver, type PlannedChanges } from './engine-driver.ts';
-import { lockRehearsal, warnAboutLeftovers } from './leftovers.ts';
-import { startProgressView } from './progress-view.ts';
-import type { TargetFacts } from './rehearsal-preflight.ts';
+import {
+  createPostgresqlRehearsalDriver,
+  createRedisRehearsalDriver,
+  type PlannedRehearsalChanges,
+  type RehearsalEngineDriver,
+} from './engine-driver.ts';
+import { lockRehearsal, warnAboutRehearsalLeftovers } from './leftovers.ts';
+import { startRehearsalProgressView } from './progress-view.ts';
+import type { RehearsalTargetFacts } from './rehearsal-preflight.ts';
 import {
   createRehearsalRecordFile,
+  getRehearsalRecordPath,
   type RehearsalRecordFile,
   readRehearsalRecord,
-  rehearsalPath,
 } from './rehearsal-record.ts';
-import type { Leftover, ObservedViolation } from './rehearsal-report.ts';
+import type { RehearsalLeftover, RehearsalRuleViolation } from './rehearsal-report.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
-import { leftoverLine } from './rehearsal-text.ts';
+import { formatRehearsalLeftover } from './rehearsal-text.ts';
 import type { RehearsalRunResult } from './run-params.ts';
 
 export interface RehearsalRunOptions {
@@ -41,13 +46,13 @@ export interface RehearsalRunOptions {
  */
 export interface RehearsalRun {
   /** Removes what an interrupted rehearsal left on both servers, and reads version and extensions of the target. */
-  inspectTarget(): Promise<TargetFacts>;
+  inspectTarget(): Promise<RehearsalTargetFacts>;
   /** The objects that will be created on both servers, as text for the confirmation. */
   plan(method: 'continuous' | 'dump'): Promise<readonly string[]>;
   /** Runs the rehearsal, and removes the objects that it created, however it ends. */
   run(method: 'continuous' | 'dump'): Promise<RehearsalOutcome>;
   /** The objects that could not be removed. */
-  leftovers(): readonly Leftover[];
+  leftovers(): readonly RehearsalLeftover[];
   targetVersion(): string;
   /** Releases the lock. */
   close(): void;
@@ -55,22 +60,22 @@ export interface RehearsalRun {
 
 export interface RehearsalOutcome extends RehearsalRunResult {
   /** Rules of the service that were violated while the rehearsal ran. */
-  readonly violations: readonly ObservedViolation[];
+  readonly violations: readonly RehearsalRuleViolation[];
   /** The objects that could not be removed. */
-  readonly leftovers: readonly Leftover[];
+  readonly leftovers: readonly RehearsalLeftover[];
 }
 
 export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptions): Promise<RehearsalRun> {
   const { host, output } = io;
   const { source, target, args, signal, keep, stallTimeout, interval } = options;
   const names = { source: serverName(source), target: serverName(target) };
-  const path = rehearsalPath(host.folders.state, names.source, names.target);
+  const path = getRehearsalRecordPath(host.folders.state, names.source, names.target);
   const lock = lockRehearsal(path);
   const driver = driverFor(io, options);
-  let leftovers: readonly Leftover[] = [];
+  let leftovers: readonly RehearsalLeftover[] = [];
   let system = '';
   let version = '';
-  let planned: PlannedChanges | undefined;
+  let planned: PlannedRehearsalChanges | undefined;
   const cleanUp = async (file: RehearsalRecordFile, keepCopies: boolean): Promise<void> => {
     await output.note(
       keepCopies
@@ -81,7 +86,7 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
   };
   return {
     async inspectTarget() {
-      await warnAboutLeftovers(io, path);
+      await warnAboutRehearsalLeftovers(io, path);
       await driver.connectTarget();
       await cleanUpEarlierRun(io, driver, path);
       const facts = await driver.inspectTarget();
@@ -104,7 +109,7 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
       });
       const slots = planned?.slotsOf(id) ?? [];
       const ignoreDbs = args.values('ignore-dbs');
-      const view = await startProgressView(io, { method, source, ignoreDbs, slots, interval });
+      const view = await startRehearsalProgressView(io, { method, source, ignoreDbs, slots, interval });
       try {
         const { clock, env, random } = host;
         const allowSuperuserObjects = args.has('allow-superuser-objects');
@@ -121,7 +126,8 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
         await cleanUp(file, false);
         // The command prints the remaining objects here, because the thrown error does not contain them. After a signal
         // the command itself lists the objects that remain.
-        if (!signal.aborted) for (const one of leftovers) await output.warn(`could not remove ${leftoverLine(one)}`);
+        if (!signal.aborted)
+          for (const one of leftovers) await output.warn(`could not remove ${formatRehearsalLeftover(one)}`);
         throw error;
       }
     },
@@ -134,18 +140,18 @@ export async function openRehearsalRun(io: CommandIo, options: RehearsalRunOptio
 function driverFor(
   { host: { clock, env, random } }: CommandIo,
   { source, target, args, signal }: RehearsalRunOptions,
-): EngineDriver {
+): RehearsalEngineDriver {
   const deps = { clock, env, random, signal };
   if (source.engine === 'postgresql' && target.engine === 'postgresql') {
-    return createPostgresqlDriver(source.source, target, args.values('ignore-dbs'), deps);
+    return createPostgresqlRehearsalDriver(source.source, target, args.values('ignore-dbs'), deps);
   }
   if (source.engine === 'redis' && target.engine === 'redis')
-    return createRedisDriver(source.source, target.source, deps);
+    return createRedisRehearsalDriver(source.source, target.source, deps);
   throw new Error('source and target have different engines');
 }
 
 /** Removes the objects of a rehearsal that was killed, before a new rehearsal overwrites its record. */
-async function cleanUpEarlierRun({ output }: CommandIo, driver: EngineDriver, path: string): Promise<void> {
+async function cleanUpEarlierRun({ output }: CommandIo, driver: RehearsalEngineDriver, path: string): Promise<void> {
   const record = readRehearsalRecord(path);
   if (record === undefined) return;
   if (record === 'damaged') {
@@ -158,7 +164,7 @@ async function cleanUpEarlierRun({ output }: CommandIo, driver: EngineDriver, pa
   const leftovers = await driver.cleanUp(createRehearsalRecordFile(path, record), { keep: false, isLate: true });
   if (leftovers.length === 0) return;
   throw new CliError('rehearsal_failed', 'could not remove what an interrupted rehearsal left', {
-    detail: leftovers.map(leftoverLine).join('\n'),
+    detail: leftovers.map(formatRehearsalLeftover).join('\n'),
     hint: 'run these statements, and run the command again',
   });
 }

@@ -1,9 +1,9 @@
 import type { CommandIo } from '../cli/command-io.ts';
 import { readInputFile } from '../cli/input-file.ts';
-import { nonEmptyVariable } from '../config/settings.ts';
+import { readNonEmptyEnvironmentValue } from '../config/settings.ts';
 import { type DbSource, promptForDbPassword } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
-import { findPassword } from '../postgresql/pgpass.ts';
+import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
 import { type PostgresqlSource, type PostgresqlSourceOptions, parsePostgresqlSource } from '../postgresql/source.ts';
 import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
@@ -52,7 +52,7 @@ export function readMigrationTarget(io: CommandIo, options: ReadTargetOptions): 
  */
 async function readTarget(io: CommandIo, options: ReadTargetOptions, names: TargetNames): Promise<RehearsalTarget> {
   const { typed, engine, allowCleartextPassword = false } = options;
-  const url = typed ?? nonEmptyVariable(io.host.env[names.variable]);
+  const url = typed ?? readNonEmptyEnvironmentValue(io.host.env[names.variable]);
   if (url === undefined) {
     throw usageError(
       'the target is missing',
@@ -99,11 +99,11 @@ async function findTargetPassword(
   const { env, platform } = io.host;
   const variable = targetPasswordFromVariable(io, names);
   if (variable !== undefined) return variable;
-  const entry = findPassword(target, { ...env, PGPASSWORD: undefined }, platform);
+  const entry = findPostgresqlPassword(target, { ...env, PGPASSWORD: undefined }, platform);
   if (entry.warning !== undefined) await io.output.warn(entry.warning);
   return (
     entry.password ??
-    findPassword(target, env, platform).password ??
+    findPostgresqlPassword(target, env, platform).password ??
     (await promptForDbPassword(io, passwordVariable(names), 'target'))
   );
 }
@@ -130,7 +130,7 @@ function passwordVariable({ variable }: TargetNames): string {
 }
 
 function targetPasswordFromVariable({ host }: CommandIo, names: TargetNames): Secret | undefined {
-  const text = nonEmptyVariable(host.env[passwordVariable(names)]);
+  const text = readNonEmptyEnvironmentValue(host.env[passwordVariable(names)]);
   return text === undefined ? undefined : new Secret(text);
 }
 

@@ -1,5 +1,11 @@
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
-import type { DatabaseRehearsal, Leftover, RehearsalFailure, RehearsalReport, TableCount } from './rehearsal-report.ts';
+import type {
+  DatabaseRehearsal,
+  RehearsalFailure,
+  RehearsalLeftover,
+  RehearsalReport,
+  TableComparison,
+} from './rehearsal-report.ts';
 
 /** Terminal styles. Terminal styles of the report; without colours each function returns its text unchanged. */
 export interface RehearsalTextStyles {
@@ -14,7 +20,7 @@ export interface RehearsalTextStyles {
 export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyles): string {
   const { failures, violations, warnings, left, databases, kept } = report;
   const parts = [
-    [styles.bold(outcome(report)), serversLine(report)].join('\n'),
+    [styles.bold(outcome(report)), formatRehearsalServersLine(report)].join('\n'),
     databases.map(databaseLines).join('\n'),
     ...section('Would have failed', failures.map(failureLine), styles.red),
     ...section(
@@ -27,7 +33,7 @@ export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyl
       [...warnings, ...databases.flatMap(({ name, warnings: own }) => own.map((one) => `${name}: ${one}`))],
       styles.yellow,
     ),
-    ...section('Could not be removed', left.map(leftoverLine), styles.red),
+    ...section('Could not be removed', left.map(formatRehearsalLeftover), styles.red),
     ...(report.not_compared.length === 0
       ? []
       : [sanitizeReportLine(`Not compared: ${report.not_compared.join('; ')}.`, 2000)]),
@@ -41,7 +47,7 @@ export function rehearsalText(report: RehearsalReport, styles: RehearsalTextStyl
 }
 
 /** One line for an object that could not be removed, with the statement that removes it. */
-export function leftoverLine({ side, database, object, statement, reason }: Leftover): string {
+export function formatRehearsalLeftover({ side, database, object, statement, reason }: RehearsalLeftover): string {
   return sanitizeReportLine(`${object} on the ${side}${inDatabase(database)} (${reason}): ${statement}`);
 }
 
@@ -50,15 +56,19 @@ function outcome({ ok, method, failures, databases, seconds }: RehearsalReport):
   const equal = tables.filter(({ state }) => state === 'equal');
   const rows = equal.reduce((total, { rows_target: count }) => total + (count ?? 0), 0);
   const left = tables.length - equal.length;
-  const others = left === 0 ? '' : `; ${formatQuantity(left, 'table')} could not be compared, or not in full`;
+  const others = left === 0 ? '' : `; ${formatCountWithNoun(left, 'table')} could not be compared, or not in full`;
   const took = `in ${seconds.toFixed(1)} s`;
   const how = method === 'dump' ? 'dump' : 'migration';
   return ok
-    ? `The ${how} would have succeeded: ${formatQuantity(rows, 'row')} of ${formatQuantity(equal.length, 'table')} are equal on both servers${others}, ${took}.`
-    : `The ${how} would have failed: ${formatQuantity(failures.length, 'reason')}, ${took}.`;
+    ? `The ${how} would have succeeded: ${formatCountWithNoun(rows, 'row')} of ${formatCountWithNoun(equal.length, 'table')} are equal on both servers${others}, ${took}.`
+    : `The ${how} would have failed: ${formatCountWithNoun(failures.length, 'reason')}, ${took}.`;
 }
 
-export function serversLine({ engine, source, target }: Pick<RehearsalReport, 'engine' | 'source' | 'target'>): string {
+export function formatRehearsalServersLine({
+  engine,
+  source,
+  target,
+}: Pick<RehearsalReport, 'engine' | 'source' | 'target'>): string {
   const name = engine === 'redis' ? 'Redis' : 'PostgreSQL';
   return sanitizeReportLine(
     `${source.host}:${source.port}, ${name} ${source.version} -> ${target.host}:${target.port}, ${name} ${target.version}`,
@@ -71,20 +81,20 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
   const what =
     tables.length > 0 && tables.every((table) => table.name === 'keys')
       ? `${rows.toLocaleString('en')} keys on the source, ${onTarget.toLocaleString('en')} on the target`
-      : `${formatQuantity(tables.length, 'table')}, ${formatQuantity(rows, 'row')} on the source, ${onTarget.toLocaleString('en')} on the target`;
+      : `${formatCountWithNoun(tables.length, 'table')}, ${formatCountWithNoun(rows, 'row')} on the source, ${onTarget.toLocaleString('en')} on the target`;
   const equal = sequences.filter(({ state }) => state === 'equal').length;
   const unknown = sequences.filter(({ state }) => state === 'not_compared').length;
   const counted =
     sequences.length === 0
       ? ''
-      : `, ${equal} of ${formatQuantity(sequences.length, 'sequence')} equal${unknown === 0 ? '' : `, ${unknown} not used yet and not compared`}`;
+      : `, ${equal} of ${formatCountWithNoun(sequences.length, 'sequence')} equal${unknown === 0 ? '' : `, ${unknown} not used yet and not compared`}`;
   const how = method === null ? '' : `  ${method}`;
   const unequal = tables.filter(({ state }) => state !== 'equal').map(unequalTableLine);
   return [sanitizeReportLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
 }
 
 /** One line for a table that is not equal: its name, and the difference. */
-export function unequalTableLine({ name, ...table }: TableCount): string {
+export function unequalTableLine({ name, ...table }: TableComparison): string {
   const { state, rows_source: source, rows_target: target, error, columns_not_compared: columns = [] } = table;
   const onBoth = `${source === null ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;
   const words = {
@@ -94,7 +104,7 @@ export function unequalTableLine({ name, ...table }: TableCount): string {
     differs: `${source === target ? `${source} rows on both servers, with other values on the target` : onBoth}${error === undefined ? '' : ` (${error})`}`,
     not_carried: `${source ?? 'unknown'} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',
-  } satisfies Record<TableCount['state'], string>;
+  } satisfies Record<TableComparison['state'], string>;
   return `  ${sanitizeReportLine(`${name}: ${words[state]}`)}`;
 }
 
@@ -116,10 +126,10 @@ function inDatabase(database: string | undefined): string {
   return database === undefined || database === '' ? '' : ` in ${database}`;
 }
 
-function sum(tables: readonly TableCount[], side: 'rows_source' | 'rows_target'): number {
+function sum(tables: readonly TableComparison[], side: 'rows_source' | 'rows_target'): number {
   return tables.reduce((total, table) => total + (table[side] ?? 0), 0);
 }
 
-export function formatQuantity(count: number, what: string): string {
+export function formatCountWithNoun(count: number, what: string): string {
   return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -4,17 +4,17 @@ import { createTerminalScreen } from '../cli/screen.ts';
 import { createTextMeasurer } from '../cli/text-width.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { sourceNameOf } from '../watch/save-watched-slots.ts';
-import type { StatusSample } from '../watch/status-sample.ts';
-import { type LastLoggedState, nextLogLines } from '../watch/view/log-lines.ts';
+import type { MigrationStatusSample } from '../watch/status-sample.ts';
+import { buildNextWatchLogLines, type LastLoggedWatchState } from '../watch/view/log-lines.ts';
 import { drawStatusScreen } from '../watch/view/status-screen.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
-import { watchSource } from '../watch/watch-source.ts';
-import type { ObservedViolation } from './rehearsal-report.ts';
+import { pollWatchedSource } from '../watch/watch-source.ts';
+import type { RehearsalRuleViolation } from './rehearsal-report.ts';
 
 /** Watches the source while a rehearsal runs, as `db watch` does. */
 export interface RehearsalWatch {
   /** Ends the watch. Resolves with the rules of the service that were violated during the rehearsal, each once. */
-  stop(): Promise<readonly ObservedViolation[]>;
+  stop(): Promise<readonly RehearsalRuleViolation[]>;
 }
 
 export interface RehearsalWatchOptions {
@@ -35,11 +35,11 @@ export async function startRehearsalWatch(
   { source, ignoreDbs, slots, interval }: RehearsalWatchOptions,
 ): Promise<RehearsalWatch> {
   const stopping = new AbortController();
-  const violations = new Map<string, ObservedViolation>();
+  const violations = new Map<string, RehearsalRuleViolation>();
   const screen = await openRehearsalScreen(io, formatSourceName(sourceNameOf(source)));
   const watching = (async () => {
     const options = { clock: io.host.clock, signal: stopping.signal, ignoreDbs, slots };
-    for await (const { sample } of watchSource(source, interval, options)) {
+    for await (const { sample } of pollWatchedSource(source, interval, options)) {
       if (stopping.signal.aborted) break;
       for (const { rule, observed, hint, database } of sample.violations) {
         const key = `${rule} ${database ?? ''}`;
@@ -62,7 +62,7 @@ export async function startRehearsalWatch(
 }
 
 interface RehearsalScreen {
-  show(sample: StatusSample): Promise<void>;
+  show(sample: MigrationStatusSample): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -96,10 +96,10 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
 }
 
 function createLineScreen(output: CommandIo['output']): RehearsalScreen {
-  let logged: LastLoggedState | undefined;
+  let logged: LastLoggedWatchState | undefined;
   return {
     async show(sample) {
-      const next = nextLogLines(logged, sample);
+      const next = buildNextWatchLogLines(logged, sample);
       logged = next.said;
       if (next.lines.length > 0) await output.note(next.lines);
     },

@@ -5,13 +5,13 @@ import { CliError, usageError } from '../errors.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { sanitizeReportLine } from '../sanitize/terminal-text.ts';
-import { excludedFromComparison } from './comparison-report.ts';
+import { dataExcludedFromComparison } from './comparison-report.ts';
 import {
   type RehearsalFailure,
   type RehearsalReport,
   type RehearsalServer,
   rehearsalFailuresOf,
-  type TableCount,
+  type TableComparison,
 } from './rehearsal-report.ts';
 import type { RehearsalOutcome } from './rehearsal-run.ts';
 import { rehearsalText } from './rehearsal-text.ts';
@@ -44,7 +44,7 @@ export function buildRehearsalReport(parts: RehearsalReportParts): RehearsalRepo
     failures,
     not_compared: [
       ...(preflight.engine === 'postgresql' ? derivedData : []),
-      ...excludedFromComparison[preflight.engine],
+      ...dataExcludedFromComparison[preflight.engine],
     ],
     violations,
     warnings,
@@ -85,7 +85,7 @@ export function writeRehearsalReport(file: string, report: RehearsalReport): voi
 }
 
 /** Prints the rehearsal report: as text for the output format table, as one row per table for csv and ndjson. */
-export async function showRehearsalReport(
+export async function printRehearsalReport(
   { output, globals, host }: CommandIo,
   report: RehearsalReport,
 ): Promise<void> {
@@ -102,7 +102,7 @@ export async function showRehearsalReport(
   return output.data(report);
 }
 
-interface Row extends TableCount {
+interface Row extends TableComparison {
   readonly database: string;
 }
 

@@ -1,11 +1,11 @@
 import type { MigrationState } from '../engine/migration-state.ts';
-import type { Clock, Environment } from '../platform/host.ts';
+import type { Clock, ProcessEnvironment } from '../platform/host.ts';
 import type { DatabaseRehearsal } from './rehearsal-report.ts';
 
 /** The parameters of a rehearsal that both engines share. */
 export interface RehearsalRunParams {
   readonly clock: Clock;
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   readonly random: (bytes: number) => Uint8Array;
   /** The signal with which the user aborts the rehearsal. */
   readonly signal: AbortSignal;

@@ -1,13 +1,13 @@
 import type { DbSource } from '../db-source/read-source.ts';
-import { readServerInfo } from '../engine/redis/replica.ts';
+import { readRedisServerInfo } from '../engine/redis/replica.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { connectRedis } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
-import { queryRows } from './postgresql/count-rows.ts';
+import { queryCatalogRows } from './postgresql/count-rows.ts';
 
 /** A reading of how much was written to a server so far. */
-export interface WriteActivity {
+export interface ServerWriteActivity {
   /** A counter that grows with every transaction that writes (PostgreSQL), or with every change of a key (Redis). */
   readonly counter: number;
   /** For Redis, the time at which the counter began at 0. */
@@ -23,14 +23,14 @@ const applicationName = 'cloudctl-cutover';
  * Reads the write activity of a server; the server is only read. Rejects with a ConnectError, a QueryError or a
  * CommandError if the server cannot be read.
  */
-export function readWriteActivity(server: DbSource, signal: AbortSignal): Promise<WriteActivity> {
+export function readServerWriteActivity(server: DbSource, signal: AbortSignal): Promise<ServerWriteActivity> {
   return server.engine === 'redis'
     ? readRedisActivity(server.source, signal)
     : readPostgresActivity(server.source, signal);
 }
 
 /** The number of changes between two readings; at least 1 if the counter was reset in between. */
-export function countWrites(before: WriteActivity, after: WriteActivity): number {
+export function countWritesBetweenReadings(before: ServerWriteActivity, after: ServerWriteActivity): number {
   if (before.since !== after.since) return Math.max(1, after.counter);
   return Math.max(0, after.counter - before.counter);
 }
@@ -39,11 +39,11 @@ export function countWrites(before: WriteActivity, after: WriteActivity): number
  * PostgreSQL assigns a transaction id when a transaction first writes. Transactions of the server itself, such as
  * autovacuum, count too.
  */
-async function readPostgresActivity(source: PostgresqlSource, signal: AbortSignal): Promise<WriteActivity> {
+async function readPostgresActivity(source: PostgresqlSource, signal: AbortSignal): Promise<ServerWriteActivity> {
   const session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, applicationName });
   try {
-    const [next] = await queryRows(session, 'SELECT txid_snapshot_xmax(txid_current_snapshot())::text AS next');
-    const open = await queryRows(
+    const [next] = await queryCatalogRows(session, 'SELECT txid_snapshot_xmax(txid_current_snapshot())::text AS next');
+    const open = await queryCatalogRows(
       session,
       `SELECT concat_ws(' ', 'pid', a.pid, a.usename, nullif(a.application_name, ''), a.client_addr) AS who
        FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
@@ -55,10 +55,10 @@ async function readPostgresActivity(source: PostgresqlSource, signal: AbortSigna
   }
 }
 
-async function readRedisActivity(source: RedisSource, signal: AbortSignal): Promise<WriteActivity> {
+async function readRedisActivity(source: RedisSource, signal: AbortSignal): Promise<ServerWriteActivity> {
   const session = await connectRedis(source, { limit, signal });
   try {
-    const info = await readServerInfo(session);
+    const info = await readRedisServerInfo(session);
     return {
       counter: Number(info.get('rdb_changes_since_last_save')),
       since: `${info.get('run_id')} ${info.get('rdb_last_save_time')}`,

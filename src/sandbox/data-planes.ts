@@ -2,12 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DataPlane } from '../engine/data-plane.ts';
 import { createMigrationEngine, type MigrationEngine } from '../engine/migration-engine.ts';
-import type { LeftoverObject, MigrationState } from '../engine/migration-state.ts';
-import { isRequestedSourceAt, type RequestedSource } from '../engine/requested-source.ts';
+import type { MigrationLeftoverObject, MigrationState } from '../engine/migration-state.ts';
+import { isRequestedMigrationSourceAt, type RequestedMigrationSource } from '../engine/requested-source.ts';
 import type { RunningMigration } from '../engine/running-migration.ts';
-import { getMigrationDeadline, getMigrationOutcome, markMigrationEnded } from './migration-store.ts';
+import {
+  getSandboxMigrationDeadline,
+  getSandboxMigrationOutcome,
+  markSandboxMigrationEnded,
+} from './migration-store.ts';
 import type { SandboxCluster, SandboxMigration } from './records.ts';
-import type { NewCluster } from './seed-data.ts';
+import type { NewSandboxCluster } from './seed-data.ts';
 import type { World } from './world.ts';
 
 /** The database server of a cluster; its URL contains a password. */
@@ -22,7 +26,7 @@ export interface DataPlanes {
    * The clusters to register. If a cluster with the same name is already registered, the server becomes the server of that
    * cluster.
    */
-  readonly clusters: readonly NewCluster[];
+  readonly clusters: readonly NewSandboxCluster[];
   readonly planeOf: (cluster: SandboxCluster) => DataPlane | undefined;
   /**
    * Ends the migrations that an earlier process left unfinished. Resolves with one message for each database object that could
@@ -33,7 +37,7 @@ export interface DataPlanes {
   readonly start: (
     migration: SandboxMigration,
     plane: DataPlane,
-    source: RequestedSource,
+    source: RequestedMigrationSource,
     world: World,
   ) => string | undefined;
   /** The state of a migration; undefined if another process started it. */
@@ -77,8 +81,9 @@ export async function openDataPlanes({
     },
     recover: async (world) => {
       for (const migration of world.state.migrationStore.all.rows()) {
-        if (migration.isReal !== true || getMigrationOutcome(migration, world.now()).status !== 'running') continue;
-        markMigrationEnded(world.state.migrationStore, migration, {
+        if (migration.isReal !== true || getSandboxMigrationOutcome(migration, world.now()).status !== 'running')
+          continue;
+        markSandboxMigrationEnded(world.state.migrationStore, migration, {
           status: 'error',
           at: world.now(),
           reason: 'interrupted',
@@ -87,7 +92,9 @@ export async function openDataPlanes({
       return (await engine.cleanUp()).map(describeLeftover);
     },
     start: (migration, plane, source, world) => {
-      const managed = [...planes].find(([, one]) => one.engine === plane.engine && isRequestedSourceAt(source, one));
+      const managed = [...planes].find(
+        ([, one]) => one.engine === plane.engine && isRequestedMigrationSourceAt(source, one),
+      );
       if (managed !== undefined)
         return `source.host is the managed cluster ${managed[0]}; a managed cluster cannot be migrated to another one.`;
       const params = {
@@ -95,7 +102,7 @@ export async function openDataPlanes({
         dataPlane: plane,
         source,
         ignoreDbs: migration.source.ignoreDbs,
-        deadline: getMigrationDeadline(migration),
+        deadline: getSandboxMigrationDeadline(migration),
         finishWhenIdle,
         allowSuperuserObjects,
         startAfter: ends.get(migration.cluster),
@@ -107,7 +114,7 @@ export async function openDataPlanes({
       void started.ended.then(({ status, reason }) => {
         if (status !== 'done' && status !== 'error') return;
         const end = { status, at: world.now(), ...(reason === undefined ? {} : { reason }) };
-        markMigrationEnded(world.state.migrationStore, migration, end);
+        markSandboxMigrationEnded(world.state.migrationStore, migration, end);
       });
       return undefined;
     },
@@ -137,7 +144,7 @@ async function openPlane(engine: MigrationEngine, name: string, url: string): Pr
   }
 }
 
-function describeLeftover({ side, database, object, statement, reason }: LeftoverObject): string {
+function describeLeftover({ side, database, object, statement, reason }: MigrationLeftoverObject): string {
   const where = database === '' ? `the ${side}` : `database ${database} of the ${side}`;
   return `${where} still contains ${object} of a migration, which could not be removed: ${reason}; to remove it, run: ${statement}`;
 }

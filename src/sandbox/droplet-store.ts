@@ -1,10 +1,10 @@
 import type { SandboxDroplet, SandboxDropletAction } from './records.ts';
-import type { StateTable } from './state/state-table.ts';
+import type { SandboxStateTable } from './state/state-table.ts';
 
 /** Stores the droplets and actions of every account. The lists of an account are sorted by id, which is the order of creation. */
-export interface DropletStore {
-  readonly droplets: StateTable<SandboxDroplet>;
-  readonly actions: StateTable<SandboxDropletAction>;
+export interface SandboxDropletStore {
+  readonly droplets: SandboxStateTable<SandboxDroplet>;
+  readonly actions: SandboxStateTable<SandboxDropletAction>;
   /** The droplets and actions of each account, by the UUID of the account. */
   readonly accounts: Map<string, AccountLists>;
   /** The id of the next droplet or action. */
@@ -26,7 +26,7 @@ export interface DropletSpec {
   readonly vpc?: string;
 }
 
-export interface CreatedDroplet {
+export interface CreatedSandboxDroplet {
   readonly droplet: SandboxDroplet;
   readonly action: SandboxDropletAction;
 }
@@ -34,9 +34,12 @@ export interface CreatedDroplet {
 /** How long the status of a droplet is `new`, in milliseconds of the virtual clock. */
 const CREATION_MS = 5_000;
 
-export function createDropletStore(tables: Pick<DropletStore, 'droplets' | 'actions'>, nextId: number): DropletStore {
+export function createSandboxDropletStore(
+  tables: Pick<SandboxDropletStore, 'droplets' | 'actions'>,
+  nextId: number,
+): SandboxDropletStore {
   const { droplets, actions } = tables;
-  const store: DropletStore = { droplets, actions, accounts: new Map(), nextId };
+  const store: SandboxDropletStore = { droplets, actions, accounts: new Map(), nextId };
   for (const droplet of droplets.rows()) listsOf(store, droplet.account).droplets.push(droplet);
   for (const action of actions.rows()) listsOf(store, action.account).actions.push(action);
   for (const lists of store.accounts.values()) {
@@ -47,13 +50,13 @@ export function createDropletStore(tables: Pick<DropletStore, 'droplets' | 'acti
 }
 
 /** Adds a droplet and its create action. @param at the time in milliseconds of the virtual clock */
-export function addDroplet(
-  store: DropletStore,
+export function addSandboxDroplet(
+  store: SandboxDropletStore,
   account: string,
   name: string,
   spec: DropletSpec,
   at: number,
-): CreatedDroplet {
+): CreatedSandboxDroplet {
   const activeAt = at + CREATION_MS;
   const droplet: SandboxDroplet = { ...spec, id: store.nextId++, account, name, createdAt: at, activeAt };
   store.droplets.put(droplet);
@@ -62,7 +65,11 @@ export function addDroplet(
 }
 
 /** Removes the droplet and adds its destroy action. */
-export function removeDroplet(store: DropletStore, droplet: SandboxDroplet, at: number): SandboxDropletAction {
+export function removeSandboxDroplet(
+  store: SandboxDropletStore,
+  droplet: SandboxDroplet,
+  at: number,
+): SandboxDropletAction {
   store.droplets.drop(droplet.id);
   const { droplets } = listsOf(store, droplet.account);
   droplets.splice(findIndexById(droplets, droplet.id), 1);
@@ -70,12 +77,15 @@ export function removeDroplet(store: DropletStore, droplet: SandboxDroplet, at: 
 }
 
 /** Oldest first. */
-export function dropletsOfAccount(store: DropletStore, account: string): readonly SandboxDroplet[] {
+export function listSandboxDropletsOfAccount(store: SandboxDropletStore, account: string): readonly SandboxDroplet[] {
   return store.accounts.get(account)?.droplets ?? [];
 }
 
 /** Oldest first. */
-export function actionsOfAccount(store: DropletStore, account: string): readonly SandboxDropletAction[] {
+export function listSandboxActionsOfAccount(
+  store: SandboxDropletStore,
+  account: string,
+): readonly SandboxDropletAction[] {
   return store.accounts.get(account)?.actions ?? [];
 }
 
@@ -83,7 +93,7 @@ function byId(left: { readonly id: number }, right: { readonly id: number }): nu
   return left.id - right.id;
 }
 
-function listsOf(store: DropletStore, account: string): AccountLists {
+function listsOf(store: SandboxDropletStore, account: string): AccountLists {
   const known = store.accounts.get(account);
   if (known !== undefined) return known;
   const empty = { droplets: [], actions: [] };
@@ -92,7 +102,7 @@ function listsOf(store: DropletStore, account: string): AccountLists {
 }
 
 function recordAction(
-  store: DropletStore,
+  store: SandboxDropletStore,
   type: SandboxDropletAction['type'],
   droplet: SandboxDroplet,
   startedAt: number,

@@ -1,32 +1,40 @@
 import { createHash } from 'node:crypto';
 import { type Random, randomString } from './random.ts';
-import type { Authorization, AuthorizationCode, SandboxGrant, TokenIssue, TokenPair } from './records.ts';
-import type { StateTable } from './state/state-table.ts';
+import type { ApplicationAuthorization, AuthorizationCode, SandboxGrant, TokenIssuance, TokenPair } from './records.ts';
+import type { SandboxStateTable } from './state/state-table.ts';
 
 /** Stores authorizations, and the codes and tokens that were issued under them. */
-export interface GrantStore {
-  readonly authorizations: StateTable<Authorization>;
+export interface SandboxGrantStore {
+  readonly authorizations: SandboxStateTable<ApplicationAuthorization>;
   /**
    * Authorization ids by the key of `authorizationKey`, because a person approves an application separately for each context
    * (personal or team).
    */
   readonly authorizationIds: Map<string, string>;
-  readonly codes: StateTable<AuthorizationCode>;
+  readonly codes: SandboxStateTable<AuthorizationCode>;
   /** The token pairs, by their access token. */
-  readonly pairs: StateTable<TokenPair>;
+  readonly pairs: SandboxStateTable<TokenPair>;
   /** Access tokens by the refresh token that was issued with them. */
   readonly refreshTokens: Map<string, string>;
 }
 
-export type CodeState = 'valid' | 'used' | 'revoked' | 'expired';
+export type AuthorizationCodeState = 'valid' | 'used' | 'revoked' | 'expired';
 export type TokenPairState = 'valid' | 'expired' | 'revoked' | 'refreshed';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
 const ACCESS_TOKEN_LIFETIME_MS = 30 * 86_400_000;
 
-export function createGrantStore(tables: Pick<GrantStore, 'authorizations' | 'codes' | 'pairs'>): GrantStore {
+export function createSandboxGrantStore(
+  tables: Pick<SandboxGrantStore, 'authorizations' | 'codes' | 'pairs'>,
+): SandboxGrantStore {
   const { authorizations, codes, pairs } = tables;
-  const store: GrantStore = { authorizations, codes, pairs, authorizationIds: new Map(), refreshTokens: new Map() };
+  const store: SandboxGrantStore = {
+    authorizations,
+    codes,
+    pairs,
+    authorizationIds: new Map(),
+    refreshTokens: new Map(),
+  };
   for (const authorization of authorizations.rows()) {
     store.authorizationIds.set(authorizationKey(authorization), authorization.id);
   }
@@ -37,14 +45,18 @@ export function createGrantStore(tables: Pick<GrantStore, 'authorizations' | 'co
 }
 
 /** The authorization in the context that the person approved last; a request with prompt=none uses this authorization. */
-export function latestAuthorization(store: GrantStore, person: string, clientId: string): Authorization | undefined {
+export function findLatestAuthorizationOfPerson(
+  store: SandboxGrantStore,
+  person: string,
+  clientId: string,
+): ApplicationAuthorization | undefined {
   return authorizationsOfPerson(store, person)
     .filter((one) => one.clientId === clientId)
     .at(-1);
 }
 
 /** The authorizations of a person, in the order in which the person last approved them. */
-export function authorizationsOfPerson(store: GrantStore, person: string): readonly Authorization[] {
+export function authorizationsOfPerson(store: SandboxGrantStore, person: string): readonly ApplicationAuthorization[] {
   return [...store.authorizations.rows()].filter((one) => one.person === person);
 }
 
@@ -56,16 +68,16 @@ function authorizationKey({ person, clientId, team }: Pick<SandboxGrant, 'person
  * Stores the approval of an application. Within the same context, approving `read` does not reduce an earlier approval of `read
  * write`.
  */
-export function saveAuthorization(
-  store: GrantStore,
+export function saveApplicationAuthorization(
+  store: SandboxGrantStore,
   random: Random,
   grant: Omit<SandboxGrant, 'authorization'>,
   now: number,
-): Authorization {
+): ApplicationAuthorization {
   const { person, clientId, scope, team } = grant;
   const known = store.authorizations.get(store.authorizationIds.get(authorizationKey(grant)) ?? '');
   const keepsWriteScope = known?.scope === 'read write';
-  const authorization: Authorization = {
+  const authorization: ApplicationAuthorization = {
     id: known?.id ?? randomString(random, 24),
     person,
     clientId,
@@ -84,25 +96,32 @@ export function saveAuthorization(
  * Revokes every code and token that was issued under the authorization, because they are valid only while the authorization
  * exists.
  */
-export function deleteAuthorization(store: GrantStore, authorization: Authorization): void {
+export function deleteApplicationAuthorization(
+  store: SandboxGrantStore,
+  authorization: ApplicationAuthorization,
+): void {
   store.authorizations.drop(authorization.id);
   store.authorizationIds.delete(authorizationKey(authorization));
 }
 
-export function getCodeState(store: GrantStore, code: AuthorizationCode, now: number): CodeState {
+export function getAuthorizationCodeState(
+  store: SandboxGrantStore,
+  code: AuthorizationCode,
+  now: number,
+): AuthorizationCodeState {
   if (code.usedFor !== undefined) return 'used';
   if (!store.authorizations.has(code.authorization)) return 'revoked';
   return now < code.expiresAt ? 'valid' : 'expired';
 }
 
-export function getTokenPairState(store: GrantStore, pair: TokenPair, now: number): TokenPairState {
+export function getTokenPairState(store: SandboxGrantStore, pair: TokenPair, now: number): TokenPairState {
   if (pair.end !== undefined) return pair.end;
   if (!store.authorizations.has(pair.authorization)) return 'revoked';
   return now < pair.expiresAt ? 'valid' : 'expired';
 }
 
 export function addAuthorizationCode(
-  store: GrantStore,
+  store: SandboxGrantStore,
   random: Random,
   grant: SandboxGrant,
   options: { readonly redirectUri: string; readonly challenge: string | undefined; readonly now: number },
@@ -121,10 +140,10 @@ export function addAuthorizationCode(
 
 /** A chain begins with the first pair unless it is given. The implicit flow issues no refresh token. */
 export function addTokenPair(
-  store: GrantStore,
+  store: SandboxGrantStore,
   random: Random,
   grant: SandboxGrant,
-  { issue, now }: { readonly issue: Omit<TokenIssue, 'chain'> & Partial<TokenIssue>; readonly now: number },
+  { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'> & Partial<TokenIssuance>; readonly now: number },
 ): TokenPair {
   const accessToken = randomToken(random);
   const pair: TokenPair = {
@@ -142,7 +161,7 @@ export function addTokenPair(
 
 /** Issues tokens for a code, which is used then. */
 export function useAuthorizationCode(
-  store: GrantStore,
+  store: SandboxGrantStore,
   random: Random,
   code: AuthorizationCode,
   now: number,
@@ -155,18 +174,21 @@ export function useAuthorizationCode(
 
 /** Issues new tokens for a pair, which ends then. */
 export function replaceTokenPair(
-  store: GrantStore,
+  store: SandboxGrantStore,
   random: Random,
   pair: TokenPair,
-  { issue, now }: { readonly issue: Omit<TokenIssue, 'chain'>; readonly now: number },
+  { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'>; readonly now: number },
 ): TokenPair {
-  const successor = addTokenPair(store, random, pair, { issue: { ...issue, chain: chainOfPair(pair) }, now });
+  const successor = addTokenPair(store, random, pair, {
+    issue: { ...issue, chain: findRefreshChainOfTokenPair(pair) },
+    now,
+  });
   store.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
   return successor;
 }
 
 /** The newest pair that refreshing this one led to, or the pair itself. */
-export function latestSuccessor(store: GrantStore, accessToken: string): TokenPair | undefined {
+export function findLatestTokenPairSuccessor(store: SandboxGrantStore, accessToken: string): TokenPair | undefined {
   let pair = store.pairs.get(accessToken);
   while (pair?.successor !== undefined) pair = store.pairs.get(pair.successor);
   return pair;
@@ -178,7 +200,7 @@ export function secretFingerprint(secret: string): string {
 }
 
 /** Equal for a pair and all pairs that its refreshes lead to. */
-export function chainOfPair({ issue, accessToken }: TokenPair): string {
+export function findRefreshChainOfTokenPair({ issue, accessToken }: TokenPair): string {
   return issue?.chain ?? secretFingerprint(accessToken);
 }
 

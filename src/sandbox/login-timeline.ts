@@ -1,4 +1,4 @@
-import type { LoggedRequest, LoginTrace, TracedRequest } from './request-log.ts';
+import type { LoggedRequest, LoggedRequestWithTrace, LoginTrace } from './request-log.ts';
 
 /** The steps of one login by one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
@@ -10,10 +10,10 @@ export interface LoginTimeline {
   readonly chain: string | undefined;
   /** UUID; undefined before the sign-in. */
   readonly person: string | undefined;
-  readonly steps: readonly TimelineStep[];
+  readonly steps: readonly LoginTimelineStep[];
 }
 
-export interface TimelineStep {
+export interface LoginTimelineStep {
   readonly at: string;
   readonly description: string;
   /** The logged request of the step, or one of several equal requests; absent for a redirect, which the browser follows. */
@@ -26,7 +26,10 @@ export interface TimelineStep {
  * the code or token comes from, also after later logins; tokens of no logged login, such as those of the admin API, have a
  * timeline of their own.
  */
-export function buildTimelines(requests: readonly TracedRequest[], clientId: string): readonly LoginTimeline[] {
+export function buildLoginTimelines(
+  requests: readonly LoggedRequestWithTrace[],
+  clientId: string,
+): readonly LoginTimeline[] {
   const logins: LoginDraft[] = [];
   const byChain = new Map<string, LoginDraft>();
   for (const { entry, trace } of requests) {
@@ -53,7 +56,7 @@ interface LoginDraft {
   chain: string | undefined;
   person: string | undefined;
   isAnswered: boolean;
-  readonly steps: TimelineStep[];
+  readonly steps: LoginTimelineStep[];
 }
 
 /** Requests with the same authorization request are one login until it is answered; after that, they start a new one. */
@@ -77,7 +80,7 @@ function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: L
 }
 
 /** Consecutive equal API calls become one step with a count, because a script can send hundreds of them. */
-function appendStep(steps: TimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
+function appendStep(steps: LoginTimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
   const description = describeStep(entry, trace);
   const previous = steps.at(-1);
   if (previous?.entry !== undefined && entry.path.startsWith('/v2/') && isEqualRequest(previous.entry, entry)) {

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto';
-import { chainOfPair, secretFingerprint } from './grant-store.ts';
-import { toAsciiQuery } from './http/ascii-query.ts';
+import { findRefreshChainOfTokenPair, secretFingerprint } from './grant-store.ts';
+import { toAsciiUrlQuery } from './http/ascii-query.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
-import { readParameters } from './http/request-parameters.ts';
+import { readRequestParameters } from './http/request-parameters.ts';
 import { findPanelSession } from './panel/panel-session.ts';
 import type { AuthorizationCode, TokenPair } from './records.ts';
 import type { LoginTrace } from './request-log.ts';
-import type { SandboxService } from './service.ts';
+import type { SandboxHandlerContext } from './service.ts';
 
 /** Creates the login trace of a request whose query is an authorization request. */
 export function loginTraceOfAuthorizationRequest(
   request: HttpRequest,
   query: string,
-  service: SandboxService,
+  service: SandboxHandlerContext,
 ): LoginTrace | undefined {
-  const clientId = readParameters(query, '', '').get('client_id');
+  const clientId = readRequestParameters(query, '', '').get('client_id');
   if (clientId === undefined) return undefined;
   const person = findPanelSession(request, service)?.person.uuid;
-  const login = createHash('sha256').update(toAsciiQuery(query)).digest('base64url').slice(0, 16);
+  const login = createHash('sha256').update(toAsciiUrlQuery(query)).digest('base64url').slice(0, 16);
   return { clientId, login, ...(person === undefined ? {} : { person }) };
 }
 
@@ -29,12 +29,14 @@ export function loginTraceOfCode(code: AuthorizationCode | undefined): LoginTrac
 }
 
 /** The trace of a request with an access token or a refresh token. */
-export function loginTraceOfPair(pair: TokenPair | undefined): LoginTrace | undefined {
-  return pair === undefined ? undefined : { clientId: pair.clientId, person: pair.person, chain: chainOfPair(pair) };
+export function createLoginTraceOfTokenPair(pair: TokenPair | undefined): LoginTrace | undefined {
+  return pair === undefined
+    ? undefined
+    : { clientId: pair.clientId, person: pair.person, chain: findRefreshChainOfTokenPair(pair) };
 }
 
 /** Adds the redirect in the reply to the trace of the login. */
-export function traceRedirect(
+export function addRedirectToLoginTrace(
   trace: LoginTrace | undefined,
   { headers: { location } }: HttpReply,
 ): LoginTrace | undefined {

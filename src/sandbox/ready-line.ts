@@ -1,8 +1,8 @@
 import type { SandboxCluster } from './records.ts';
-import { clusterOwner, type SeedData } from './seed-data.ts';
+import { findSandboxClusterOwner, type SandboxSeedData } from './seed-data.ts';
 
 /** The JSON line that a sandbox prints after its start: addresses, credentials and users. */
-export interface ReadyLine {
+export interface SandboxReadyLine {
   readonly auth_url: string;
   readonly base_url: string;
   readonly panel_url: string;
@@ -11,18 +11,18 @@ export interface ReadyLine {
   readonly client_id: string;
   readonly client_secret: string;
   readonly callback_url: string;
-  readonly users: readonly ReadyUser[];
-  readonly clusters: readonly ReadyCluster[];
+  readonly users: readonly ReadyLineUser[];
+  readonly clusters: readonly ReadyLineCluster[];
 }
 
-export interface ReadyUser {
+export interface ReadyLineUser {
   readonly email: string;
   readonly password: string;
   readonly uuid: string;
   readonly teams: readonly { readonly uuid: string; readonly name: string }[];
 }
 
-export interface ReadyCluster {
+export interface ReadyLineCluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
@@ -34,7 +34,7 @@ export interface ReadyCluster {
   readonly connection: { readonly port: number };
 }
 
-export interface ReadyLineInput {
+export interface SandboxReadyLineInput {
   readonly authUrl: string;
   readonly baseUrl: string;
   readonly adminToken: string;
@@ -48,7 +48,10 @@ export interface DataPlaneAddress {
   readonly version: string;
 }
 
-export function buildReadyLine(seed: SeedData, { authUrl, baseUrl, adminToken, planeOf }: ReadyLineInput): ReadyLine {
+export function buildSandboxReadyLine(
+  seed: SandboxSeedData,
+  { authUrl, baseUrl, adminToken, planeOf }: SandboxReadyLineInput,
+): SandboxReadyLine {
   const [first] = seed.applications;
   return {
     auth_url: authUrl,
@@ -65,21 +68,23 @@ export function buildReadyLine(seed: SeedData, { authUrl, baseUrl, adminToken, p
       uuid,
       teams: seed.teams.filter((team) => teams.includes(team.uuid)),
     })),
-    clusters: seed.clusters.map((cluster) => readyCluster(cluster, clusterOwner(cluster, seed), planeOf(cluster))),
+    clusters: seed.clusters.map((cluster) =>
+      readyCluster(cluster, findSandboxClusterOwner(cluster, seed), planeOf(cluster)),
+    ),
   };
 }
 
-function readyCluster(cluster: SandboxCluster, owner: string, plane: DataPlaneAddress | undefined): ReadyCluster {
+function readyCluster(cluster: SandboxCluster, owner: string, plane: DataPlaneAddress | undefined): ReadyLineCluster {
   return {
     ...cluster,
     owner,
     version: plane?.version ?? cluster.version,
-    data_plane: formatPlaneAddress(plane),
+    data_plane: formatDataPlaneAddress(plane),
     connection: { port: plane?.port ?? DEFAULT_PORT },
   };
 }
 
-export function formatPlaneAddress(plane: DataPlaneAddress | undefined): string {
+export function formatDataPlaneAddress(plane: DataPlaneAddress | undefined): string {
   if (plane === undefined) return 'none';
   return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
 }

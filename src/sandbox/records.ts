@@ -1,6 +1,6 @@
-export type Scope = 'read' | 'read write';
+export type SandboxOAuthScope = 'read' | 'read write';
 
-export interface Person {
+export interface SandboxPerson {
   readonly uuid: string;
   readonly name: string;
   readonly email: string;
@@ -9,12 +9,12 @@ export interface Person {
   readonly teams: readonly string[];
 }
 
-export interface Team {
+export interface SandboxTeam {
   readonly uuid: string;
   readonly name: string;
 }
 
-export interface Application {
+export interface RegisteredApplication {
   readonly name: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -38,11 +38,11 @@ export interface SandboxCluster {
  * The approval of an application by a person for one context. Codes and tokens are valid only while the authorization that they
  * name exists.
  */
-export interface Authorization {
+export interface ApplicationAuthorization {
   readonly id: string;
   readonly person: string;
   readonly clientId: string;
-  readonly scope: Scope;
+  readonly scope: SandboxOAuthScope;
   /** The UUID of the team whose resources the authorization covers; absent for the person's own account. */
   readonly team?: string;
   readonly since: number;
@@ -53,7 +53,7 @@ export interface SandboxGrant {
   readonly authorization: string;
   readonly person: string;
   readonly clientId: string;
-  readonly scope: Scope;
+  readonly scope: SandboxOAuthScope;
   readonly team?: string;
 }
 
@@ -79,11 +79,11 @@ export interface TokenPair extends SandboxGrant {
   /** The access token that replaced this access token in a refresh. */
   readonly successor?: string;
   /** Absent in states of earlier versions. */
-  readonly issue?: TokenIssue;
+  readonly issue?: TokenIssuance;
 }
 
 /** How a token pair was issued. */
-export interface TokenIssue {
+export interface TokenIssuance {
   readonly by: 'code' | 'implicit' | 'refresh' | 'admin_issue' | 'admin_refresh';
   /** Client ID that the token request named; absent when it named none. */
   readonly client?: string;

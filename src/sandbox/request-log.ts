@@ -1,7 +1,7 @@
-import type { FaultOutcome } from './faults/fault.ts';
+import type { FaultLogFields } from './faults/fault.ts';
 
 /** A request in the request log, without its query and secrets. */
-export interface LoggedRequest extends Partial<FaultOutcome> {
+export interface LoggedRequest extends Partial<FaultLogFields> {
   /** The time of the request in ISO 8601, by the virtual clock. */
   readonly at: string;
   readonly method: string;
@@ -17,7 +17,7 @@ export interface LoggedRequest extends Partial<FaultOutcome> {
 }
 
 /** The log fields that are known before the reply exists. */
-export type LogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
+export type RequestLogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
 
 /** The login trace connects the requests of one login. The login trace is stored with the log entry and contains no secret. */
 export interface LoginTrace {
@@ -33,7 +33,7 @@ export interface LoginTrace {
 }
 
 /** A log entry with its trace, for the control panel. */
-export interface TracedRequest {
+export interface LoggedRequestWithTrace {
   readonly entry: LoggedRequest;
   readonly trace: LoginTrace | undefined;
 }
@@ -47,7 +47,7 @@ export interface RequestLog {
   readonly add: (entry: LoggedRequest, endpoint: string, trace?: LoginTrace) => () => void;
   readonly list: (endpoint: string | undefined) => readonly LoggedRequest[];
   /** Every logged request that is still kept, oldest first. */
-  readonly traced: () => readonly TracedRequest[];
+  readonly traced: () => readonly LoggedRequestWithTrace[];
   readonly counts: () => Readonly<Record<string, number>>;
   readonly clear: () => void;
   /** Resolves when at least `count` logged requests match, or when the signal is aborted. */
@@ -105,7 +105,7 @@ export function createRequestLog(): RequestLog {
 }
 
 /** The last four characters of a token, which distinguish tokens but do not allow guessing one. */
-export function getTokenHint(token: string): string | undefined {
+export function getLastTokenCharacters(token: string): string | undefined {
   return token.length >= 16 ? token.slice(-4) : undefined;
 }
 

@@ -1,39 +1,47 @@
 import type { IncomingMessage } from 'node:http';
 import { applyFault } from './faults/apply-fault.ts';
-import { changesRequestHandling, type Fault, type FaultOutcome } from './faults/fault.ts';
+import { changesRequestHandling, type Fault, type FaultLogFields } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
 import { hasLoopbackHost } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
-import { type HttpRequest, readRequest } from './http/http-request.ts';
+import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
 import type { RouteMatch, Router } from './http/router.ts';
-import { traceRedirect } from './login-trace.ts';
-import type { LogFields, LoggedRequest, LoginTrace } from './request-log.ts';
-import type { Route } from './routes.ts';
-import type { SandboxService } from './service.ts';
+import { addRedirectToLoginTrace } from './login-trace.ts';
+import type { LoggedRequest, LoginTrace, RequestLogFields } from './request-log.ts';
+import type { SandboxRoute } from './routes.ts';
+import type { SandboxHandlerContext } from './service.ts';
 
 /** The server of one origin: authorization server or resource API. */
-export interface OriginServer<R extends Route> {
+export interface SandboxOriginServer<R extends SandboxRoute> {
   readonly router: Router<R>;
   /**
    * Checks the credentials of the request. The returned function processes the request and creates the reply, also when no
    * route matches.
    */
-  readonly admit: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => RequestHandling;
+  readonly admit: (
+    match: RouteMatch<R>,
+    request: HttpRequest,
+    service: SandboxHandlerContext,
+  ) => SandboxRequestProcessor;
   /** Creates an error reply in the error format of the origin. */
   readonly errorReply: (
     status: RejectionStatus,
     message: string,
     request: HttpRequest,
-    service: SandboxService,
+    service: SandboxHandlerContext,
   ) => HttpReply;
-  readonly logFields: (match: RouteMatch<R>, request: HttpRequest) => LogFields;
-  readonly trace: (match: RouteMatch<R>, request: HttpRequest, service: SandboxService) => LoginTrace | undefined;
+  readonly logFields: (match: RouteMatch<R>, request: HttpRequest) => RequestLogFields;
+  readonly trace: (
+    match: RouteMatch<R>,
+    request: HttpRequest,
+    service: SandboxHandlerContext,
+  ) => LoginTrace | undefined;
   /** The URL of the other origin (authorization server or resource API). */
-  readonly otherOrigin: (service: SandboxService) => string;
+  readonly otherOrigin: (service: SandboxHandlerContext) => string;
 }
 
 /** Processes a request and returns its reply. */
-export type RequestHandling = () => HttpReply | Promise<HttpReply>;
+export type SandboxRequestProcessor = () => HttpReply | Promise<HttpReply>;
 
 export type RejectionStatus = keyof typeof ERRORS;
 
@@ -48,14 +56,14 @@ const ERRORS = {
  * Processes every request in the same order: Host header, route, body size and encoding, fault, handler, log. A handler changes
  * the state of the sandbox in one synchronous step, so its reply exists after the change and before the delivery.
  */
-export function handleRequest<R extends Route>(
-  server: OriginServer<R>,
-  service: SandboxService,
+export function handleSandboxRequest<R extends SandboxRoute>(
+  server: SandboxOriginServer<R>,
+  service: SandboxHandlerContext,
   port: number,
   message: IncomingMessage,
   body: Buffer | undefined,
 ): HttpReply | Promise<HttpReply> {
-  const request = readRequest(message, body ?? Buffer.alloc(0));
+  const request = readHttpRequest(message, body ?? Buffer.alloc(0));
   const reject = (status: RejectionStatus, match?: RouteMatch<R>): HttpReply => {
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
@@ -96,15 +104,15 @@ export function handleRequest<R extends Route>(
 
 interface ReceivedRequest {
   readonly request: HttpRequest;
-  readonly logFields: LogFields;
-  readonly match?: RouteMatch<Route>;
+  readonly logFields: RequestLogFields;
+  readonly match?: RouteMatch<SandboxRoute>;
   readonly trace?: LoginTrace;
 }
 
 /** Faults never apply to the admin API, because the admin API is used to remove faults. */
 function takeFaults(
   { request: { method, path }, logFields, match }: ReceivedRequest,
-  { faults }: SandboxService,
+  { faults }: SandboxHandlerContext,
 ): readonly Fault[] {
   if (path.startsWith(ADMIN_PREFIX)) return [];
   const routePath = match?.found === 'route' ? match.route.path : undefined;
@@ -112,12 +120,12 @@ function takeFaults(
 }
 
 /** An exception in a handler gives its request status 500 and does not end the process. */
-function admitSafely<R extends Route>(
-  server: OriginServer<R>,
+function admitSafely<R extends SandboxRoute>(
+  server: SandboxOriginServer<R>,
   match: RouteMatch<R>,
   request: HttpRequest,
-  service: SandboxService,
-): RequestHandling {
+  service: SandboxHandlerContext,
+): SandboxRequestProcessor {
   const failed = (): HttpReply => server.errorReply(500, ERRORS[500], request, service);
   try {
     const handling = server.admit(match, request, service);
@@ -135,10 +143,10 @@ function admitSafely<R extends Route>(
 }
 
 function logReply(
-  service: SandboxService,
+  service: SandboxHandlerContext,
   { request, logFields, match, trace }: ReceivedRequest,
   reply: HttpReply,
-  outcome?: FaultOutcome,
+  outcome?: FaultLogFields,
 ): HttpReply {
   const now = new Date(service.world.now());
   const { method, path } = request;
@@ -154,7 +162,11 @@ function logReply(
     ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
   };
   const endpoint = match?.found === 'route' ? `${method} ${match.route.path}` : `${method} ${NO_ENDPOINT}`;
-  const sent = service.log.add(entry, endpoint, outcome?.committed === false ? trace : traceRedirect(trace, reply));
+  const sent = service.log.add(
+    entry,
+    endpoint,
+    outcome?.committed === false ? trace : addRedirectToLoginTrace(trace, reply),
+  );
   return outcome === undefined ? dated : { ...dated, sent };
 }
 

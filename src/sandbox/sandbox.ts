@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { requestBodyLimit } from './admin/body-limit.ts';
+import { determineRequestBodyLimit } from './admin/body-limit.ts';
 import { restoreInitialState } from './admin/reset.ts';
 import { assertCallbackUrl } from './callback-url.ts';
 import { type ClusterDataPlane, type DataPlanes, openDataPlanes } from './data-planes.ts';
@@ -8,18 +8,18 @@ import type { HttpReply } from './http/http-reply.ts';
 import { DEFAULT_BODY_LIMIT, type HttpHandler } from './http/http-server.ts';
 import { type ListeningOrigin, LOOPBACK_HOSTS, listenOnOrigin } from './http/listening-origin.ts';
 import { randomString, systemRandom } from './random.ts';
-import { buildReadyLine, type ReadyLine } from './ready-line.ts';
+import { buildSandboxReadyLine, type SandboxReadyLine } from './ready-line.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
-import { handleRequest, type OriginServer } from './request-pipeline.ts';
-import type { Route } from './routes.ts';
-import { createSeedData, updateSeedData } from './seed-options.ts';
-import { apiServer } from './servers/api-server.ts';
-import { authServer } from './servers/auth-server.ts';
-import type { SandboxService } from './service.ts';
+import { handleSandboxRequest, type SandboxOriginServer } from './request-pipeline.ts';
+import type { SandboxRoute } from './routes.ts';
+import { createSandboxSeedData, updateSandboxSeedData } from './seed-options.ts';
+import { sandboxApiServer } from './servers/api-server.ts';
+import { sandboxAuthServer } from './servers/auth-server.ts';
+import type { SandboxHandlerContext } from './service.ts';
 import { replyWhenSaved } from './state/reply-when-saved.ts';
-import type { SavedState } from './state/saved-state.ts';
-import { openStateFolder } from './state/state-folder.ts';
-import type { StateWriter } from './state/state-writer.ts';
+import type { SavedSandboxState } from './state/saved-state.ts';
+import { openSandboxStateFolder } from './state/state-folder.ts';
+import type { SandboxStateWriter } from './state/state-writer.ts';
 import { createRateLimiter, parseRateLimit, type RateLimiter } from './v2/rate-limit.ts';
 import { World } from './world.ts';
 
@@ -63,7 +63,7 @@ export interface SandboxServerOptions {
 }
 
 export interface SandboxServers {
-  readonly ready: ReadyLine;
+  readonly ready: SandboxReadyLine;
   /** Warnings about the state folder or about database objects of earlier migrations, one per line. */
   readonly notice: string | undefined;
   /** Resolves with the error when the state could not be written; from then on every request gets status 500. */
@@ -86,10 +86,10 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   const { callbackUrls = [], apps = [] } = options;
   for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) assertCallbackUrl(url);
 
-  const state = options.state === undefined ? undefined : openStateFolder(options.state, options.compactAt);
+  const state = options.state === undefined ? undefined : openSandboxStateFolder(options.state, options.compactAt);
   const closing = new AbortController();
   const origins: ListeningOrigin[] = [];
-  let writer: StateWriter | undefined;
+  let writer: SandboxStateWriter | undefined;
   let planes: DataPlanes | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
@@ -98,18 +98,18 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     await writer?.close();
     state?.release();
   };
-  let service: SandboxService | undefined;
+  let service: SandboxHandlerContext | undefined;
   const serve =
-    <R extends Route>(server: OriginServer<R>) =>
+    <R extends SandboxRoute>(server: SandboxOriginServer<R>) =>
     (port: number): HttpHandler => {
       return (message, body) => {
         if (service === undefined) return STARTING;
-        const reply = handleRequest(server, service, port, message, body);
+        const reply = handleSandboxRequest(server, service, port, message, body);
         return writer === undefined ? reply : replyWhenSaved(reply, writer);
       };
     };
   const limitOf = (message: IncomingMessage): number =>
-    service === undefined ? DEFAULT_BODY_LIMIT : requestBodyLimit(message, service.settings);
+    service === undefined ? DEFAULT_BODY_LIMIT : determineRequestBodyLimit(message, service.settings);
   try {
     const savedIdentity = state?.saved?.identity;
     const host = options.host ?? savedIdentity?.host ?? '127.0.0.1';
@@ -117,9 +117,14 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
       throw new Error(`host ${host} is not a loopback host; use 127.0.0.1, ::1 or localhost`);
     }
     planes = await openDataPlanes({ ...options, now: () => service?.world.now() ?? 0 });
-    const auth = await listenOnOrigin(host, options.port ?? savedIdentity?.port ?? 0, serve(authServer), limitOf);
+    const auth = await listenOnOrigin(
+      host,
+      options.port ?? savedIdentity?.port ?? 0,
+      serve(sandboxAuthServer),
+      limitOf,
+    );
     origins.push(auth);
-    const api = await listenOnOrigin(host, options.apiPort ?? savedIdentity?.apiPort ?? 0, serve(apiServer));
+    const api = await listenOnOrigin(host, options.apiPort ?? savedIdentity?.apiPort ?? 0, serve(sandboxApiServer));
     origins.push(api);
     const created = await createService(options, {
       limiter,
@@ -163,7 +168,7 @@ interface ServiceParts {
   readonly limiter: RateLimiter;
   readonly auth: ListeningOrigin;
   readonly api: ListeningOrigin;
-  readonly saved: SavedState | undefined;
+  readonly saved: SavedSandboxState | undefined;
   readonly closing: AbortSignal;
   readonly planes: DataPlanes;
 }
@@ -171,11 +176,13 @@ interface ServiceParts {
 async function createService(
   options: SandboxServerOptions,
   { limiter, auth, api, saved, closing, planes }: ServiceParts,
-): Promise<SandboxService> {
+): Promise<SandboxHandlerContext> {
   const random = systemRandom();
   const seedOptions = { ...options, clusters: planes.clusters };
   const seed =
-    saved === undefined ? await createSeedData(seedOptions, random) : updateSeedData(saved, seedOptions, random);
+    saved === undefined
+      ? await createSandboxSeedData(seedOptions, random)
+      : updateSandboxSeedData(saved, seedOptions, random);
   const adminToken = saved?.identity.adminToken ?? randomString(random, 43);
   const world = new World(seed, random, options.now ?? Date.now, saved?.world);
   return {
@@ -187,7 +194,7 @@ async function createService(
     // The ready line is computed at each use, because restoring a snapshot may change people and applications.
     get ready() {
       const { origin: authUrl } = auth;
-      return buildReadyLine(world.seed, { authUrl, baseUrl: api.origin, adminToken, planeOf: planes.planeOf });
+      return buildSandboxReadyLine(world.seed, { authUrl, baseUrl: api.origin, adminToken, planeOf: planes.planeOf });
     },
     closing,
     settings: {

@@ -1,17 +1,17 @@
 import { type Random, randomString, randomUuid } from './random.ts';
-import type { Application, Person, SandboxCluster, Team } from './records.ts';
+import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from './records.ts';
 
 /** The initial state of a sandbox, which every reset restores. */
-export interface SeedData {
-  readonly people: readonly Person[];
-  readonly teams: readonly Team[];
-  readonly applications: readonly Application[];
+export interface SandboxSeedData {
+  readonly people: readonly SandboxPerson[];
+  readonly teams: readonly SandboxTeam[];
+  readonly applications: readonly RegisteredApplication[];
   readonly clusters: readonly SandboxCluster[];
-  readonly droplets: readonly SeedDroplet[];
+  readonly droplets: readonly SandboxSeedDroplet[];
   readonly firstId: number;
 }
 
-export interface SeedDroplet {
+export interface SandboxSeedDroplet {
   readonly account: string;
   readonly name: string;
   readonly region: string;
@@ -23,19 +23,19 @@ export interface SeedDroplet {
 }
 
 /** Generates all ids in a fixed order, so that a generator with a seed gives the same ids at every start. */
-export function generateSeedData(
+export function generateSandboxSeedData(
   random: Random,
   applications: readonly { readonly name: string; readonly callbackUrls: readonly string[] }[],
-  moreClusters: readonly NewCluster[] = [],
-): SeedData {
-  const team: Team = { uuid: randomUuid(random), name: 'Harbour Works' };
-  const alone: Person = person(random, 'Maya Lindqvist', 'maya@example.com', []);
-  const member: Person = person(random, 'Tomás Okafor', 'tomas@example.com', [team.uuid]);
+  moreClusters: readonly NewSandboxCluster[] = [],
+): SandboxSeedData {
+  const team: SandboxTeam = { uuid: randomUuid(random), name: 'Harbour Works' };
+  const alone: SandboxPerson = person(random, 'Maya Lindqvist', 'maya@example.com', []);
+  const member: SandboxPerson = person(random, 'Tomás Okafor', 'tomas@example.com', [team.uuid]);
   const clusters: readonly SandboxCluster[] = [
     { uuid: randomUuid(random), name: 'orders', engine: 'postgresql', version: '17', owner: alone.uuid },
     { uuid: randomUuid(random), name: 'cache', engine: 'redis', version: '7', owner: alone.uuid },
   ];
-  const seed: SeedData = {
+  const seed: SandboxSeedData = {
     people: [alone, member],
     teams: [team],
     clusters,
@@ -55,24 +55,27 @@ export function generateSeedData(
     ],
     firstId: 400_000_001,
   };
-  return { ...seed, clusters: addClusters(clusters, moreClusters, alone.uuid, random) };
+  return { ...seed, clusters: addSandboxClusters(clusters, moreClusters, alone.uuid, random) };
 }
 
 /** The UUID of the account that owns a cluster; for clusters in states of earlier versions this is the first person. */
-export function clusterOwner({ owner }: SandboxCluster, { people }: Pick<SeedData, 'people'>): string {
+export function findSandboxClusterOwner(
+  { owner }: SandboxCluster,
+  { people }: Pick<SandboxSeedData, 'people'>,
+): string {
   return owner ?? people[0]?.uuid ?? '';
 }
 
 /** A cluster that a start option registers. */
-export type NewCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
+export type NewSandboxCluster = Omit<SandboxCluster, 'uuid' | 'owner'>;
 
 /**
  * Adds the clusters whose names are new; the account `owner` owns them. Throws when a cluster with the same name has another
  * engine.
  */
-export function addClusters(
+export function addSandboxClusters(
   known: readonly SandboxCluster[],
-  additional: readonly NewCluster[],
+  additional: readonly NewSandboxCluster[],
   owner: string | undefined,
   random: Random,
 ): readonly SandboxCluster[] {
@@ -95,6 +98,6 @@ const DAY = 86_400_000;
 const SMALL = { size: 's-1vcpu-1gb', image: 155_133_621 } as const;
 const LARGE = { size: 's-4vcpu-8gb', image: 164_502_311 } as const;
 
-function person(random: Random, name: string, email: string, teams: readonly string[]): Person {
+function person(random: Random, name: string, email: string, teams: readonly string[]): SandboxPerson {
   return { uuid: randomUuid(random), name, email, password: randomString(random, 14), teams };
 }

@@ -1,21 +1,26 @@
 import { findFreePorts } from './http/listening-origin.ts';
 import { type Random, randomString, seededRandom } from './random.ts';
-import type { Application } from './records.ts';
-import { addClusters, generateSeedData, type NewCluster, type SeedData } from './seed-data.ts';
+import type { RegisteredApplication } from './records.ts';
+import {
+  addSandboxClusters,
+  generateSandboxSeedData,
+  type NewSandboxCluster,
+  type SandboxSeedData,
+} from './seed-data.ts';
 import type { SandboxIdentity } from './state/saved-state.ts';
-import { StateFolderError } from './state/state-error.ts';
+import { SandboxStateFolderError } from './state/state-error.ts';
 
 /** The start options that change the seed data. */
-export interface SeedOptions {
+export interface SandboxSeedOptions {
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   readonly seed?: number;
   /** Clusters that have a database server. */
-  readonly clusters?: readonly NewCluster[];
+  readonly clusters?: readonly NewSandboxCluster[];
 }
 
 /** Creates new seed data. Callback URLs that the options do not contain are created with ports that are currently free. */
-export async function createSeedData(options: SeedOptions, random: Random): Promise<SeedData> {
+export async function createSandboxSeedData(options: SandboxSeedOptions, random: Random): Promise<SandboxSeedData> {
   const { callbackUrls = [], apps = [] } = options;
   const [free = 0, other = 0] = await findFreePorts(2);
   const generator = options.seed === undefined ? random : seededRandom(options.seed);
@@ -27,23 +32,23 @@ export async function createSeedData(options: SeedOptions, random: Random): Prom
     { name: 'Sandbox Dashboard', callbackUrls: [`http://127.0.0.1:${other}/callback`] },
     ...apps.map(({ name, callbackUrl }) => ({ name, callbackUrls: [callbackUrl] })),
   ];
-  return generateSeedData(generator, applications, options.clusters);
+  return generateSandboxSeedData(generator, applications, options.clusters);
 }
 
 /**
  * Returns the saved seed data, updated with the callback URLs, applications and clusters of the start options. Throws a
  * StateError if the saved state was created with another seed.
  */
-export function updateSeedData(
-  saved: { readonly seed: SeedData; readonly identity: Pick<SandboxIdentity, 'seedNumber'> },
-  options: SeedOptions,
+export function updateSandboxSeedData(
+  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<SandboxIdentity, 'seedNumber'> },
+  options: SandboxSeedOptions,
   random: Random,
-): SeedData {
+): SandboxSeedData {
   const { callbackUrls = [], apps = [], seed } = options;
   const { seedNumber } = saved.identity;
   if (seed !== undefined && seed !== seedNumber) {
     const known = seedNumber === undefined ? 'without a seed' : `with seed ${seedNumber}`;
-    throw new StateFolderError(
+    throw new SandboxStateFolderError(
       'unusable',
       `the ids of the saved state were generated ${known}, not with seed ${seed}`,
       {
@@ -51,14 +56,14 @@ export function updateSeedData(
       },
     );
   }
-  const known = saved.seed.applications.map((application, at): Application => {
+  const known = saved.seed.applications.map((application, at): RegisteredApplication => {
     const named = apps.filter(({ name }) => name === application.name).map(({ callbackUrl }) => callbackUrl);
     const urls = at === 0 && callbackUrls.length > 0 ? callbackUrls : named;
     return urls.length === 0 ? application : { ...application, callbackUrls: urls };
   });
   const added = apps
     .filter(({ name }) => known.every((application) => application.name !== name))
-    .map(({ name, callbackUrl }): Application => {
+    .map(({ name, callbackUrl }): RegisteredApplication => {
       return {
         name,
         callbackUrls: [callbackUrl],
@@ -66,6 +71,6 @@ export function updateSeedData(
         clientSecret: randomString(random, 48),
       };
     });
-  const clusters = addClusters(saved.seed.clusters, options.clusters ?? [], saved.seed.people[0]?.uuid, random);
+  const clusters = addSandboxClusters(saved.seed.clusters, options.clusters ?? [], saved.seed.people[0]?.uuid, random);
   return { ...saved.seed, clusters, applications: [...known, ...added] };
 }

@@ -1,19 +1,19 @@
 import type { DataPlanes } from './data-planes.ts';
 import type { FaultList } from './faults/fault-list.ts';
-import type { ReadyLine } from './ready-line.ts';
+import type { SandboxReadyLine } from './ready-line.ts';
 import type { RequestLog } from './request-log.ts';
 import type { RateLimiter } from './v2/rate-limit.ts';
 import type { World } from './world.ts';
 
 /** The dependencies that every request handler receives. */
-export interface SandboxService {
+export interface SandboxHandlerContext {
   readonly world: World;
   readonly log: RequestLog;
   readonly limiter: RateLimiter;
   readonly faults: FaultList;
   readonly planes: DataPlanes;
   readonly settings: SandboxSettings;
-  readonly ready: ReadyLine;
+  readonly ready: SandboxReadyLine;
   /** Aborted when the sandbox closes. */
   readonly closing: AbortSignal;
 }

@@ -1,86 +1,91 @@
 import { addCsrfToken, consumeCsrfToken } from './csrf-tokens.ts';
 import {
-  actionsOfAccount,
-  addDroplet,
-  type CreatedDroplet,
+  addSandboxDroplet,
+  type CreatedSandboxDroplet,
   type DropletSpec,
-  dropletsOfAccount,
-  removeDroplet,
+  listSandboxActionsOfAccount,
+  listSandboxDropletsOfAccount,
+  removeSandboxDroplet,
 } from './droplet-store.ts';
 import {
+  type AuthorizationCodeState,
   addAuthorizationCode,
   addTokenPair,
   authorizationsOfPerson,
-  type CodeState,
-  deleteAuthorization,
-  getCodeState,
+  deleteApplicationAuthorization,
+  findLatestAuthorizationOfPerson,
+  findLatestTokenPairSuccessor,
+  getAuthorizationCodeState,
   getTokenPairState,
-  latestAuthorization,
-  latestSuccessor,
   replaceTokenPair,
-  saveAuthorization,
+  saveApplicationAuthorization,
   type TokenPairState,
   useAuthorizationCode,
 } from './grant-store.ts';
 import { type Random, randomString, randomUuid } from './random.ts';
 import type {
-  Authorization,
+  ApplicationAuthorization,
   AuthorizationCode,
   BrowserSession,
   ConsentScript,
   SandboxDroplet,
   SandboxDropletAction,
   SandboxGrant,
-  TokenIssue,
+  TokenIssuance,
   TokenPair,
 } from './records.ts';
-import { createRegistry, type Registry } from './registry.ts';
-import type { SeedData } from './seed-data.ts';
+import { createSandboxRegistry, type SandboxRegistry } from './registry.ts';
+import type { SandboxSeedData } from './seed-data.ts';
 import type { SandboxState } from './state/sandbox-state.ts';
-import { type ChangeListener, createWorldState, initialSandboxState, type WorldState } from './state/world-state.ts';
+import {
+  createSandboxWorldState,
+  initialSandboxState,
+  type SandboxStateChangeListener,
+  type SandboxWorldState,
+} from './state/world-state.ts';
 import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
 
 /** The state of the sandbox and all changes of the state. Every method is synchronous, so no request can see a partial change. */
 export class World {
   readonly #systemTime: () => number;
   readonly #random: Random;
-  #seed: SeedData;
-  #registry: Registry;
-  #state: WorldState;
+  #seed: SandboxSeedData;
+  #registry: SandboxRegistry;
+  #state: SandboxWorldState;
   /** The consent script that applies after a reset. */
   firstConsent: ConsentScript = { mode: 'ask' };
-  #notify: ChangeListener = () => {};
+  #notify: SandboxStateChangeListener = () => {};
 
-  constructor(seed: SeedData, random: Random, systemTime: () => number, image?: SandboxState) {
+  constructor(seed: SandboxSeedData, random: Random, systemTime: () => number, image?: SandboxState) {
     this.#seed = seed;
     this.#systemTime = systemTime;
     this.#random = random;
-    this.#registry = createRegistry(seed);
+    this.#registry = createSandboxRegistry(seed);
     this.#state = this.#createState(image ?? initialSandboxState(seed, systemTime()));
   }
 
-  get seed(): SeedData {
+  get seed(): SandboxSeedData {
     return this.#seed;
   }
 
-  get registry(): Registry {
+  get registry(): SandboxRegistry {
     return this.#registry;
   }
 
   /** The state, for reading: only the methods of this class and of the stores change it. */
-  get state(): Readonly<WorldState> {
+  get state(): Readonly<SandboxWorldState> {
     return this.#state;
   }
 
   /** Registers the function that is called synchronously at every change of the state, in place of the previous one. */
-  onChange(listener: ChangeListener): void {
+  onChange(listener: SandboxStateChangeListener): void {
     this.#notify = listener;
   }
 
   /** Replaces the whole state of the sandbox. After the replacement the virtual clock continues from `takenAt`, in milliseconds. */
-  restore(seed: SeedData, image: SandboxState, takenAt: number): void {
+  restore(seed: SandboxSeedData, image: SandboxState, takenAt: number): void {
     this.#seed = seed;
-    this.#registry = createRegistry(seed);
+    this.#registry = createSandboxRegistry(seed);
     const clock = resumeClock({ offset: 0, frozenAt: takenAt }, this.#systemTime());
     this.#state = this.#createState({ ...image, clock: image.clock.frozenAt === null ? clock : image.clock });
     this.#notify('everything');
@@ -147,20 +152,20 @@ export class World {
     return updated !== undefined;
   }
 
-  latestAuthorization(person: string, clientId: string): Authorization | undefined {
-    return latestAuthorization(this.#state.grantStore, person, clientId);
+  latestAuthorization(person: string, clientId: string): ApplicationAuthorization | undefined {
+    return findLatestAuthorizationOfPerson(this.#state.grantStore, person, clientId);
   }
 
-  authorizationsOf(person: string): readonly Authorization[] {
+  authorizationsOf(person: string): readonly ApplicationAuthorization[] {
     return authorizationsOfPerson(this.#state.grantStore, person);
   }
 
-  authorize(grant: Omit<SandboxGrant, 'authorization'>): Authorization {
-    return saveAuthorization(this.#state.grantStore, this.#random, grant, this.now());
+  authorize(grant: Omit<SandboxGrant, 'authorization'>): ApplicationAuthorization {
+    return saveApplicationAuthorization(this.#state.grantStore, this.#random, grant, this.now());
   }
 
-  revokeAuthorization(authorization: Authorization): void {
-    deleteAuthorization(this.#state.grantStore, authorization);
+  revokeAuthorization(authorization: ApplicationAuthorization): void {
+    deleteApplicationAuthorization(this.#state.grantStore, authorization);
   }
 
   issueCode(grant: SandboxGrant, redirectUri: string, challenge: string | undefined): AuthorizationCode {
@@ -172,8 +177,8 @@ export class World {
     return this.#state.tables.codes.get(value);
   }
 
-  codeState(code: AuthorizationCode): CodeState {
-    return getCodeState(this.#state.grantStore, code, this.now());
+  codeState(code: AuthorizationCode): AuthorizationCodeState {
+    return getAuthorizationCodeState(this.#state.grantStore, code, this.now());
   }
 
   exchange(code: AuthorizationCode): TokenPair {
@@ -196,7 +201,7 @@ export class World {
     return getTokenPairState(this.#state.grantStore, pair, this.now());
   }
 
-  refresh(pair: TokenPair, issue: Omit<TokenIssue, 'chain'>): TokenPair {
+  refresh(pair: TokenPair, issue: Omit<TokenIssuance, 'chain'>): TokenPair {
     return replaceTokenPair(this.#state.grantStore, this.#random, pair, { issue, now: this.now() });
   }
 
@@ -205,7 +210,7 @@ export class World {
   }
 
   revokeSuccessors(accessToken: string): void {
-    const pair = latestSuccessor(this.#state.grantStore, accessToken);
+    const pair = findLatestTokenPairSuccessor(this.#state.grantStore, accessToken);
     if (pair !== undefined) this.revoke(pair);
   }
 
@@ -213,13 +218,13 @@ export class World {
     this.#state.tables.pairs.put({ ...pair, expiresAt: Math.min(pair.expiresAt, this.now()) });
   }
 
-  createDroplets(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedDroplet[] {
+  createDroplets(account: string, names: readonly string[], spec: DropletSpec): readonly CreatedSandboxDroplet[] {
     const at = this.now();
-    return names.map((name) => addDroplet(this.#state.dropletStore, account, name, spec, at));
+    return names.map((name) => addSandboxDroplet(this.#state.dropletStore, account, name, spec, at));
   }
 
   deleteDroplet(droplet: SandboxDroplet): void {
-    removeDroplet(this.#state.dropletStore, droplet, this.now());
+    removeSandboxDroplet(this.#state.dropletStore, droplet, this.now());
   }
 
   droplet(id: number): SandboxDroplet | undefined {
@@ -227,7 +232,7 @@ export class World {
   }
 
   droplets(account: string): readonly SandboxDroplet[] {
-    return dropletsOfAccount(this.#state.dropletStore, account);
+    return listSandboxDropletsOfAccount(this.#state.dropletStore, account);
   }
 
   action(id: number): SandboxDropletAction | undefined {
@@ -236,14 +241,14 @@ export class World {
 
   /** Oldest first. */
   actions(account: string): readonly SandboxDropletAction[] {
-    return actionsOfAccount(this.#state.dropletStore, account);
+    return listSandboxActionsOfAccount(this.#state.dropletStore, account);
   }
 
   newId(): string {
     return randomUuid(this.#random);
   }
 
-  #createState(image: SandboxState): WorldState {
-    return createWorldState(image, (part, key) => this.#notify(part, key));
+  #createState(image: SandboxState): SandboxWorldState {
+    return createSandboxWorldState(image, (part, key) => this.#notify(part, key));
   }
 }

@@ -1,10 +1,10 @@
-import { maxTextLength, sanitizeReportLine } from './terminal-text.ts';
+import { maxSanitizedTextLength, sanitizeReportLine } from './terminal-text.ts';
 import { replaceUnprintable } from './unprintable-characters.ts';
 
 /** Escapes one line of text for a Markdown paragraph, heading or list item (https://github.github.com/gfm/). */
 export function escapeMarkdown(text: string): string {
   return (
-    sanitizeReportLine(text, maxTextLength)
+    sanitizeReportLine(text, maxSanitizedTextLength)
       .replace(/[\\*_[\]<>|#`~]|&(?=#?\w+;)/g, '\\$&')
       // At the start of a line, these characters begin a list, a rule or the underline of a heading.
       .replace(/^[-+=](?=[-+= ]|$)/, '\\$&')

@@ -63,4 +63,4 @@ function truncate(text: string, max: number): string {
 }
 
 /** Maximum length in characters for text that must be printed completely: longer than any message or report. */
-export const maxTextLength = 10_000_000;
+export const maxSanitizedTextLength = 10_000_000;

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { isRecord, parseJson, stringField } from '../json.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
-import type { AccountInfo } from '../oauth/token-grant.ts';
-import { ensureFolder, readTextIfReadable, removeDurably, writeAtomically } from '../platform/files.ts';
+import type { TokenAccountInfo } from '../oauth/token-grant.ts';
+import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
 
 /**
  * The logged-in account, for display and for `prompt=none`; contains no secret. The account file is stored in the folder
  * accounts/ of the config folder.
  */
-export interface Account {
+export interface LoggedInAccount {
   /** The `sid` of the session to which the account belongs. */
   readonly sid: string;
   readonly name?: string;
@@ -20,18 +20,18 @@ export interface Account {
   readonly scope: string;
   /** False for the implicit flow, whose response contains no scope, and for a token from `auth login --with-token`. */
   readonly scope_verified: boolean;
-  readonly flow: SessionFlow;
+  readonly flow: LoginSessionFlow;
 }
 
 /** The flow that created the session; `token` means `auth login --with-token`. */
-export type SessionFlow = OAuthFlow | 'token';
+export type LoginSessionFlow = OAuthFlow | 'token';
 
 export function accountFromGrant(
   sid: string,
-  info: AccountInfo | undefined,
+  info: TokenAccountInfo | undefined,
   scope: string,
-  flow: SessionFlow,
-): Account {
+  flow: LoginSessionFlow,
+): LoggedInAccount {
   const fields = [
     ['name', info?.name],
     ['email', info?.email],
@@ -47,33 +47,33 @@ export function accountFromGrant(
  * Stores the account names and the scope of a refreshed session. The account file is used for display only, so a failed write
  * is not an error.
  */
-export function updateAccount(
+export function updateAccountFile(
   configFolder: string,
   profile: string,
   { sid, scope }: { readonly sid: string; readonly scope: string },
-  info: AccountInfo | undefined,
+  info: TokenAccountInfo | undefined,
 ): void {
-  const known = readAccount(configFolder, profile);
+  const known = readAccountFile(configFolder, profile);
   if (known?.sid !== sid) return;
   const next = info === undefined ? { ...known, scope } : accountFromGrant(sid, info, scope, known.flow);
   if (JSON.stringify(next) === JSON.stringify(known)) return;
   try {
-    writeAccount(configFolder, profile, next);
+    writeAccountFile(configFolder, profile, next);
   } catch {
     // The session is stored even if the account file cannot be written.
   }
 }
 
 /** Reads the account file; undefined when the file is missing, unreadable or damaged, because it is used for display only. */
-export function readAccount(configFolder: string, profile: string): Account | undefined {
+export function readAccountFile(configFolder: string, profile: string): LoggedInAccount | undefined {
   const json = parseJson(readTextIfReadable(accountPath(configFolder, profile)) ?? '');
-  if (!json.ok || !isRecord(json.value)) return undefined;
+  if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const fields = json.value;
-  const sid = stringField(fields, 'sid');
-  const scope = stringField(fields, 'scope');
+  const sid = readStringField(fields, 'sid');
+  const scope = readStringField(fields, 'scope');
   if (sid === undefined || scope === undefined) return undefined;
   const texts = ['name', 'email', 'team_name', 'team_uuid', 'hint'].map(
-    (key) => [key, stringField(fields, key)] as const,
+    (key) => [key, readStringField(fields, key)] as const,
   );
   const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
   return {
@@ -85,13 +85,13 @@ export function readAccount(configFolder: string, profile: string): Account | un
   };
 }
 
-export function writeAccount(configFolder: string, profile: string, account: Account): void {
+export function writeAccountFile(configFolder: string, profile: string, account: LoggedInAccount): void {
   ensureFolder(join(configFolder, 'accounts'));
-  writeAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
+  writeFileAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
 }
 
-export function removeAccount(configFolder: string, profile: string): void {
-  removeDurably(accountPath(configFolder, profile));
+export function removeAccountFile(configFolder: string, profile: string): void {
+  removeFileDurably(accountPath(configFolder, profile));
 }
 
 function accountPath(configFolder: string, profile: string): string {

@@ -6,9 +6,9 @@ import { createPkce, type Pkce } from '../oauth/pkce.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
 import type { LoginRequest } from './login-request.ts';
-import type { LoginAddresses, ReceiverOptions, ResponseReceiver } from './response-receiver.ts';
+import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginAddresses } from './response-receiver.ts';
 
-export interface InstructionOptions {
+export interface LoginContinuationOptions {
   /** Whether a browser tab was already redirected to the authorization URL. */
   readonly isContinued: boolean;
 }
@@ -20,14 +20,14 @@ export interface AuthorizationAttemptDeps {
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   /** Prints the authorization URL and opens the browser; called once the listener is bound. */
-  readonly showInstructions: (addresses: LoginAddresses, options: InstructionOptions) => Promise<void>;
+  readonly showInstructions: (addresses: LoginAddresses, options: LoginContinuationOptions) => Promise<void>;
   /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
   readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
 }
 
 /** One authorization request with its own state parameter and PKCE verifier, and the validation of its response. */
-export interface AuthorizationAttempt extends ReceiverOptions {
+export interface AuthorizationAttempt extends AuthorizationReceiverOptions {
   readonly pkce: Pkce | undefined;
 }
 
@@ -65,10 +65,10 @@ export function createAuthorizationAttempt(
 }
 
 /** Shows the instructions, then waits for the redirect or a pasted response, whichever is accepted first. */
-export async function receiveResponse(
+export async function receiveAuthorizationResponse(
   deps: AuthorizationAttemptDeps,
-  { listen, isContinued }: Pick<LoginRequest, 'listen'> & InstructionOptions,
-  receiver: ResponseReceiver,
+  { listen, isContinued }: Pick<LoginRequest, 'listen'> & LoginContinuationOptions,
+  receiver: AuthorizationReceiver,
   authorization: AuthorizationAttempt,
   signal: AbortSignal,
 ): Promise<AuthorizationResult> {
@@ -88,7 +88,7 @@ export async function receiveResponse(
 /** Returns when a pasted response was accepted or the input has ended. */
 async function readPastedResponses(
   deps: AuthorizationAttemptDeps,
-  receiver: ResponseReceiver,
+  receiver: AuthorizationReceiver,
   { validate }: AuthorizationAttempt,
   signal: AbortSignal,
 ): Promise<void> {
@@ -103,7 +103,7 @@ async function readPastedResponses(
   }
 }
 
-function failUnlessAccepted(receiver: ResponseReceiver): Promise<never> {
+function failUnlessAccepted(receiver: AuthorizationReceiver): Promise<never> {
   if (receiver.isAccepted()) return new Promise<never>(() => {});
   throw new CliError('usage', 'no redirect URL was pasted before the input ended', {
     hint: 'run the command again and paste the whole address of the last page',

@@ -1,23 +1,27 @@
-import { CliError, type ErrorCode } from '../errors.ts';
-import type { AuthorizationErrorCode, AuthorizationResult, ValidatedCode } from '../oauth/authorization-response.ts';
+import { CliError, type CliErrorCode } from '../errors.ts';
+import type {
+  AuthorizationErrorCode,
+  AuthorizationResult,
+  ValidatedAuthorizationCode,
+} from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { LoginRequest } from './login-request.ts';
-import type { LoginCommands } from './suggested-commands.ts';
+import type { LoginRetryCommands } from './suggested-commands.ts';
 
 export interface AuthorizationErrorContext {
   readonly request: Pick<LoginRequest, 'prompt'>;
-  readonly loginCommands: LoginCommands;
+  readonly loginCommands: LoginRetryCommands;
 }
 
 /**
  * Returns the code or the grant of an authorization response whose state parameter was validated. Throws a CliError for every
  * authorization response without a code or grant.
  */
-export function requireAuthorization(
+export function requireAuthorizationGrant(
   result: AuthorizationResult,
   context: AuthorizationErrorContext,
-): { readonly code: ValidatedCode } | { readonly grant: TokenGrant } {
+): { readonly code: ValidatedAuthorizationCode } | { readonly grant: TokenGrant } {
   const { sameRequest } = context.loginCommands;
   switch (result.kind) {
     case 'code':
@@ -42,7 +46,7 @@ export function requireAuthorization(
 
 /** Maps error codes of an authorization response (RFC 6749 §4.1.2.1) to the errors that the user sees. */
 const authorizationErrors: Readonly<
-  Record<AuthorizationErrorCode, { readonly code: ErrorCode; readonly message: string }>
+  Record<AuthorizationErrorCode, { readonly code: CliErrorCode; readonly message: string }>
 > = {
   access_denied: { code: 'access_denied', message: 'the authorization was denied' },
   consent_required: { code: 'consent_required', message: 'this account has not authorized the application' },
@@ -94,7 +98,7 @@ function authorizationHint(
 }
 
 /** A server that returns the access token in another place, or writes the fragment in another form, does so in every login. */
-function malformedHint({ flow, sameRequest, otherFlow }: LoginCommands): string {
+function malformedHint({ flow, sameRequest, otherFlow }: LoginRetryCommands): string {
   const again = `start again with ${sameRequest}`;
   return flow === 'code' ? again : `${again}; if the error persists, log in with the other flow: ${otherFlow}`;
 }

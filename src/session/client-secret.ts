@@ -1,6 +1,6 @@
-import { isRecord, parseJson, stringField } from '../json.ts';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
 import { Secret } from '../secret.ts';
-import { type CredentialStore, requireAvailable } from './credential-store.ts';
+import { type CredentialStore, requireCredentialStoreAvailable } from './credential-store.ts';
 
 /** The application for which a client secret was registered; the secret is sent only to the server of this application. */
 export interface ClientSecretBinding {
@@ -13,14 +13,14 @@ export async function readClientSecret(
   store: CredentialStore,
   binding: ClientSecretBinding,
 ): Promise<Secret | undefined> {
-  const item = requireAvailable(await store.withItems((items) => items.read('client')), store.profile);
+  const item = requireCredentialStoreAvailable(await store.withItems((items) => items.read('client')), store.profile);
   if (item.kind === 'absent') return undefined;
   const json = parseJson(item.value.reveal());
-  if (!json.ok || !isRecord(json.value)) return undefined;
-  const secret = stringField(json.value, 'client_secret');
+  if (!json.ok || !isJsonRecord(json.value)) return undefined;
+  const secret = readStringField(json.value, 'client_secret');
   const ours =
-    stringField(json.value, 'client_id') === binding.clientId &&
-    stringField(json.value, 'auth_origin') === binding.authOrigin;
+    readStringField(json.value, 'client_id') === binding.clientId &&
+    readStringField(json.value, 'auth_origin') === binding.authOrigin;
   return ours && secret !== undefined ? new Secret(secret) : undefined;
 }
 
@@ -36,7 +36,7 @@ export async function writeClientSecret(
     auth_origin: binding.authOrigin,
     client_secret: secret.reveal(),
   });
-  requireAvailable(
+  requireCredentialStoreAvailable(
     await store.withItems((items) => items.write('client', new Secret(text, '[client]'))),
     store.profile,
   );

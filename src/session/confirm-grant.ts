@@ -1,10 +1,10 @@
 import { CliError } from '../errors.ts';
 import { describeTeam } from '../identity.ts';
-import { sameScope } from '../oauth/scope.ts';
-import { accountContextOf, type TokenGrant } from '../oauth/token-grant.ts';
+import { isSameOAuthScope } from '../oauth/scope.ts';
+import { readAccountAndTeamOfGrant, type TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { LoginRequest } from './login-request.ts';
-import type { LoginCommands } from './suggested-commands.ts';
+import type { LoginRetryCommands } from './suggested-commands.ts';
 
 /**
  * What happens when the granted scope differs from the requested one: store the session, refuse it, or ask the user (rejects
@@ -17,7 +17,7 @@ export type ScopeMismatchPolicy =
 
 export interface ConfirmGrantOptions {
   readonly request: LoginRequest;
-  readonly loginCommands: LoginCommands;
+  readonly loginCommands: LoginRetryCommands;
   readonly onOtherScope: ScopeMismatchPolicy;
   /** Called before a question to the user: the browser tab gets its page immediately, because the user may take long to answer. */
   readonly onQuestion: () => void;
@@ -26,7 +26,11 @@ export interface ConfirmGrantOptions {
 }
 
 /** Throws `login_required` when the grant belongs to an account other than the requested one. */
-export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest, loginCommands: LoginCommands): void {
+export function requireRequestedAccount(
+  grant: TokenGrant,
+  request: LoginRequest,
+  loginCommands: LoginRetryCommands,
+): void {
   const hint = request.accountHint?.toLowerCase();
   const expected = request.accountUuid?.toLowerCase();
   const uuid = grant.info?.uuid?.toLowerCase();
@@ -39,8 +43,12 @@ export function requireRequestedAccount(grant: TokenGrant, request: LoginRequest
   });
 }
 
-function requireRequestedTeam(grant: TokenGrant, { team, prompt }: LoginRequest, loginCommands: LoginCommands): void {
-  const granted = accountContextOf(grant.info).team;
+function requireRequestedTeam(
+  grant: TokenGrant,
+  { team, prompt }: LoginRequest,
+  loginCommands: LoginRetryCommands,
+): void {
+  const granted = readAccountAndTeamOfGrant(grant.info).team;
   if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
   throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
     detail: `the server granted the session for the ${sanitizeLine(describeTeam(granted))}`,
@@ -59,7 +67,7 @@ export async function acceptGrantedScope(grant: TokenGrant, options: ConfirmGran
   const { request, loginCommands, onOtherScope, onQuestion, signal } = options;
   const requested = request.scope ?? 'read';
   const granted = grant.scope ?? requested;
-  if (sameScope(requested, granted) || onOtherScope === 'accept') return granted;
+  if (isSameOAuthScope(requested, granted) || onOtherScope === 'accept') return granted;
   if (onOtherScope !== 'refuse') {
     onQuestion();
     if (await onOtherScope(requested, granted, signal)) return granted;

@@ -1,5 +1,5 @@
 import type { ProfileSettings } from '../config/settings.ts';
-import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../json.ts';
+import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
 /** A session in its stored form: one item of the credential store, so that one write commits it (docs/sessions.md). */
@@ -14,7 +14,7 @@ export interface CredentialRecord {
   /** The refresh token; absent in the implicit flow. */
   readonly refreshToken?: Secret;
   /**
-   * The expiry of the access token in seconds since the epoch, by the clock of this machine; `unknownExpiry` when it is not
+   * The expiry of the access token in seconds since the epoch, by the clock of this machine; `unknownTokenExpiry` when it is not
    * known.
    */
   readonly expiresAt: number;
@@ -52,10 +52,10 @@ export interface SessionBinding {
 }
 
 /** The maximum length of a record in UTF-16 units, because Windows stores at most 2560 bytes in one keychain item. */
-export const maxRecordLength = 1280;
+export const maxCredentialRecordLength = 1280;
 
-/** Encodes a session record as JSON. The caller checks that the encoded record is not longer than `maxRecordLength`. */
-export function encodeRecord(record: CredentialRecord): Secret {
+/** Encodes a session record as JSON. The caller checks that the encoded record is not longer than `maxCredentialRecordLength`. */
+export function encodeCredentialRecord(record: CredentialRecord): Secret {
   return new Secret(
     JSON.stringify({
       v: 1,
@@ -87,15 +87,15 @@ export function encodeRecord(record: CredentialRecord): Secret {
 }
 
 /** Decodes a session record; undefined when the text is damaged or was written by a newer version. */
-export function decodeRecord(text: string): CredentialRecord | undefined {
+export function decodeCredentialRecord(text: string): CredentialRecord | undefined {
   const json = parseJson(text);
-  if (!json.ok || !isRecord(json.value) || json.value.v !== 1) return undefined;
+  if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
   const texts = ['sid', 'seal', 'access_token', 'scope', 'auth_origin', 'base_origin', 'client_id'].map((key) =>
-    stringField(fields, key),
+    readStringField(fields, key),
   );
   const [sid, seal, accessToken, scope, authOrigin, baseOrigin, clientId] = texts;
-  const numbers = ['gen', 'expires_at', 'obtained_at'].map((key) => numberField(fields, key));
+  const numbers = ['gen', 'expires_at', 'obtained_at'].map((key) => readNumberField(fields, key));
   const [gen, expiresAt, obtainedAt] = numbers;
   if (sid === undefined || seal === undefined || accessToken === undefined || scope === undefined) return undefined;
   if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
@@ -116,10 +116,10 @@ export function decodeRecord(text: string): CredentialRecord | undefined {
 }
 
 export function isSameCredentialRecord(one: CredentialRecord, other: CredentialRecord): boolean {
-  return encodeRecord(one).reveal() === encodeRecord(other).reveal();
+  return encodeCredentialRecord(one).reveal() === encodeCredentialRecord(other).reveal();
 }
 
-export function isRecordOfBinding(record: CredentialRecord, binding: SessionBinding): boolean {
+export function isCredentialRecordOfBinding(record: CredentialRecord, binding: SessionBinding): boolean {
   return (
     record.authOrigin === binding.authOrigin &&
     record.baseOrigin === binding.baseOrigin &&
@@ -131,14 +131,14 @@ export function isRecordOfBinding(record: CredentialRecord, binding: SessionBind
  * The value of an unknown expiry: the last second of the year 9999. Earlier versions read this value as an expiry, and use the
  * token until the server refuses it.
  */
-export const unknownExpiry = 253_402_300_799;
+export const unknownTokenExpiry = 253_402_300_799;
 
-export function isExpiryKnown({ expiresAt }: Pick<CredentialRecord, 'expiresAt'>): boolean {
-  return expiresAt !== unknownExpiry;
+export function isTokenExpiryKnown({ expiresAt }: Pick<CredentialRecord, 'expiresAt'>): boolean {
+  return expiresAt !== unknownTokenExpiry;
 }
 
 /** Seconds until the access token expires; negative after the expiry. */
-export function secondsUntilExpiry(record: CredentialRecord, nowMs: number): number {
+export function computeTokenSecondsLeft(record: CredentialRecord, nowMs: number): number {
   return record.expiresAt - Math.floor(nowMs / 1000);
 }
 
@@ -146,24 +146,24 @@ export function secondsUntilExpiry(record: CredentialRecord, nowMs: number): num
  * Number of seconds before the expiry from which the access token is refreshed. The access token is not refreshed earlier,
  * because each refresh invalidates the token that other processes use.
  */
-export const refreshMarginSeconds = 300;
+export const tokenRefreshMarginSeconds = 300;
 
 function optionalFields(
   fields: JsonRecord,
 ): Pick<CredentialRecord, 'refreshToken' | 'accountUuid' | 'team' | 'isGivenToken' | 'otherGrant'> {
-  const refreshToken = stringField(fields, 'refresh_token');
+  const refreshToken = readStringField(fields, 'refresh_token');
   return {
     ...(refreshToken === undefined ? {} : { refreshToken: new Secret(refreshToken) }),
     ...accountFields(fields),
     ...(fields.given_token === true ? { isGivenToken: true as const } : {}),
-    ...(isRecord(fields.other_grant)
+    ...(isJsonRecord(fields.other_grant)
       ? { otherGrant: { ...accountFields(fields.other_grant), isRevoked: fields.other_grant.revoked === true } }
       : {}),
   };
 }
 
 function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUuid' | 'team'> {
-  const [accountUuid, team] = [stringField(fields, 'account_uuid'), stringField(fields, 'team')];
+  const [accountUuid, team] = [readStringField(fields, 'account_uuid'), readStringField(fields, 'team')];
   return { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
 }
 
@@ -171,9 +171,9 @@ function accountFields(fields: JsonRecord): Pick<GrantOfOtherAccount, 'accountUu
  * Bytes of disk space to reserve for the response to a refresh: 4 KiB, or more blocks if twice the size of the session record
  * needs them.
  */
-export function journalReservationBytes(record: CredentialRecord): number {
+export function computeJournalReservationBytes(record: CredentialRecord): number {
   const block = 4096;
-  return block * Math.ceil((2 * encodeRecord(record).reveal().length) / block);
+  return block * Math.ceil((2 * encodeCredentialRecord(record).reveal().length) / block);
 }
 
 /** The servers and the application of a profile; undefined when a setting is missing. Here, because the fast path of `auth token` needs it. */

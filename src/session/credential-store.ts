@@ -1,19 +1,19 @@
 import type { ProfileReference } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
-import type { HeldLock } from '../platform/file-lock.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { KeychainUnavailable } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import { profileCommand } from './suggested-commands.ts';
+import { formatProfileCommand } from './suggested-commands.ts';
 
 /** The two items of a profile in the credential store: the session, and the client secret of the registered application. */
-export type CredentialItemName = 'credential' | 'client';
+export type CredentialStoreItemName = 'credential' | 'client';
 
 /**
  * The failure of a credential store: `file` means an error of a file in the state folder, `too_long` an item that exceeds the
  * size limit of the keychain.
  */
-export interface StoreUnavailable {
+export interface CredentialStoreUnavailable {
   readonly kind: 'unavailable';
   readonly why: KeychainUnavailable['why'] | 'file' | 'too_long';
   readonly reason: string;
@@ -21,18 +21,18 @@ export interface StoreUnavailable {
   readonly hint?: string;
 }
 
-export type ItemReadResult =
+export type CredentialItemReadResult =
   | { readonly kind: 'found'; readonly value: Secret }
   | { readonly kind: 'absent' }
-  | StoreUnavailable;
-export type ItemWriteResult = { readonly kind: 'done' } | StoreUnavailable;
+  | CredentialStoreUnavailable;
+export type CredentialItemWriteResult = { readonly kind: 'done' } | CredentialStoreUnavailable;
 
 /** The credential store items of a profile, accessible while the store is open. */
-export interface CredentialItems {
-  read(item: CredentialItemName): Promise<ItemReadResult>;
+export interface CredentialStoreItems {
+  read(item: CredentialStoreItemName): Promise<CredentialItemReadResult>;
   /** The result `done` means that the item was read back and has the written value. */
-  write(item: CredentialItemName, value: Secret): Promise<ItemWriteResult>;
-  remove(item: CredentialItemName): Promise<ItemWriteResult>;
+  write(item: CredentialStoreItemName, value: Secret): Promise<CredentialItemWriteResult>;
+  remove(item: CredentialStoreItemName): Promise<CredentialItemWriteResult>;
 }
 
 export interface CredentialStore {
@@ -43,7 +43,7 @@ export interface CredentialStore {
   /** Maximum length of an item in UTF-16 units; undefined if the store has no limit. */
   readonly maxLength: number | undefined;
   /** Returns the reason why the store cannot write a record; absent for a store in which only a write shows that. */
-  readonly checkWritable?: () => StoreUnavailable | undefined;
+  readonly checkWritable?: () => CredentialStoreUnavailable | undefined;
   /** The files that protect the item of the store during a refresh. */
   readonly journal: RefreshJournal;
   /**
@@ -51,29 +51,30 @@ export interface CredentialStore {
    * ended when the returned promise settles. To write, the caller passes the lock of the profile. The helper process inherits
    * the lock, so that a write that continues after this process was killed still excludes other writers.
    */
-  withItems<T>(work: (items: CredentialItems) => Promise<T>, lock?: HeldLock): Promise<T>;
+  withItems<T>(work: (items: CredentialStoreItems) => Promise<T>, lock?: HeldFileLock): Promise<T>;
 }
 
 /** Throws `keychain_unavailable` for a store that failed, so that callers do not treat it as an empty store. */
-export function requireAvailable<T extends { readonly kind: string }>(
-  result: T | StoreUnavailable,
+export function requireCredentialStoreAvailable<T extends { readonly kind: string }>(
+  result: T | CredentialStoreUnavailable,
   profile: ProfileReference,
-): Exclude<T, StoreUnavailable> {
-  if (isUnavailable(result)) throw storeUnavailableError(result, profile);
-  return result as Exclude<T, StoreUnavailable>;
+): Exclude<T, CredentialStoreUnavailable> {
+  if (isCredentialStoreUnavailable(result)) throw credentialStoreUnavailableError(result, profile);
+  return result as Exclude<T, CredentialStoreUnavailable>;
 }
 
-export function isUnavailable(result: { readonly kind: string }): result is StoreUnavailable {
+export function isCredentialStoreUnavailable(result: { readonly kind: string }): result is CredentialStoreUnavailable {
   return result.kind === 'unavailable';
 }
 
 /** Creates the error `keychain_unavailable` (exit code 1) with the hint for the reason. */
-export function storeUnavailableError(
-  { why, reason, hint: other }: StoreUnavailable,
+export function credentialStoreUnavailableError(
+  { why, reason, hint: other }: CredentialStoreUnavailable,
   profile: ProfileReference,
 ): CliError {
   const { message, hint } = storeErrorTexts[why];
-  const usual = typeof hint === 'string' ? hint : hint(profileCommand(profile, 'config set credential_store file'));
+  const usual =
+    typeof hint === 'string' ? hint : hint(formatProfileCommand(profile, 'config set credential_store file'));
   return new CliError('keychain_unavailable', message, {
     detail: reason,
     hint: other ?? usual,
@@ -88,7 +89,7 @@ interface StoreErrorText {
 
 const fileStoreHint = (command: string): string => `store sessions in files of mode 0600 with ${command}`;
 
-const storeErrorTexts: Readonly<Record<StoreUnavailable['why'], StoreErrorText>> = {
+const storeErrorTexts: Readonly<Record<CredentialStoreUnavailable['why'], StoreErrorText>> = {
   locked: {
     message: 'could not use the keychain: it is locked',
     hint: 'unlock the keychain (on a server: `gnome-keyring-daemon --unlock`), then run the command again',

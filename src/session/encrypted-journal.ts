@@ -1,11 +1,11 @@
-import { isRecord, numberField, parseJson, stringField } from '../json.ts';
+import { isJsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 
 /**
  * The first line of a write-ahead file. The first line is plain text without secrets; the encryption of the body also
  * authenticates this line.
  */
-export interface JournalHeader {
+export interface RefreshJournalHeader {
   readonly sid: string;
   /** The generation of the record that the response to the refresh will create. */
   readonly gen: number;
@@ -17,21 +17,21 @@ export interface JournalHeader {
 }
 
 /** The content of a write-ahead file. */
-export type DecryptedJournal =
+export type DecryptedRefreshJournal =
   /**
    * The body is neither zero bytes nor encrypted with the key of the session, so it is partly written, damaged, or belongs to
    * another session.
    */
-  | { readonly kind: 'torn'; readonly head: JournalHeader | undefined }
-  | { readonly kind: 'zeros'; readonly head: JournalHeader }
-  | { readonly kind: 'opens'; readonly head: JournalHeader; readonly body: Secret };
+  | { readonly kind: 'torn'; readonly head: RefreshJournalHeader | undefined }
+  | { readonly kind: 'zeros'; readonly head: RefreshJournalHeader }
+  | { readonly kind: 'opens'; readonly head: RefreshJournalHeader; readonly body: Secret };
 
 const [nonceLength, tagLength] = [12, 16];
 
 /** Number of bytes that the encryption adds to the body. */
-export const encryptionOverhead = nonceLength + tagLength;
+export const refreshJournalEncryptionOverhead = nonceLength + tagLength;
 
-export function encodeJournalHeader(head: JournalHeader): string {
+export function encodeRefreshJournalHeader(head: RefreshJournalHeader): string {
   const { sid, gen, fingerprint, sentAt, pid } = head;
   return `${JSON.stringify({ op: 'refresh', sid, gen, proof: fingerprint, t: sentAt, pid })}\n`;
 }
@@ -41,7 +41,7 @@ export function refreshTokenFingerprint(refreshToken: Secret): string {
 }
 
 /** Whether the text is a valid key: 32 bytes in base64url. */
-export function isJournalKey(key: Secret): boolean {
+export function isRefreshJournalKey(key: Secret): boolean {
   return keyBytes(key).length === 32;
 }
 
@@ -50,16 +50,22 @@ export function isJournalKey(key: Secret): boolean {
  * and the first line is the additional data. The body is padded with zero bytes to a total length of `size`, so that no length
  * has to be stored and a partly written file cannot be decrypted.
  */
-export function encryptJournal(head: string, key: Secret, body: string, size: number, nonce: Uint8Array): Buffer {
+export function encryptRefreshJournal(
+  head: string,
+  key: Secret,
+  body: string,
+  size: number,
+  nonce: Uint8Array,
+): Buffer {
   const text = Buffer.from(body, 'utf8');
-  const padding = Math.max(0, size - encryptionOverhead - text.length);
+  const padding = Math.max(0, size - refreshJournalEncryptionOverhead - text.length);
   const cipher = crypto().createCipheriv('aes-256-gcm', keyBytes(key), nonce);
   cipher.setAAD(Buffer.from(head, 'utf8'));
   const encrypted = Buffer.concat([cipher.update(text), cipher.update(Buffer.alloc(padding)), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]);
 }
 
-export function decryptJournal(bytes: Buffer, key: Secret): DecryptedJournal {
+export function decryptRefreshJournal(bytes: Buffer, key: Secret): DecryptedRefreshJournal {
   const end = bytes.indexOf('\n') + 1;
   const head = end === 0 ? undefined : decodeJournalHeader(bytes.toString('utf8', 0, end));
   const rest = bytes.subarray(end);
@@ -69,24 +75,27 @@ export function decryptJournal(bytes: Buffer, key: Secret): DecryptedJournal {
   return body === undefined ? { kind: 'torn', head } : { kind: 'opens', head, body };
 }
 
-function decodeJournalHeader(line: string): JournalHeader | undefined {
+function decodeJournalHeader(line: string): RefreshJournalHeader | undefined {
   const json = parseJson(line);
-  if (!json.ok || !isRecord(json.value) || json.value.op !== 'refresh') return undefined;
+  if (!json.ok || !isJsonRecord(json.value) || json.value.op !== 'refresh') return undefined;
   const fields = json.value;
-  const [sid, proof] = [stringField(fields, 'sid'), stringField(fields, 'proof')];
-  const [gen, at, pid] = [numberField(fields, 'gen'), numberField(fields, 't'), numberField(fields, 'pid')];
+  const [sid, proof] = [readStringField(fields, 'sid'), readStringField(fields, 'proof')];
+  const [gen, at, pid] = [readNumberField(fields, 'gen'), readNumberField(fields, 't'), readNumberField(fields, 'pid')];
   if (sid === undefined || proof === undefined || gen === undefined || at === undefined || pid === undefined)
     return undefined;
   return { sid, gen, fingerprint: proof, sentAt: at, pid };
 }
 
 function decrypt(head: Buffer, encrypted: Buffer, key: Secret): Secret | undefined {
-  if (encrypted.length <= encryptionOverhead || !isJournalKey(key)) return undefined;
+  if (encrypted.length <= refreshJournalEncryptionOverhead || !isRefreshJournalKey(key)) return undefined;
   const decipher = crypto().createDecipheriv('aes-256-gcm', keyBytes(key), encrypted.subarray(0, nonceLength));
   decipher.setAAD(head);
-  decipher.setAuthTag(encrypted.subarray(nonceLength, encryptionOverhead));
+  decipher.setAuthTag(encrypted.subarray(nonceLength, refreshJournalEncryptionOverhead));
   try {
-    const text = Buffer.concat([decipher.update(encrypted.subarray(encryptionOverhead)), decipher.final()]);
+    const text = Buffer.concat([
+      decipher.update(encrypted.subarray(refreshJournalEncryptionOverhead)),
+      decipher.final(),
+    ]);
     return new Secret(text.toString('utf8').replace(/\0+$/, ''), '[response]');
   } catch {
     // The authentication tag does not match because the file is partly written or damaged.

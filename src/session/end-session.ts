@@ -1,10 +1,10 @@
 import type { CredentialRecord } from './credential-record.ts';
-import { type CredentialItems, isUnavailable } from './credential-store.ts';
-import { writeUnlessSuperseded } from './guarded-write.ts';
-import type { RecoveryDeps } from './recover-session.ts';
-import type { JournalReservation } from './refresh-journal.ts';
-import type { RefreshedGrantDeps } from './refreshed-grant.ts';
-import { readStoredSession, reauthenticateCommand } from './stored-session.ts';
+import { type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
+import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
+import type { SessionRecoveryDeps } from './recover-session.ts';
+import type { RefreshJournalReservation } from './refresh-journal.ts';
+import type { RefreshedTokenGrantDeps } from './refreshed-grant.ts';
+import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
 import type { TokenErrorContext } from './token-errors.ts';
 
 /** Milliseconds to wait until another process has stored the response that it has received. */
@@ -15,11 +15,11 @@ const rivalTimeoutMs = 2_000;
  * its request, so it is recognized by that file as long as its record is not stored. @returns the newer record; undefined when
  * there is none
  */
-export async function waitForNewerRecord(
-  { store, binding, clock }: Pick<RecoveryDeps, 'store' | 'binding' | 'clock'>,
-  items: CredentialItems,
+export async function waitForNewerCredentialRecord(
+  { store, binding, clock }: Pick<SessionRecoveryDeps, 'store' | 'binding' | 'clock'>,
+  items: CredentialStoreItems,
   sent: CredentialRecord,
-  reservation: JournalReservation,
+  reservation: RefreshJournalReservation,
 ): Promise<CredentialRecord | undefined> {
   const pauseMs = 50;
   for (let left = rivalTimeoutMs; ; left -= pauseMs) {
@@ -35,19 +35,19 @@ export async function waitForNewerRecord(
 
 /** Stores that the session has ended, unless the store has a newer record than the one with the rejected refresh token. */
 export async function storeEndedSession(
-  { store }: Pick<RecoveryDeps, 'store'>,
-  items: CredentialItems,
+  { store }: Pick<SessionRecoveryDeps, 'store'>,
+  items: CredentialStoreItems,
   ended: CredentialRecord,
   sent: CredentialRecord,
 ): Promise<void> {
-  const written = await writeUnlessSuperseded(store, items, ended, sent);
-  if (!isUnavailable(written) && written.kind === 'done')
+  const written = await writeCredentialUnlessSuperseded(store, items, ended, sent);
+  if (!isCredentialStoreUnavailable(written) && written.kind === 'done')
     store.journal.removeCommitted({ ...ended, gen: ended.gen + 1 });
 }
 
 /** Additions to the error that ends a session: the command that logs in to the same account, and a possible reason. */
-export function sessionEndedContext(
-  { profile, flowOption }: Pick<RefreshedGrantDeps, 'profile' | 'flowOption'>,
+export function buildSessionEndedErrorContext(
+  { profile, flowOption }: Pick<RefreshedTokenGrantDeps, 'profile' | 'flowOption'>,
   ended: CredentialRecord,
   context: TokenErrorContext,
 ): TokenErrorContext {
@@ -55,7 +55,7 @@ export function sessionEndedContext(
   const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
   return {
     ...rest,
-    loginCommand: reauthenticateCommand(profile, ended, flowOption(ended.sid)),
+    loginCommand: formatReauthenticateCommand(profile, ended, flowOption(ended.sid)),
     ...(mayMissCredentials
       ? { consequence: 'token_params query sends no client credentials with it, and some servers require them' }
       : {}),

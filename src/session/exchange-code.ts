@@ -1,24 +1,29 @@
 import type { ProfileReference } from '../config/settings.ts';
-import type { ValidatedCode } from '../oauth/authorization-response.ts';
+import type { ValidatedAuthorizationCode } from '../oauth/authorization-response.ts';
 import type { Pkce } from '../oauth/pkce.ts';
-import { exchangeRequest, type OAuthClient, processTokenResponse, sendTokenRequest } from '../oauth/token-endpoint.ts';
+import {
+  buildCodeExchangeRequest,
+  type OAuthClient,
+  processTokenResponse,
+  sendTokenRequest,
+} from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
-import { type HttpSender, SendError } from '../platform/http-sender.ts';
-import type { LoginCommands } from './suggested-commands.ts';
-import { tokenError, tokenRequestError } from './token-errors.ts';
+import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import type { LoginRetryCommands } from './suggested-commands.ts';
+import { tokenEndpointError, tokenRequestFailedError } from './token-errors.ts';
 
-export interface ExchangeDeps {
+export interface AuthorizationCodeExchangeDeps {
   readonly client: OAuthClient;
   /** Each HttpSender uses a new connection. */
   readonly createSender: () => Promise<HttpSender>;
   readonly profile: ProfileReference;
-  readonly loginCommands: LoginCommands;
+  readonly loginCommands: LoginRetryCommands;
   /** Whether the server is known to implement spec.md, which sends the client credentials in the query. */
   readonly isSpecServer: () => boolean;
 }
 
-export interface CodeExchange {
-  readonly code: ValidatedCode;
+export interface AuthorizationCodeExchange {
+  readonly code: ValidatedAuthorizationCode;
   readonly redirectUri: string;
   readonly pkce: Pkce | undefined;
   /** Aborts the token request. */
@@ -30,11 +35,11 @@ export interface CodeExchange {
  * once, so the request is repeated only if it was certainly not sent, at most three times in all. Throws one of the CliErrors
  * of token-errors.ts.
  */
-export async function exchangeCode(
-  deps: ExchangeDeps,
-  { code, redirectUri, pkce, signal }: CodeExchange,
+export async function exchangeCodeForTokens(
+  deps: AuthorizationCodeExchangeDeps,
+  { code, redirectUri, pkce, signal }: AuthorizationCodeExchange,
 ): Promise<TokenGrant> {
-  const request = exchangeRequest(deps.client, code, redirectUri, pkce?.verifier);
+  const request = buildCodeExchangeRequest(deps.client, code, redirectUri, pkce?.verifier);
   const loginCommand = deps.loginCommands.sameRequest;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -42,7 +47,7 @@ export async function exchangeCode(
       const result = processTokenResponse(await sendTokenRequest(await deps.createSender(), request, deadline));
       if (result.kind === 'granted') return result.grant;
       const { authOrigin: origin, tokenParams } = deps.client;
-      throw tokenError(result, {
+      throw tokenEndpointError(result, {
         operation: 'exchange',
         origin,
         profile: deps.profile,
@@ -51,9 +56,9 @@ export async function exchangeCode(
         loginCommand,
       });
     } catch (error) {
-      if (!(error instanceof SendError)) throw error;
+      if (!(error instanceof HttpSendError)) throw error;
       if (error.sent || attempt === 3 || error.kind === 'tls')
-        throw tokenRequestError(error, 'exchange', { loginCommand });
+        throw tokenRequestFailedError(error, 'exchange', { loginCommand });
     }
   }
 }

@@ -1,22 +1,22 @@
-import { readConfig } from '../config/config-file.ts';
-import { resolveSettings } from '../config/settings.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import { resolveProfileSettings } from '../config/settings.ts';
 import { platformFolders } from '../platform/folders.ts';
-import type { Environment } from '../platform/host.ts';
+import type { ProcessEnvironment } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
-import { readSecretText } from '../platform/secret-file.ts';
+import { readSecretFile } from '../platform/secret-file.ts';
 import { isTerminalCandidate } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
 import {
-  decodeRecord,
-  isRecordOfBinding,
-  refreshMarginSeconds,
-  secondsUntilExpiry,
+  computeTokenSecondsLeft,
+  decodeCredentialRecord,
+  isCredentialRecordOfBinding,
   sessionBindingOf,
+  tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
   existingKeychainAccount,
-  listCredentialTemporaries,
-  listWriteAheadFiles,
+  listRefreshJournalFiles,
+  listTemporaryCredentialFiles,
   profilePaths,
 } from './profile-paths.ts';
 
@@ -30,9 +30,9 @@ const keychainTimeoutMs = 1_000;
  * Reads the access token for `auth token`, with `--profile` at any place, without loading the whole program; if the result is
  * undefined, the whole program runs and reports any error. The fast path never writes, refreshes, prompts or unlocks.
  */
-export async function fastPathToken(
+export async function readAccessTokenOnFastPath(
   argv: readonly string[],
-  env: Environment,
+  env: ProcessEnvironment,
   platform: NodeJS.Platform,
   nowMs: number,
   /** Called when a native call still blocks a thread, which prevents this process from exiting. */
@@ -43,20 +43,20 @@ export async function fastPathToken(
   if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isTerminalCandidate(1)) return undefined;
   try {
     const folders = platformFolders(env, platform);
-    const settings = resolveSettings({ env, config: readConfig(folders.config), profile: typed.profile });
+    const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
     const binding = sessionBindingOf(settings);
     if (binding === undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
     for (const folder of [folders.state, place.folder]) requireOwnFolder(folder);
     // An earlier refresh was interrupted or another one is in progress, so the stored record may not be the newest.
-    if (listWriteAheadFiles(place).length > 0 || listCredentialTemporaries(place).length > 0) return undefined;
+    if (listRefreshJournalFiles(place).length > 0 || listTemporaryCredentialFiles(place).length > 0) return undefined;
     const text =
       settings.values.credential_store === 'file'
-        ? readSecretText(place.credentialFile)
+        ? readSecretFile(place.credentialFile)
         : await readKeychainText(existingKeychainAccount(place), env, platform, onBlocked);
-    const record = text === undefined ? undefined : decodeRecord(text);
-    if (record === undefined || !isRecordOfBinding(record, binding)) return undefined;
-    return secondsUntilExpiry(record, nowMs) > refreshMarginSeconds ? record.accessToken : undefined;
+    const record = text === undefined ? undefined : decodeCredentialRecord(text);
+    if (record === undefined || !isCredentialRecordOfBinding(record, binding)) return undefined;
+    return computeTokenSecondsLeft(record, nowMs) > tokenRefreshMarginSeconds ? record.accessToken : undefined;
   } catch {
     // The whole program encounters the same error and reports it.
     return undefined;
@@ -80,7 +80,7 @@ const profileOptionPrefix = '--profile=';
 
 async function readKeychainText(
   account: string | undefined,
-  env: Environment,
+  env: ProcessEnvironment,
   platform: NodeJS.Platform,
   onBlocked: () => void,
 ): Promise<string | undefined> {

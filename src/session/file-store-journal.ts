@@ -1,22 +1,32 @@
 import { processTokenResponse } from '../oauth/token-endpoint.ts';
-import { ensureFolder, removeDurably } from '../platform/files.ts';
-import { type FileReplacement, prepareFileReplacement, readSecretText } from '../platform/secret-file.ts';
-import { type CredentialRecord, decodeRecord, encodeRecord, journalReservationBytes } from './credential-record.ts';
+import { ensureFolder, removeFileDurably } from '../platform/files.ts';
+import { prepareSecretFileReplacement, readSecretFile, type SecretFileReplacement } from '../platform/secret-file.ts';
+import {
+  type CredentialRecord,
+  computeJournalReservationBytes,
+  decodeCredentialRecord,
+  encodeCredentialRecord,
+} from './credential-record.ts';
 import { reachFailpoint } from './failpoints.ts';
-import { listCredentialTemporaries, type ProfilePaths } from './profile-paths.ts';
-import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
-import { canReplaceRecord, recordFromAnswer } from './renewed-record.ts';
+import { listTemporaryCredentialFiles, type ProfilePaths } from './profile-paths.ts';
+import type {
+  RefreshJournal,
+  RefreshJournalReservation,
+  RefreshJournalReservationOptions,
+  RefreshJournalState,
+} from './refresh-journal.ts';
+import { buildCredentialRecordOfResponse, canReplaceCredentialRecord } from './renewed-record.ts';
 
 /** Creates the temporary file that replaces the session file; tests pass a function that fails. */
-export type PrepareFileReplacement = (path: string, reserve: number) => FileReplacement;
+export type SecretFileReplacementFactory = (path: string, reserve: number) => SecretFileReplacement;
 
 /**
  * The refresh journal of the file store. The file store needs no write-ahead file: the temporary file that replaces the session
  * file exists on the disk before a refresh is sent, and later commands find it after an interruption.
  */
-export function createFileJournal(
+export function createFileRefreshJournal(
   place: ProfilePaths,
-  prepare: PrepareFileReplacement = prepareFileReplacement,
+  prepare: SecretFileReplacementFactory = prepareSecretFileReplacement,
 ): RefreshJournal {
   return {
     inspect: (item) => inspectTemporaries(place, item),
@@ -24,8 +34,13 @@ export function createFileJournal(
     reserve(record, options) {
       ensureFolder(place.folder);
       // Throws when the file cannot be read, because the file may contain the newest record.
-      for (const path of listCredentialTemporaries(place)) readSecretText(path);
-      return reservationOf(place, prepare(place.credentialFile, journalReservationBytes(record)), record, options);
+      for (const path of listTemporaryCredentialFiles(place)) readSecretFile(path);
+      return reservationOf(
+        place,
+        prepare(place.credentialFile, computeJournalReservationBytes(record)),
+        record,
+        options,
+      );
     },
     removeObsolete(stored) {
       // The reserved file of a refresh with an unknown result is kept. Because this process has the lock, every other temporary
@@ -39,14 +54,14 @@ export function createFileJournal(
 }
 
 /** Temporary files that contain the whole text because the commit failed after the write. */
-export function temporariesWithText(place: ProfilePaths, text: string): readonly string[] {
-  return listCredentialTemporaries(place).filter(
-    (path) => unlessFailed(() => readSecretText(path)?.replace(/\0+$/, '') === text) === true,
+export function findTemporaryFilesWithText(place: ProfilePaths, text: string): readonly string[] {
+  return listTemporaryCredentialFiles(place).filter(
+    (path) => unlessFailed(() => readSecretFile(path)?.replace(/\0+$/, '') === text) === true,
   );
 }
 
-function inspectTemporaries(place: ProfilePaths, item: CredentialRecord): JournalState {
-  const contents = listCredentialTemporaries(place).map(readTemporary);
+function inspectTemporaries(place: ProfilePaths, item: CredentialRecord): RefreshJournalState {
+  const contents = listTemporaryCredentialFiles(place).map(readTemporary);
   const records = contents.flatMap((content) => (content.kind === 'record' ? [content.record] : []));
   const next = records.filter(({ sid, gen }) => sid === item.sid && gen > item.gen).sort((a, b) => b.gen - a.gen)[0];
   return {
@@ -66,9 +81,9 @@ type TemporaryContent =
   | { readonly kind: 'other' };
 
 function readTemporary(path: string): TemporaryContent {
-  const text = unlessFailed(() => readSecretText(path) ?? '');
+  const text = unlessFailed(() => readSecretFile(path) ?? '');
   if (text === undefined) return { kind: 'unreadable' };
-  const record = decodeRecord(text.replace(/\0+$/, ''));
+  const record = decodeCredentialRecord(text.replace(/\0+$/, ''));
   if (record !== undefined) return { kind: 'record', record };
   return { kind: text.endsWith('\0') ? 'reserved' : 'other' };
 }
@@ -84,28 +99,28 @@ function isObsolete(content: TemporaryContent, stored: CredentialRecord): boolea
 }
 
 function removeTemporaries(place: ProfilePaths, isRemoved: (content: TemporaryContent) => boolean): void {
-  for (const path of listCredentialTemporaries(place)) {
+  for (const path of listTemporaryCredentialFiles(place)) {
     // A file that cannot be removed now is removed by a later command.
-    unlessFailed(() => isRemoved(readTemporary(path)) && removeDurably(path));
+    unlessFailed(() => isRemoved(readTemporary(path)) && removeFileDurably(path));
   }
 }
 
 function reservationOf(
   place: ProfilePaths,
-  replacement: FileReplacement,
+  replacement: SecretFileReplacement,
   old: CredentialRecord,
-  options: ReservationOptions,
-): JournalReservation {
+  options: RefreshJournalReservationOptions,
+): RefreshJournalReservation {
   let state: 'prepared' | 'committed' | 'failed' = 'prepared';
   const put = (record: CredentialRecord): void => {
-    const text = `${encodeRecord(record).reveal()}\n`;
+    const text = `${encodeCredentialRecord(record).reveal()}\n`;
     state = 'failed';
     // The stored record is compared only after the text was written to the disk, so that the text is not lost if the record
     // cannot be read.
     const isReplaced = replacement.commit(
       text,
       (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'),
-      () => canReplaceRecord(readDropletOrAction(place), old),
+      () => canReplaceCredentialRecord(readDropletOrAction(place), old),
     );
     if (isReplaced) state = 'committed';
     else replacement.abandon();
@@ -114,7 +129,11 @@ function reservationOf(
     path: replacement.path,
     // In the file store, storing the response already commits it: the record is stored before the connection has ended.
     persistResponse(body) {
-      const next = recordFromAnswer(old, processTokenResponse({ status: 200, contentType: '', body }), options.now);
+      const next = buildCredentialRecordOfResponse(
+        old,
+        processTokenResponse({ status: 200, contentType: '', body }),
+        options.now,
+      );
       if (next === undefined) return false;
       try {
         put(next);
@@ -126,7 +145,9 @@ function reservationOf(
     // If the first write failed, the record is written again, because the old record is no longer valid.
     commit: async (_next, write) => (state === 'committed' ? { kind: 'done' } : write()),
     hasRival: () =>
-      listCredentialTemporaries(place).some((path) => path !== replacement.path && isRival(readTemporary(path), old)),
+      listTemporaryCredentialFiles(place).some(
+        (path) => path !== replacement.path && isRival(readTemporary(path), old),
+      ),
     discard() {
       if (state === 'prepared') replacement.abandon();
     },
@@ -139,8 +160,8 @@ function isRival(content: TemporaryContent, old: CredentialRecord): boolean {
 }
 
 function readDropletOrAction(place: ProfilePaths): CredentialRecord | undefined {
-  const text = readSecretText(place.credentialFile);
-  return text === undefined ? undefined : decodeRecord(text);
+  const text = readSecretFile(place.credentialFile);
+  return text === undefined ? undefined : decodeCredentialRecord(text);
 }
 
 /** Returns the result of `work`, or undefined when a file operation failed. */

@@ -1,15 +1,15 @@
 import type { ProfileReference } from '../config/settings.ts';
-import { ensureFolder, removeDurably } from '../platform/files.ts';
+import { ensureFolder, removeFileDurably } from '../platform/files.ts';
 import {
-  adoptTemporary,
   InsecureFileError,
-  prepareFileReplacement,
-  readSecretText,
-  writeSecretText,
+  prepareSecretFileReplacement,
+  readSecretFile,
+  renameTemporarySecretFile,
+  writeSecretFile,
 } from '../platform/secret-file.ts';
 import { Secret } from '../secret.ts';
-import type { CredentialItemName, CredentialStore, StoreUnavailable } from './credential-store.ts';
-import { createFileJournal, temporariesWithText } from './file-store-journal.ts';
+import type { CredentialStore, CredentialStoreItemName, CredentialStoreUnavailable } from './credential-store.ts';
+import { createFileRefreshJournal, findTemporaryFilesWithText } from './file-store-journal.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 
@@ -17,12 +17,12 @@ import type { RefreshJournal } from './refresh-journal.ts';
  * The optional credential store in files of mode 0600, in the folder of the lock files. A write syncs a temporary file, renames
  * it and syncs the folder; the rename commits the write.
  */
-export function createFileStore(
+export function createFileCredentialStore(
   place: ProfilePaths,
-  journal: RefreshJournal = createFileJournal(place),
+  journal: RefreshJournal = createFileRefreshJournal(place),
   profile: ProfileReference = { name: place.profile, isDefault: false },
 ): CredentialStore {
-  const pathOf = (item: CredentialItemName): string =>
+  const pathOf = (item: CredentialStoreItemName): string =>
     item === 'credential' ? place.credentialFile : place.clientFile;
   return {
     profile,
@@ -33,7 +33,7 @@ export function createFileStore(
     checkWritable: () => {
       const checked = catchFileErrors(() => {
         ensureFolder(place.folder);
-        prepareFileReplacement(place.credentialFile, reservedForLogin).abandon();
+        prepareSecretFileReplacement(place.credentialFile, reservedForLogin).abandon();
         return { kind: 'done' as const };
       });
       return checked.kind === 'unavailable' ? checked : undefined;
@@ -42,7 +42,7 @@ export function createFileStore(
       work({
         read: async (item) =>
           catchFileErrors(() => {
-            const text = readSecretText(pathOf(item));
+            const text = readSecretFile(pathOf(item));
             return text === undefined
               ? { kind: 'absent' as const }
               : { kind: 'found' as const, value: new Secret(text.trimEnd()) };
@@ -55,7 +55,7 @@ export function createFileStore(
           }),
         remove: async (item) =>
           catchFileErrors(() => {
-            removeDurably(pathOf(item));
+            removeFileDurably(pathOf(item));
             return { kind: 'done' as const };
           }),
       }),
@@ -70,17 +70,17 @@ const reservedForLogin = 8192;
  * stored in the target file.
  */
 function writeItem(place: ProfilePaths, path: string, text: string): void {
-  const kept = path === place.credentialFile ? temporariesWithText(place, text) : [];
+  const kept = path === place.credentialFile ? findTemporaryFilesWithText(place, text) : [];
   for (const temporary of kept) {
     try {
-      adoptTemporary(temporary, path, text);
+      renameTemporarySecretFile(temporary, path, text);
       return;
     } catch {
       // If no temporary file can be renamed, a new file is written.
     }
   }
   try {
-    writeSecretText(path, text, kept.length > 0 || path !== place.credentialFile);
+    writeSecretFile(path, text, kept.length > 0 || path !== place.credentialFile);
   } catch (error) {
     if (!isStored(path, text)) throw error;
   }
@@ -88,14 +88,14 @@ function writeItem(place: ProfilePaths, path: string, text: string): void {
 
 function isStored(path: string, text: string): boolean {
   try {
-    return readSecretText(path) === text;
+    return readSecretFile(path) === text;
   } catch {
     return false;
   }
 }
 
 /** A full disk or a missing permission makes the store unavailable; the reason is the message of the operating system. */
-function catchFileErrors<T>(work: () => T): T | StoreUnavailable {
+function catchFileErrors<T>(work: () => T): T | CredentialStoreUnavailable {
   try {
     return work();
   } catch (error) {
@@ -103,7 +103,7 @@ function catchFileErrors<T>(work: () => T): T | StoreUnavailable {
   }
 }
 
-function fileUnavailable(error: unknown): StoreUnavailable {
+function fileUnavailable(error: unknown): CredentialStoreUnavailable {
   const reason = error instanceof Error ? error.message : String(error);
   const hint = error instanceof InsecureFileError ? { hint: error.hint } : {};
   return { kind: 'unavailable', why: 'file', reason, ...hint };

@@ -1,24 +1,24 @@
-import { type CredentialRecord, decodeRecord, isSameCredentialRecord } from './credential-record.ts';
-import type { CredentialItems, CredentialStore, ItemWriteResult } from './credential-store.ts';
-import { canReplaceRecord } from './renewed-record.ts';
+import { type CredentialRecord, decodeCredentialRecord, isSameCredentialRecord } from './credential-record.ts';
+import type { CredentialItemWriteResult, CredentialStore, CredentialStoreItems } from './credential-store.ts';
+import { canReplaceCredentialRecord } from './renewed-record.ts';
 import { writeCredentialRecord } from './stored-session.ts';
 
 /** `superseded` means that the store contains a newer grant, another session or no session, and was not changed. */
-export type ConditionalWriteResult = ItemWriteResult | { readonly kind: 'superseded' };
+export type ConditionalCredentialWriteResult = CredentialItemWriteResult | { readonly kind: 'superseded' };
 
 /**
  * Writes the record that a refresh of `sent` has created, unless the store has changed since then: the lock excludes other
  * processes only on file systems that share locks.
  */
-export async function writeUnlessSuperseded(
+export async function writeCredentialUnlessSuperseded(
   store: CredentialStore,
-  items: CredentialItems,
+  items: CredentialStoreItems,
   next: CredentialRecord,
   sent: CredentialRecord,
-): Promise<ConditionalWriteResult> {
+): Promise<ConditionalCredentialWriteResult> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
-  const stored = item.kind === 'found' ? decodeRecord(item.value.reveal()) : undefined;
+  const stored = item.kind === 'found' ? decodeCredentialRecord(item.value.reveal()) : undefined;
   if (stored !== undefined && isSameCredentialRecord(stored, next)) return { kind: 'done' };
-  return canReplaceRecord(stored, sent) ? writeCredentialRecord(store, items, next) : { kind: 'superseded' };
+  return canReplaceCredentialRecord(stored, sent) ? writeCredentialRecord(store, items, next) : { kind: 'superseded' };
 }

@@ -1,8 +1,8 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { Keychain } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
-import { maxRecordLength } from './credential-record.ts';
-import type { CredentialItemName, CredentialStore } from './credential-store.ts';
+import { maxCredentialRecordLength } from './credential-record.ts';
+import type { CredentialStore, CredentialStoreItemName } from './credential-store.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 
 export interface KeychainStoreOptions {
@@ -19,7 +19,7 @@ export interface KeychainStoreOptions {
 
 /** The default store: the keychain of the operating system, accessed in a helper process that can be killed. */
 export function createKeychainStore(options: KeychainStoreOptions): CredentialStore {
-  const accountOf = (item: CredentialItemName): string =>
+  const accountOf = (item: CredentialStoreItemName): string =>
     item === 'credential' ? options.account() : `${options.account()}:client`;
   return {
     profile: options.profile,
@@ -27,7 +27,7 @@ export function createKeychainStore(options: KeychainStoreOptions): CredentialSt
     get location(): string {
       return `${keychainNames[options.platform] ?? 'Secret Service'}, service cloudctl, account ${options.account()}`;
     },
-    maxLength: maxRecordLength,
+    maxLength: maxCredentialRecordLength,
     journal: options.journal,
     withItems: async (work, lock) => {
       const { limit, onWaiting } = options;

@@ -3,7 +3,7 @@ import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
 import type { LoginAddresses } from './response-receiver.ts';
-import { profileCommand } from './suggested-commands.ts';
+import { formatProfileCommand } from './suggested-commands.ts';
 
 export interface LoginInstructionsOptions {
   readonly profile: ProfileReference;
@@ -61,7 +61,7 @@ function remoteBrowserHint({
   const url = new URL(callbackUrl);
   const port = url.port === '' ? '80' : url.port;
   const { ssh } = runtimeEnvironment;
-  const paste = profileCommand(profile, 'auth login --paste');
+  const paste = formatProfileCommand(profile, 'auth login --paste');
   if (runtimeEnvironment.codespaces) {
     return [`This is a codespace: its ports are not those of your machine. Use ${paste}.`];
   }

@@ -2,29 +2,41 @@ import { CliError } from '../errors.ts';
 import type { LoginOutcome } from '../loopback/outcome-page.ts';
 import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
-import type { HeldLock } from '../platform/file-lock.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
 import {
   type AuthorizationAttempt,
   type AuthorizationAttemptDeps,
   createAuthorizationAttempt,
-  receiveResponse,
+  receiveAuthorizationResponse,
 } from './authorization-attempt.ts';
-import { requireAuthorization } from './authorization-errors.ts';
+import { requireAuthorizationGrant } from './authorization-errors.ts';
 import { acceptGrantedScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
-import { requireAvailable, storeUnavailableError } from './credential-store.ts';
-import { type CodeExchange, type ExchangeDeps, exchangeCode } from './exchange-code.ts';
+import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from './credential-store.ts';
+import {
+  type AuthorizationCodeExchange,
+  type AuthorizationCodeExchangeDeps,
+  exchangeCodeForTokens,
+} from './exchange-code.ts';
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
-import { bindReceiver, createPasteReceiver, type ResponseReceiver } from './response-receiver.ts';
-import { revokeAndThrow, revokeReplacedSession } from './revoke-grant.ts';
-import { type ReachabilityCheckDeps, rejectIfUnreachable } from './server-watch.ts';
-import { type LoginResult, type StoreLoginDeps, storeLogin } from './store-login.ts';
+import {
+  type AuthorizationReceiver,
+  bindAuthorizationReceiver,
+  createPasteAuthorizationReceiver,
+} from './response-receiver.ts';
+import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
+import { type ReachabilityCheckDeps, rejectIfAuthServerUnreachable } from './server-watch.ts';
+import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
 
-export interface LoginDeps extends ExchangeDeps, StoreLoginDeps, ReachabilityCheckDeps, AuthorizationAttemptDeps {
+export interface LoginDeps
+  extends AuthorizationCodeExchangeDeps,
+    StoreLoginSessionDeps,
+    ReachabilityCheckDeps,
+    AuthorizationAttemptDeps {
   readonly signals: Signals;
   /** Acquires the lock for the whole login; returns undefined when another login of this profile is running. */
-  readonly tryLoginLock: () => HeldLock | undefined;
+  readonly tryLoginLock: () => HeldFileLock | undefined;
   /** Throws when an environment variable would make Node print or expose the requests. */
   readonly requireSafe: () => void;
   readonly onOtherScope: ScopeMismatchPolicy;
@@ -45,7 +57,7 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
   deps.requireSafe();
   const lock = requireLoginLock(deps);
   const ended = new AbortController();
-  let receiver: ResponseReceiver | undefined;
+  let receiver: AuthorizationReceiver | undefined;
   let interruption: LoginInterruption | undefined;
   try {
     await requireUsableStore(deps);
@@ -65,15 +77,17 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
       const open = { attempt, receiver, interruption, isContinued: true, ended: ended.signal };
       result = await awaitResponse(deps, withPerson, open);
     }
-    const authorized = requireAuthorization(result, { request, loginCommands: deps.loginCommands });
+    const authorized = requireAuthorizationGrant(result, { request, loginCommands: deps.loginCommands });
 
     const { callbackUrl: redirectUri, showOutcome } = receiver;
     const exchange = { redirectUri, pkce: attempt.pkce, signal: ended.signal };
     const grant = await interruption.withGrace(obtainGrant(deps, authorized, exchange));
 
-    const revoke = (error: unknown): Promise<never> => revokeAndThrow(deps, grant, error);
+    const revoke = (error: unknown): Promise<never> => revokeTokenGrantAndThrow(deps, grant, error);
     const scope = await confirmGrant(deps, request, grant, signal, showOutcome).catch(revoke);
-    const stored = await interruption.withGrace(storeLogin(deps, grant, { scope, flow: request.flow }).catch(revoke));
+    const stored = await interruption.withGrace(
+      storeLoginSession(deps, grant, { scope, flow: request.flow }).catch(revoke),
+    );
 
     showOutcome(signedInOutcome(grant));
     await deps.report(stored);
@@ -100,13 +114,13 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
 function openReceiver(
   attempt: AuthorizationAttempt,
   { listen }: LoginRequest,
-): Promise<ResponseReceiver> | ResponseReceiver {
-  return listen ? bindReceiver(attempt) : createPasteReceiver(attempt);
+): Promise<AuthorizationReceiver> | AuthorizationReceiver {
+  return listen ? bindAuthorizationReceiver(attempt) : createPasteAuthorizationReceiver(attempt);
 }
 
 interface OpenAttempt {
   readonly attempt: AuthorizationAttempt;
-  readonly receiver: ResponseReceiver;
+  readonly receiver: AuthorizationReceiver;
   readonly interruption: LoginInterruption;
   readonly isContinued?: boolean;
   /** Aborted when the login has ended. */
@@ -119,8 +133,8 @@ async function awaitResponse(
   { attempt, receiver, interruption, ended, isContinued = false }: OpenAttempt,
 ): Promise<AuthorizationResult> {
   const { listen, limit } = request;
-  const response = receiveResponse(deps, { listen, isContinued }, receiver, attempt, ended);
-  const orUnreachable = Promise.race([response, rejectIfUnreachable(deps, ended)]);
+  const response = receiveAuthorizationResponse(deps, { listen, isContinued }, receiver, attempt, ended);
+  const orUnreachable = Promise.race([response, rejectIfAuthServerUnreachable(deps, ended)]);
   return interruption.orInterrupt(orUnreachable, limit, () => loginTimeoutError(deps));
 }
 
@@ -133,7 +147,7 @@ function needsPerson(result: AuthorizationResult, { prompt }: LoginRequest): boo
 /** Milliseconds for a person to sign in after a login without a page was refused. */
 const personLimitMs = 300_000;
 
-function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
+function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldFileLock {
   const lock = tryLoginLock();
   if (lock !== undefined) return lock;
   throw new CliError('busy', `another login of profile "${profile.name}" is in progress`, {
@@ -143,17 +157,17 @@ function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldLock {
 
 /** A locked or missing keychain is reported before the user signs in in the browser. */
 async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
-  requireAvailable(await store.withItems((items) => items.read('credential')), profile);
+  requireCredentialStoreAvailable(await store.withItems((items) => items.read('credential')), profile);
   const failure = store.checkWritable?.();
-  if (failure !== undefined) throw storeUnavailableError(failure, profile);
+  if (failure !== undefined) throw credentialStoreUnavailableError(failure, profile);
 }
 
 async function obtainGrant(
   deps: LoginDeps,
-  authorized: ReturnType<typeof requireAuthorization>,
-  exchange: Omit<CodeExchange, 'code'>,
+  authorized: ReturnType<typeof requireAuthorizationGrant>,
+  exchange: Omit<AuthorizationCodeExchange, 'code'>,
 ): Promise<TokenGrant> {
-  return 'grant' in authorized ? authorized.grant : exchangeCode(deps, { ...authorized, ...exchange });
+  return 'grant' in authorized ? authorized.grant : exchangeCodeForTokens(deps, { ...authorized, ...exchange });
 }
 
 async function confirmGrant(

@@ -1,24 +1,28 @@
 import { CliError } from '../errors.ts';
 import {
+  buildTokenRevocationRequest,
   type OAuthClient,
   processRevocationResponse,
-  revokeRequest,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
-import type { HeldLock } from '../platform/file-lock.ts';
-import { type HttpSender, SendError } from '../platform/http-sender.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
+import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
-import { type CredentialRecord, decodeRecord, isExpiryKnown } from './credential-record.ts';
-import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
+import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } from './credential-record.ts';
+import {
+  type CredentialStore,
+  type CredentialStoreItems,
+  requireCredentialStoreAvailable,
+} from './credential-store.ts';
 import type { TokenAcceptance } from './probe-token.ts';
-import { newestRecord } from './stored-session.ts';
-import { profileCommand } from './suggested-commands.ts';
-import { revokeInPanel, tokenError, tokenRequestError } from './token-errors.ts';
+import { findNewestCredentialRecord } from './stored-session.ts';
+import { formatProfileCommand } from './suggested-commands.ts';
+import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-errors.ts';
 
 export interface LogoutDeps {
   readonly store: CredentialStore;
   readonly createSender: () => Promise<HttpSender>;
-  readonly lock: () => Promise<HeldLock>;
+  readonly lock: () => Promise<HeldFileLock>;
   /** The application to which this session record was issued. */
   readonly client: (record: CredentialRecord) => Promise<OAuthClient>;
   readonly requireSafe: () => void;
@@ -54,7 +58,7 @@ export async function performLogout(deps: LogoutDeps, local: boolean): Promise<L
   try {
     return await revoke(deps, record);
   } catch (error) {
-    if (!(error instanceof SendError || error instanceof CliError)) throw error;
+    if (!(error instanceof HttpSendError || error instanceof CliError)) throw error;
     return { kind: 'unproven', error: revocationError(record, error) };
   }
 }
@@ -64,13 +68,16 @@ type DeletedSession =
   | { readonly kind: 'ended'; readonly record: CredentialRecord | undefined };
 
 /** The item is deleted first, because it contains the key without which the journal files of the session cannot be decrypted. */
-async function deleteSession({ journal, profile }: CredentialStore, items: CredentialItems): Promise<DeletedSession> {
-  const item = requireAvailable(await items.read('credential'), profile);
+async function deleteSession(
+  { journal, profile }: CredentialStore,
+  items: CredentialStoreItems,
+): Promise<DeletedSession> {
+  const item = requireCredentialStoreAvailable(await items.read('credential'), profile);
   if (item.kind === 'absent') return { kind: 'nothing' };
-  const stored = decodeRecord(item.value.reveal());
+  const stored = decodeCredentialRecord(item.value.reveal());
   // The newest record is revoked, because the tokens of older records are already invalid.
-  const newest = stored === undefined ? undefined : newestRecord(journal, stored);
-  requireAvailable(await items.remove('credential'), profile);
+  const newest = stored === undefined ? undefined : findNewestCredentialRecord(journal, stored);
+  requireCredentialStoreAvailable(await items.remove('credential'), profile);
   if (stored !== undefined) journal.removeSession(stored.sid);
   return { kind: 'ended', record: newest };
 }
@@ -102,7 +109,7 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
     acceptance === 'accepted'
       ? 'the access token was revoked, but the resource API still accepts it'
       : 'the access token was revoked, but it is not known whether the resource API still accepts it';
-  return { kind: 'unproven', error: new CliError('api_error', message, { detail, hint: revokeInPanel }) };
+  return { kind: 'unproven', error: new CliError('api_error', message, { detail, hint: revokeInPanelHint }) };
 }
 
 interface Revocation {
@@ -120,25 +127,25 @@ async function revokeToken(
   record: CredentialRecord,
   { operation, token, headers = {}, isRefreshTokenLeft }: Revocation,
 ): Promise<CliError | undefined> {
-  const request = revokeRequest(client, token);
+  const request = buildTokenRevocationRequest(client, token);
   const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000), headers);
   const failure = processRevocationResponse(response);
   if (failure === undefined) return undefined;
-  return tokenError(failure, {
+  return tokenEndpointError(failure, {
     operation,
     origin: record.authOrigin,
     profile: deps.store.profile,
     tokenParams: client.tokenParams,
     isSpecServer: record.accountUuid !== undefined,
-    loginCommand: profileCommand(deps.store.profile, 'auth login'),
+    loginCommand: formatProfileCommand(deps.store.profile, 'auth login'),
     consequence: remainingTokens(record, isRefreshTokenLeft),
   });
 }
 
-function revocationError(record: CredentialRecord, error: SendError | CliError): CliError {
+function revocationError(record: CredentialRecord, error: HttpSendError | CliError): CliError {
   const detail = remainingTokens(record);
-  if (error instanceof SendError) return tokenRequestError(error, 'revokeAccessToken', { detail });
-  return new CliError(error.code, error.message, { detail, hint: revokeInPanel, cause: error });
+  if (error instanceof HttpSendError) return tokenRequestFailedError(error, 'revokeAccessToken', { detail });
+  return new CliError(error.code, error.message, { detail, hint: revokeInPanelHint, cause: error });
 }
 
 /**
@@ -146,7 +153,7 @@ function revocationError(record: CredentialRecord, error: SendError | CliError):
  * refresh token.
  */
 function remainingTokens(record: CredentialRecord, hasRefreshToken = record.refreshToken !== undefined): string {
-  const end = isExpiryKnown(record)
+  const end = isTokenExpiryKnown(record)
     ? `is valid until ${new Date(record.expiresAt * 1000).toISOString()}`
     : 'may be valid';
   const remaining = hasRefreshToken

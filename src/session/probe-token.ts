@@ -1,6 +1,6 @@
 import { isTokenRefused } from '../api/api-response.ts';
-import { readBodyText } from '../platform/buffered-body.ts';
-import { type HttpSender, SendError } from '../platform/http-sender.ts';
+import { readResponseBodyText } from '../platform/buffered-body.ts';
+import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
 
 /** Whether the resource API accepts an access token; `unknown` when the API was not reached or its response does not show it. */
@@ -25,11 +25,11 @@ export async function probeToken(
       signal,
       redirect: 'manual',
     });
-    const body = (await readBodyText(answer, 1024 * 1024)) ?? '';
+    const body = (await readResponseBodyText(answer, 1024 * 1024)) ?? '';
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
     return isTokenRefused({ status: answer.status, text: () => body }, path) ? 'refused' : 'unknown';
   } catch (error) {
-    if (error instanceof SendError) return 'unknown';
+    if (error instanceof HttpSendError) return 'unknown';
     throw error;
   }
 }

@@ -33,7 +33,7 @@ export function profilePaths(stateFolder: string, profile: string): ProfilePaths
 }
 
 /** A write-ahead file, described by its name `<profile>.<sid>.<gen>.wal`. */
-export interface WriteAheadFile {
+export interface RefreshJournalFile {
   readonly sid: string;
   readonly gen: number;
   readonly path: string;
@@ -43,7 +43,7 @@ export interface WriteAheadFile {
  * The write-ahead files of this profile, oldest generation first. Profile names contain no dot, so the pattern matches no file
  * of another profile.
  */
-export function listWriteAheadFiles(place: ProfilePaths): readonly WriteAheadFile[] {
+export function listRefreshJournalFiles(place: ProfilePaths): readonly RefreshJournalFile[] {
   const found = listFolder(place.folder).flatMap((name) => {
     const [, profile, sid = '', gen = ''] = /^([^.]+)\.([0-9a-f]{16})\.(\d+)\.wal$/.exec(name) ?? [];
     return profile === place.profile ? [{ sid, gen: Number(gen), path: join(place.folder, name) }] : [];
@@ -51,24 +51,24 @@ export function listWriteAheadFiles(place: ProfilePaths): readonly WriteAheadFil
   return found.sort((a, b) => a.gen - b.gen);
 }
 
-export function writeAheadPath(place: ProfilePaths, sid: string, gen: number): string {
+export function buildRefreshJournalFilePath(place: ProfilePaths, sid: string, gen: number): string {
   return join(place.folder, `${place.profile}.${sid}.${gen}.wal`);
 }
 
 /** The temporary name of a write-ahead file that will replace an existing one. */
-export function writeAheadDraftPath(path: string): string {
+export function buildRefreshJournalDraftPath(path: string): string {
   return `${path}.${process.pid}.next`;
 }
 
 /** Unfinished write-ahead files that an interrupted command has left. */
-export function listTemporaryWriteAheadFiles(place: ProfilePaths): readonly string[] {
+export function listTemporaryRefreshJournalFiles(place: ProfilePaths): readonly string[] {
   return listFolder(place.folder)
     .filter((name) => name.startsWith(`${place.profile}.`) && /\.wal\.(\d+\.)?next$/.test(name))
     .map((name) => join(place.folder, name));
 }
 
 /** Temporary files of the credential file that an interrupted command has left. */
-export function listCredentialTemporaries(place: ProfilePaths): readonly string[] {
+export function listTemporaryCredentialFiles(place: ProfilePaths): readonly string[] {
   const prefix = `.${basename(place.credentialFile)}.`;
   return listFolder(place.folder)
     .filter((name) => name.startsWith(prefix) && name.endsWith('.tmp'))

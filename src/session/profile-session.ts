@@ -1,12 +1,12 @@
 import type { CliError } from '../errors.ts';
-import { type AccountContext, compareAccounts, describeAccount } from '../identity.ts';
+import { type AccountAndTeam, compareAccounts, describeAccount } from '../identity.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import { type RefreshDeps, refreshSession } from './refresh-session.ts';
-import { otherGrantError } from './refreshed-grant.ts';
-import type { RefreshCause } from './renewed-record.ts';
+import { refreshStoredSession, type SessionRefreshDeps } from './refresh-session.ts';
+import { otherAccountGrantError } from './refreshed-grant.ts';
+import type { TokenRefreshCause } from './renewed-record.ts';
 import {
-  type FoundSession,
+  type FoundStoredSession,
   loadStoredSession,
   needsLoginError,
   requireStoredSession,
@@ -32,14 +32,14 @@ export interface ProfileSession {
  * The error when another login replaced the session of a running command, such as a batch, with a session of another account or
  * team.
  */
-function replacedSessionError(deps: RefreshDeps, owner: AccountContext, record: CredentialRecord): CliError {
+function replacedSessionError(deps: SessionRefreshDeps, owner: AccountAndTeam, record: CredentialRecord): CliError {
   const session = { ...owner, scope: record.scope };
   const detail = `the session belonged to ${describeAccount(owner)}; another login has replaced it with a session of ${describeAccount(record)}`;
   return needsLoginError(deps.profile, detail, session, deps.flowOption(record.sid));
 }
 
 /** Opens the session of a profile in its credential store. */
-export function createProfileSession(deps: RefreshDeps): ProfileSession {
+export function createProfileSession(deps: SessionRefreshDeps): ProfileSession {
   let known: CredentialRecord | undefined;
   let flight: Promise<CredentialRecord> | undefined;
   /**
@@ -52,7 +52,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
    * The account whose session this process uses. Another command may replace the stored session, but a running command must not
    * continue with another account.
    */
-  let owner: AccountContext = {};
+  let owner: AccountAndTeam = {};
   const adopt = (record: CredentialRecord): CredentialRecord => {
     if (compareAccounts(owner, record) === 'different') throw replacedSessionError(deps, owner, record);
     owner = { accountUuid: owner.accountUuid ?? record.accountUuid, team: owner.team ?? record.team };
@@ -61,8 +61,8 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
   };
 
   /** All callers in this process wait for the same refresh. */
-  const refresh = (cause: RefreshCause): Promise<CredentialRecord> => {
-    flight ??= refreshSession(deps, cause)
+  const refresh = (cause: TokenRefreshCause): Promise<CredentialRecord> => {
+    flight ??= refreshStoredSession(deps, cause)
       .then(({ record, inDoubt }) => {
         adopt(record);
         trusted = inDoubt ? record : undefined;
@@ -74,7 +74,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     return flight;
   };
 
-  const read = async (): Promise<FoundSession> =>
+  const read = async (): Promise<FoundStoredSession> =>
     requireStoredSession(await loadStoredSession(deps.store, deps.binding), deps.profile, deps.store.location);
 
   const usable = async (): Promise<CredentialRecord> => {
@@ -84,7 +84,7 @@ export function createProfileSession(deps: RefreshDeps): ProfileSession {
     known = adopt(found.record);
     // Another command was interrupted or is in progress, so its files are recovered under the lock.
     if (found.needsRecovery) return refresh({ kind: 'due' });
-    if (known.otherGrant?.isRevoked === true) throw otherGrantError(deps, known);
+    if (known.otherGrant?.isRevoked === true) throw otherAccountGrantError(deps, known);
     const state = tokenFreshness(known, deps.clock.now());
     if (state === 'valid') return known;
     if (known.refreshToken !== undefined) return refresh({ kind: 'due' });

@@ -2,16 +2,16 @@ import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
 import type { SessionBinding } from './credential-record.ts';
 import {
-  type CredentialItems,
   type CredentialStore,
-  isUnavailable,
-  storeUnavailableError,
+  type CredentialStoreItems,
+  credentialStoreUnavailableError,
+  isCredentialStoreUnavailable,
 } from './credential-store.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
-import { writeUnlessSuperseded } from './guarded-write.ts';
-import { type FoundSession, readStoredSession, requireStoredSession } from './stored-session.ts';
+import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
+import { type FoundStoredSession, readStoredSession, requireStoredSession } from './stored-session.ts';
 
-export interface RecoveryDeps extends FailpointObserver {
+export interface SessionRecoveryDeps extends FailpointObserver {
   readonly profile: ProfileReference;
   readonly binding: SessionBinding;
   readonly store: CredentialStore;
@@ -23,15 +23,18 @@ export interface RecoveryDeps extends FailpointObserver {
  * Reads the stored session under the profile's lock and recovers what an interrupted command has left (see the table of
  * docs/sessions.md). Throws when the store cannot be read or the item is missing; the store is then unchanged.
  */
-export async function recoverSession(deps: RecoveryDeps, items: CredentialItems): Promise<FoundSession> {
+export async function recoverStoredSession(
+  deps: SessionRecoveryDeps,
+  items: CredentialStoreItems,
+): Promise<FoundStoredSession> {
   const { store } = deps;
   const found = requireStoredSession(await readStoredSession(store, items, deps.binding), deps.profile, store.location);
   if (found.pending && found.needsRecovery) {
     reachFailpoint(deps, 'R-promoting');
-    const written = await writeUnlessSuperseded(store, items, found.record, found.record);
-    if (isUnavailable(written)) {
+    const written = await writeCredentialUnlessSuperseded(store, items, found.record, found.record);
+    if (isCredentialStoreUnavailable(written)) {
       await deps.warn(
-        `could not move the refreshed session into the ${store.kind}: ${storeUnavailableError(written, deps.profile).message}`,
+        `could not move the refreshed session into the ${store.kind}: ${credentialStoreUnavailableError(written, deps.profile).message}`,
       );
       return found;
     }

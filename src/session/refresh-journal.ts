@@ -8,14 +8,14 @@ import type { FailpointObserver } from './failpoints.ts';
  */
 export interface RefreshJournal {
   /** Finds the newest record of the session to which the item belongs. A damaged journal file is never an error. */
-  inspect(item: CredentialRecord): JournalState;
+  inspect(item: CredentialRecord): RefreshJournalState;
   /** Whether journal files exist although the store has no item. */
   isOrphaned(): boolean;
   /**
    * Reserves disk space for the response to a refresh of `record`. Throws on a disk error, and when a file that may contain a
    * newer record cannot be read; the caller must then send no request.
    */
-  reserve(record: CredentialRecord, options: ReservationOptions): JournalReservation;
+  reserve(record: CredentialRecord, options: RefreshJournalReservationOptions): RefreshJournalReservation;
   /**
    * Removes files that are obsolete once `stored` is in the store; newer records and the file of a refresh with an unknown
    * result are kept.
@@ -27,7 +27,7 @@ export interface RefreshJournal {
   removeSession(sid: string): void;
 }
 
-export interface JournalState {
+export interface RefreshJournalState {
   readonly record: CredentialRecord;
   /** Whether `record` is newer than the item in the store. */
   readonly pending: boolean;
@@ -37,13 +37,13 @@ export interface JournalState {
   readonly hasObsoleteFiles: boolean;
 }
 
-export interface ReservationOptions extends FailpointObserver {
+export interface RefreshJournalReservationOptions extends FailpointObserver {
   /** The time of the refresh request in seconds since the epoch. */
   readonly now: number;
   readonly random: (bytes: number) => Uint8Array;
 }
 
-export interface JournalReservation {
+export interface RefreshJournalReservation {
   /** The file that will contain the response. */
   readonly path: string;
   /**

@@ -1,43 +1,52 @@
 import { CliError } from '../errors.ts';
-import { type OAuthClient, processTokenResponse, refreshRequest, type TokenResponse } from '../oauth/token-endpoint.ts';
+import {
+  buildTokenRefreshRequest,
+  type OAuthClient,
+  processTokenResponse,
+  type TokenResponse,
+} from '../oauth/token-endpoint.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
-import type { HeldLock } from '../platform/file-lock.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import { fileErrorCode } from '../platform/files.ts';
 import type { Signals } from '../platform/host.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
-import { timeoutWhileRunning } from '../platform/timeout-while-running.ts';
+import { createRunningTimeSignal } from '../platform/timeout-while-running.ts';
 import type { Secret } from '../secret.ts';
-import { type CredentialRecord, secondsUntilExpiry } from './credential-record.ts';
-import { type CredentialItems, isUnavailable, storeUnavailableError } from './credential-store.ts';
-import { sessionEndedContext, storeEndedSession, waitForNewerRecord } from './end-session.ts';
-import { reachFailpoint } from './failpoints.ts';
-import { writeUnlessSuperseded } from './guarded-write.ts';
-import type { TokenAcceptance } from './probe-token.ts';
-import { type RecoveryDeps, recoverSession } from './recover-session.ts';
-import type { JournalReservation } from './refresh-journal.ts';
-import { endGrantOfOtherAccount, type RefreshedGrantDeps, reportRefreshedGrant } from './refreshed-grant.ts';
+import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import {
-  isRefreshDue,
-  type RefreshCause,
-  recordFromAnswer,
-  renewedRecord,
+  type CredentialStoreItems,
+  credentialStoreUnavailableError,
+  isCredentialStoreUnavailable,
+} from './credential-store.ts';
+import { buildSessionEndedErrorContext, storeEndedSession, waitForNewerCredentialRecord } from './end-session.ts';
+import { reachFailpoint } from './failpoints.ts';
+import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
+import type { TokenAcceptance } from './probe-token.ts';
+import { recoverStoredSession, type SessionRecoveryDeps } from './recover-session.ts';
+import type { RefreshJournalReservation } from './refresh-journal.ts';
+import { endGrantOfOtherAccount, type RefreshedTokenGrantDeps, reportRefreshedTokenGrant } from './refreshed-grant.ts';
+import {
+  buildCredentialRecordOfResponse,
+  buildRenewedCredentialRecord,
+  isTokenRefreshDue,
+  type TokenRefreshCause,
   withoutRefreshToken,
 } from './renewed-record.ts';
-import { isSuccessStatus, type SendRefreshDeps, sendRefresh, sessionKeptMessage } from './send-refresh.ts';
+import { isSuccessStatus, type SendTokenRefreshDeps, sendTokenRefresh, sessionKeptMessage } from './send-refresh.ts';
 import {
-  type FoundSession,
-  loginCommand,
+  type FoundStoredSession,
+  formatLoginCommand,
   needsLoginError,
-  notRenewableError,
   readStoredSession,
   requireStoredSession,
+  sessionNotRenewableError,
 } from './stored-session.ts';
-import { type TokenErrorContext, tokenError } from './token-errors.ts';
+import { type TokenErrorContext, tokenEndpointError } from './token-errors.ts';
 
-export interface RefreshDeps extends RecoveryDeps, SendRefreshDeps, RefreshedGrantDeps {
+export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, RefreshedTokenGrantDeps {
   /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */
   readonly client: () => Promise<OAuthClient>;
-  readonly lock: () => Promise<HeldLock>;
+  readonly lock: () => Promise<HeldFileLock>;
   readonly random: (bytes: number) => Uint8Array;
   readonly signals: Signals;
   /** Throws when an environment variable would make Node print or expose the request. */
@@ -47,7 +56,7 @@ export interface RefreshDeps extends RecoveryDeps, SendRefreshDeps, RefreshedGra
 }
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
-export interface RefreshResult {
+export interface SessionRefreshResult {
   readonly record: CredentialRecord;
   /** Whether an earlier refresh still has an unknown result, although the access token has not been refused. */
   readonly inDoubt: boolean;
@@ -61,7 +70,10 @@ const totalTimeoutMs = 35_000;
  * would end the session: the store is read again under the lock of the profile, in case another process has refreshed it. The
  * steps of a refresh and their order are explained in docs/sessions.md.
  */
-export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Promise<RefreshResult> {
+export async function refreshStoredSession(
+  deps: SessionRefreshDeps,
+  cause: TokenRefreshCause,
+): Promise<SessionRefreshResult> {
   deps.requireSafe();
   reachFailpoint(deps, 'K1-waiting');
   const lock = await deps.lock();
@@ -73,21 +85,25 @@ export async function refreshSession(deps: RefreshDeps, cause: RefreshCause): Pr
   }
 }
 
-async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: RefreshCause): Promise<RefreshResult> {
-  const found = await recoverSession(deps, items);
+async function refreshIfDue(
+  deps: SessionRefreshDeps,
+  items: CredentialStoreItems,
+  cause: TokenRefreshCause,
+): Promise<SessionRefreshResult> {
+  const found = await recoverStoredSession(deps, items);
   const { record } = found;
   if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
-  const deadline = timeoutWhileRunning(totalTimeoutMs);
+  const deadline = createRunningTimeSignal(totalTimeoutMs);
   if (found.inDoubt && cause.kind === 'due') {
     const acceptance = await probeAccessToken(deps, record, deadline);
-    const isAlive = secondsUntilExpiry(record, deps.clock.now()) > 0;
+    const isAlive = computeTokenSecondsLeft(record, deps.clock.now()) > 0;
     if (acceptance === 'accepted' || (acceptance === 'unknown' && isAlive)) return found;
-  } else if (!isRefreshDue(record, cause, deps.clock.now())) return found;
+  } else if (!isTokenRefreshDue(record, cause, deps.clock.now())) return found;
   const { refreshToken } = record;
   if (refreshToken === undefined) {
-    if (cause.kind === 'forced' && secondsUntilExpiry(record, deps.clock.now()) > 0)
-      throw notRenewableError(deps.profile, record, deps.flowOption(record.sid), deps.clock.now());
-    if (cause.kind === 'due' && secondsUntilExpiry(record, deps.clock.now()) > 0) return found;
+    if (cause.kind === 'forced' && computeTokenSecondsLeft(record, deps.clock.now()) > 0)
+      throw sessionNotRenewableError(deps.profile, record, deps.flowOption(record.sid), deps.clock.now());
+    if (cause.kind === 'due' && computeTokenSecondsLeft(record, deps.clock.now()) > 0) return found;
     throw await missingRefreshTokenError(deps, items, record, cause, deadline);
   }
   const client = await deps.client();
@@ -98,10 +114,10 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
     profile: deps.profile,
     tokenParams,
     isSpecServer: record.accountUuid !== undefined,
-    loginCommand: loginCommand(deps.profile, record.scope, deps.flowOption(record.sid)),
+    loginCommand: formatLoginCommand(deps.profile, record.scope, deps.flowOption(record.sid)),
     consequence: sessionKeptMessage,
   };
-  const request = refreshRequest(client, refreshToken);
+  const request = buildTokenRefreshRequest(client, refreshToken);
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const reservation = reserveSpace(deps, record, sentAt);
   reachFailpoint(deps, 'K2-reserved');
@@ -111,7 +127,12 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
       reachFailpoint(deps, 'K7-read');
       isKept = reservation.persistResponse(body);
     };
-    const sent = await sendRefresh(deps, request, { errorContext, deadline, inDoubt: found.inDoubt, persistResponse });
+    const sent = await sendTokenRefresh(deps, request, {
+      errorContext,
+      deadline,
+      inDoubt: found.inDoubt,
+      persistResponse,
+    });
     if (sent.kind === 'failed') {
       if (sent.inDoubt) reservation.close();
       else reservation.discard();
@@ -122,7 +143,12 @@ async function refreshIfDue(deps: RefreshDeps, items: CredentialItems, cause: Re
 }
 
 /** Ensures before the request is sent that the response can be stored. */
-function reserveSpace(deps: RefreshDeps, record: CredentialRecord, now: number, attempt = 1): JournalReservation {
+function reserveSpace(
+  deps: SessionRefreshDeps,
+  record: CredentialRecord,
+  now: number,
+  attempt = 1,
+): RefreshJournalReservation {
   try {
     return deps.store.journal.reserve(record, { now, random: deps.random, onFailpoint: deps.onFailpoint });
   } catch (error) {
@@ -144,43 +170,46 @@ function reserveSpace(deps: RefreshDeps, record: CredentialRecord, now: number, 
 }
 
 interface RefreshInProgress {
-  readonly deps: RefreshDeps;
-  readonly items: CredentialItems;
-  readonly cause: RefreshCause;
+  readonly deps: SessionRefreshDeps;
+  readonly items: CredentialStoreItems;
+  readonly cause: TokenRefreshCause;
   readonly errorContext: TokenErrorContext;
-  readonly found: FoundSession;
-  readonly reservation: JournalReservation;
+  readonly found: FoundStoredSession;
+  readonly reservation: RefreshJournalReservation;
   readonly sentAt: number;
   /** Whether the response is stored on the disk. */
   readonly isKept: boolean;
 }
 
 /** Processes a complete response to a refresh, until the new record is committed or the session has ended. */
-async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResponse): Promise<RefreshResult> {
+async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResponse): Promise<SessionRefreshResult> {
   const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
-    const record = await commitRefresh(ongoing, renewedRecord(found.record, result.grant, ongoing.sentAt));
+    const record = await commitRefresh(
+      ongoing,
+      buildRenewedCredentialRecord(found.record, result.grant, ongoing.sentAt),
+    );
     if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
-    await reportRefreshedGrant(deps, found.record, record, result.grant);
+    await reportRefreshedTokenGrant(deps, found.record, record, result.grant);
     return { record, inDoubt: false };
   }
-  const partial = recordFromAnswer(found.record, result, ongoing.sentAt);
+  const partial = buildCredentialRecordOfResponse(found.record, result, ongoing.sentAt);
   if (partial !== undefined) {
     const record = await commitRefresh(ongoing, partial);
     if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
-    throw tokenError(result, { ...errorContext, consequence: newTokenKept });
+    throw tokenEndpointError(result, { ...errorContext, consequence: newTokenKept });
   }
   const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
-  const newer = isEnded ? await waitForNewerRecord(deps, items, found.record, reservation) : undefined;
+  const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;
   // A malformed success may contain a grant, and only a grant or invalid_grant shows the result of an earlier refresh.
   if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
   else reservation.discard();
   if (newer !== undefined) return { record: newer, inDoubt: false };
-  if (!isEnded) throw tokenError(result, errorContext);
+  if (!isEnded) throw tokenEndpointError(result, errorContext);
   const ended = withoutRefreshToken(found.record, cause, deps.clock.now());
   await storeEndedSession(deps, items, ended, found.record);
-  throw tokenError(result, sessionEndedContext(deps, ended, errorContext));
+  throw tokenEndpointError(result, buildSessionEndedErrorContext(deps, ended, errorContext));
 }
 
 /** Text for the detail of the error of a refresh. */
@@ -188,10 +217,10 @@ const newTokenKept = 'the new refresh token of the response was stored, and the 
 
 /** Without a refresh token, the session is stored as ended when the API refuses the access token. */
 async function missingRefreshTokenError(
-  deps: RefreshDeps,
-  items: CredentialItems,
+  deps: SessionRefreshDeps,
+  items: CredentialStoreItems,
   record: CredentialRecord,
-  cause: RefreshCause,
+  cause: TokenRefreshCause,
   deadline: AbortSignal,
 ): Promise<CliError> {
   const isRefused = cause.kind === 'refused';
@@ -203,7 +232,7 @@ async function missingRefreshTokenError(
 }
 
 function probeAccessToken(
-  deps: RefreshDeps,
+  deps: SessionRefreshDeps,
   record: CredentialRecord,
   deadline: AbortSignal,
 ): Promise<TokenAcceptance> {
@@ -213,10 +242,12 @@ function probeAccessToken(
 /** Returns the record in the store, which may be a newer one of another process. Throws if the new grant could not be stored. */
 async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord): Promise<CredentialRecord> {
   const { deps, items, found, reservation, isKept } = ongoing;
-  const written = await reservation.commit(next, () => writeUnlessSuperseded(deps.store, items, next, found.record));
+  const written = await reservation.commit(next, () =>
+    writeCredentialUnlessSuperseded(deps.store, items, next, found.record),
+  );
   reservation.close();
-  if (isUnavailable(written)) {
-    const { message, detail, hint } = storeUnavailableError(written, deps.profile);
+  if (isCredentialStoreUnavailable(written)) {
+    const { message, detail, hint } = credentialStoreUnavailableError(written, deps.profile);
     if (isKept && deps.store.kind === 'keychain') {
       const consequence = 'an encrypted copy in the state folder is used by later commands';
       await deps.warn(`could not store the refreshed session in the keychain: ${message}; ${consequence}; ${hint}`);
@@ -240,6 +271,6 @@ async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord)
   return next;
 }
 
-function storeName({ store }: RefreshDeps): string {
+function storeName({ store }: SessionRefreshDeps): string {
   return store.kind === 'file' ? 'credential file' : store.kind;
 }

@@ -1,17 +1,17 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { CliError } from '../errors.ts';
 import { describeAccount } from '../identity.ts';
-import { scopeWords } from '../oauth/scope.ts';
+import { splitOAuthScope } from '../oauth/scope.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
-import type { AccountInfo, TokenGrant } from '../oauth/token-grant.ts';
+import type { TokenAccountInfo, TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import { type CredentialItems, type CredentialStore, isUnavailable } from './credential-store.ts';
-import { writeUnlessSuperseded } from './guarded-write.ts';
-import { type RevokeGrantDeps, revokeGrant } from './revoke-grant.ts';
+import { type CredentialStore, type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
+import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
+import { type RevokeTokenGrantDeps, revokeTokenGrant } from './revoke-grant.ts';
 import { needsLoginError } from './stored-session.ts';
 
-export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'> {
+export interface RefreshedTokenGrantDeps extends Pick<RevokeTokenGrantDeps, 'createSender'> {
   readonly profile: ProfileReference;
   readonly store: CredentialStore;
   readonly client: () => Promise<OAuthClient>;
@@ -19,7 +19,7 @@ export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'
   readonly flowOption: (sid: string) => readonly string[];
   readonly warn: (text: string) => Promise<void>;
   /** Stores the account names for display; `info` is undefined if the response contained no account. */
-  readonly updateAccount: (record: CredentialRecord, info: AccountInfo | undefined) => void;
+  readonly updateAccount: (record: CredentialRecord, info: TokenAccountInfo | undefined) => void;
 }
 
 /**
@@ -27,25 +27,25 @@ export interface RefreshedGrantDeps extends Pick<RevokeGrantDeps, 'createSender'
  * caller must have the lock of the profile. @returns the error, which names both accounts
  */
 export async function endGrantOfOtherAccount(
-  deps: RefreshedGrantDeps,
-  items: CredentialItems,
+  deps: RefreshedTokenGrantDeps,
+  items: CredentialStoreItems,
   record: CredentialRecord,
 ): Promise<CliError> {
   const { otherGrant } = record;
   if (otherGrant !== undefined && !otherGrant.isRevoked) {
-    const isRevoked = await revokeGrant({ client: await deps.client(), createSender: deps.createSender }, record);
+    const isRevoked = await revokeTokenGrant({ client: await deps.client(), createSender: deps.createSender }, record);
     const { refreshToken: _other, ...rest } = record;
     const ended = isRevoked ? { ...rest, otherGrant: { ...otherGrant, isRevoked } } : record;
-    const written = await writeUnlessSuperseded(deps.store, items, ended, record);
-    if (!isUnavailable(written) && written.kind === 'done') deps.store.journal.removeCommitted(ended);
-    return otherGrantError(deps, ended);
+    const written = await writeCredentialUnlessSuperseded(deps.store, items, ended, record);
+    if (!isCredentialStoreUnavailable(written) && written.kind === 'done') deps.store.journal.removeCommitted(ended);
+    return otherAccountGrantError(deps, ended);
   }
-  return otherGrantError(deps, record);
+  return otherAccountGrantError(deps, record);
 }
 
 /** The error `needs_login` of a session that ended with a grant of another account or team. */
-export function otherGrantError(
-  { profile, flowOption }: Pick<RefreshedGrantDeps, 'profile' | 'flowOption'>,
+export function otherAccountGrantError(
+  { profile, flowOption }: Pick<RefreshedTokenGrantDeps, 'profile' | 'flowOption'>,
   record: CredentialRecord,
 ): CliError {
   const { otherGrant } = record;
@@ -55,13 +55,13 @@ export function otherGrantError(
 }
 
 /** Called after a refresh: stores the names of the account, and warns about a narrower scope. */
-export async function reportRefreshedGrant(
-  deps: RefreshedGrantDeps,
+export async function reportRefreshedTokenGrant(
+  deps: RefreshedTokenGrantDeps,
   before: CredentialRecord,
   record: CredentialRecord,
   grant: TokenGrant,
 ): Promise<void> {
-  const [earlier, granted] = [scopeWords(before.scope), scopeWords(record.scope)];
+  const [earlier, granted] = [splitOAuthScope(before.scope), splitOAuthScope(record.scope)];
   if (granted.length < earlier.length && granted.every((word) => earlier.includes(word)))
     await deps.warn(
       `the server reduced the scope of the session from "${earlier.join(' ')}" to "${granted.join(' ')}"`,

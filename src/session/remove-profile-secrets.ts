@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import type { HeldLock } from '../platform/file-lock.ts';
-import { listFolder, removeDurably } from '../platform/files.ts';
-import { type CredentialStore, requireAvailable } from './credential-store.ts';
-import { listTemporaryWriteAheadFiles, listWriteAheadFiles, type ProfilePaths } from './profile-paths.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
+import { listFolder, removeFileDurably } from '../platform/files.ts';
+import { type CredentialStore, requireCredentialStoreAvailable } from './credential-store.ts';
+import { listRefreshJournalFiles, listTemporaryRefreshJournalFiles, type ProfilePaths } from './profile-paths.ts';
 
 /** Deletes the client secret of the profile if it has one. Throws `keychain_unavailable`. */
-export async function removeClientSecret(store: CredentialStore, lock: HeldLock): Promise<void> {
+export async function removeClientSecret(store: CredentialStore, lock: HeldFileLock): Promise<void> {
   await store.withItems(async (items) => {
-    const item = requireAvailable(await items.read('client'), store.profile);
-    if (item.kind === 'found') requireAvailable(await items.remove('client'), store.profile);
+    const item = requireCredentialStoreAvailable(await items.read('client'), store.profile);
+    if (item.kind === 'found') requireCredentialStoreAvailable(await items.remove('client'), store.profile);
   }, lock);
 }
 
@@ -19,10 +19,13 @@ export async function removeClientSecret(store: CredentialStore, lock: HeldLock)
  */
 export function removeSessionFiles(place: ProfilePaths): void {
   const { folder, profile } = place;
-  const journal = [...listWriteAheadFiles(place).map(({ path }) => path), ...listTemporaryWriteAheadFiles(place)];
-  for (const path of journal) removeDurably(path);
+  const journal = [
+    ...listRefreshJournalFiles(place).map(({ path }) => path),
+    ...listTemporaryRefreshJournalFiles(place),
+  ];
+  for (const path of journal) removeFileDurably(path);
   for (const name of listFolder(folder)) {
     const isTemporary = name.startsWith(`.${profile}.`) && name.endsWith('.tmp');
-    if (isTemporary) removeDurably(join(folder, name));
+    if (isTemporary) removeFileDurably(join(folder, name));
   }
 }

@@ -1,17 +1,17 @@
 import { compareAccounts } from '../identity.ts';
-import type { TokenResult } from '../oauth/token-endpoint.ts';
-import { accountContextOf, type TokenGrant } from '../oauth/token-grant.ts';
+import type { TokenEndpointResult } from '../oauth/token-endpoint.ts';
+import { readAccountAndTeamOfGrant, type TokenGrant } from '../oauth/token-grant.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { tokenFreshness } from './stored-session.ts';
 
 /** Why a session is refreshed: it expires soon, the API refused the token, or the user requested it. */
-export type RefreshCause =
+export type TokenRefreshCause =
   | { readonly kind: 'due' }
   | { readonly kind: 'refused'; readonly token: Secret }
   | { readonly kind: 'forced'; readonly sid: string; readonly gen: number };
 
-export function isRefreshDue(record: CredentialRecord, cause: RefreshCause, nowMs: number): boolean {
+export function isTokenRefreshDue(record: CredentialRecord, cause: TokenRefreshCause, nowMs: number): boolean {
   if (cause.kind === 'refused') return record.accessToken.reveal() === cause.token.reveal();
   if (cause.kind === 'forced') return record.sid === cause.sid && record.gen === cause.gen;
   return tokenFreshness(record, nowMs) !== 'valid';
@@ -22,8 +22,12 @@ export function isRefreshDue(record: CredentialRecord, cause: RefreshCause, nowM
  * computed expiry is never too late. A grant of another account or team creates a record that is marked as ended but contains
  * the tokens, so that they can be revoked even after a crash.
  */
-export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: number): CredentialRecord {
-  const answered = accountContextOf(grant.info);
+export function buildRenewedCredentialRecord(
+  old: CredentialRecord,
+  grant: TokenGrant,
+  sentAt: number,
+): CredentialRecord {
+  const answered = readAccountAndTeamOfGrant(grant.info);
   if (compareAccounts(old, answered) === 'different') {
     const { refreshToken: _used, ...rest } = old;
     const { accessToken, refreshToken } = grant;
@@ -58,22 +62,22 @@ export function renewedRecord(old: CredentialRecord, grant: TokenGrant, sentAt: 
  * is invalid after the response, so a new refresh token is stored even if the rest of the response is unusable: the record is
  * then marked as expired, and the next refresh sends the new refresh token.
  */
-export function recordFromAnswer(
+export function buildCredentialRecordOfResponse(
   old: CredentialRecord,
-  answer: TokenResult,
+  answer: TokenEndpointResult,
   sentAt: number,
 ): CredentialRecord | undefined {
-  if (answer.kind === 'granted') return renewedRecord(old, answer.grant, sentAt);
+  if (answer.kind === 'granted') return buildRenewedCredentialRecord(old, answer.grant, sentAt);
   if (answer.kind !== 'malformed' || answer.partial === undefined) return undefined;
   const { accessToken = old.accessToken, ...rest } = answer.partial;
-  return renewedRecord(old, { ...rest, accessToken, expiresIn: 0 }, sentAt);
+  return buildRenewedCredentialRecord(old, { ...rest, accessToken, expiresIn: 0 }, sentAt);
 }
 
 /**
  * Whether a refresh that sent the refresh token of `sent` may replace the stored record. On a network file system that does not
  * share locks, another process may have stored a newer grant or another session, which must not be overwritten.
  */
-export function canReplaceRecord(stored: CredentialRecord | undefined, sent: CredentialRecord): boolean {
+export function canReplaceCredentialRecord(stored: CredentialRecord | undefined, sent: CredentialRecord): boolean {
   if (stored?.sid !== sent.sid || stored.gen > sent.gen) return false;
   // A grant may replace a record that is marked as ended: another process sent the same refresh token and was refused.
   const isEnded = stored.refreshToken === undefined;
@@ -84,7 +88,11 @@ export function canReplaceRecord(stored: CredentialRecord | undefined, sent: Cre
  * The record after the server rejected the refresh token: the access token stays valid until it expires, unless the API refused
  * it.
  */
-export function withoutRefreshToken(record: CredentialRecord, cause: RefreshCause, nowMs: number): CredentialRecord {
+export function withoutRefreshToken(
+  record: CredentialRecord,
+  cause: TokenRefreshCause,
+  nowMs: number,
+): CredentialRecord {
   const { refreshToken: _rejected, ...rest } = record;
   return cause.kind === 'refused' ? { ...rest, expiresAt: Math.min(rest.expiresAt, Math.floor(nowMs / 1000)) } : rest;
 }

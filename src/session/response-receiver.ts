@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { startLoopbackServer } from '../loopback/loopback-server.ts';
-import type { BrowserTabOutcome } from '../loopback/outcome-page.ts';
+import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
 import type { ResponseValidator } from '../loopback/request-decision.ts';
 import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
@@ -16,20 +16,20 @@ export interface LoginAddresses {
 }
 
 /** Receives one authorization response, from the loopback listener or, with `--paste`, only from pasted lines. */
-export interface ResponseReceiver extends LoginAddresses {
+export interface AuthorizationReceiver extends LoginAddresses {
   /** The first accepted response, whether redirected or pasted. */
   readonly response: Promise<AuthorizationResult>;
   isAccepted(): boolean;
   /** Accepts a pasted response; returns false when another response was accepted before. */
   accept(response: AuthorizationResult): boolean;
   /** Sets the page for the browser tab that sent the response; only the first call has an effect. */
-  showOutcome(outcome: BrowserTabOutcome): void;
+  showOutcome(outcome: BrowserTabResponse): void;
   /** Settles when the browser tab has its page, or 5 s after the response if no tab requests the page. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
 
-export interface ReceiverOptions {
+export interface AuthorizationReceiverOptions {
   /** The receiver uses the first callback URL that can be bound (port 0 means any free port). */
   readonly callbackUrls: readonly string[];
   readonly flow: OAuthFlow;
@@ -43,8 +43,8 @@ export interface ReceiverOptions {
 }
 
 /** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */
-export async function bindReceiver(options: ReceiverOptions): Promise<ResponseReceiver> {
-  const outcome = deferred<BrowserTabOutcome>();
+export async function bindAuthorizationReceiver(options: AuthorizationReceiverOptions): Promise<AuthorizationReceiver> {
+  const outcome = deferred<BrowserTabResponse>();
   const server = await startLoopbackServer<AuthorizationResult>({ ...options, finish: () => outcome.promise });
   let isAccepted = false;
   void server.taken.then(
@@ -67,7 +67,10 @@ export async function bindReceiver(options: ReceiverOptions): Promise<ResponseRe
 }
 
 /** With `--paste` no port is bound, and the first callback URL is the redirect URI. */
-export function createPasteReceiver({ callbackUrls, authorizationUrl }: ReceiverOptions): ResponseReceiver {
+export function createPasteAuthorizationReceiver({
+  callbackUrls,
+  authorizationUrl,
+}: AuthorizationReceiverOptions): AuthorizationReceiver {
   const [callbackUrl] = callbackUrls;
   if (callbackUrl === undefined)
     throw new CliError('usage', 'callback_urls is missing', { hint: 'run `cloudctl auth setup`' });

@@ -1,22 +1,26 @@
 import { CliError } from '../errors.ts';
 import {
+  buildTokenRevocationRequest,
   type OAuthClient,
   processRevocationResponse,
-  revokeRequest,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
-import { type HttpSender, SendError } from '../platform/http-sender.ts';
+import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import type { LoginResult } from './store-login.ts';
 
-export interface RevokeGrantDeps {
+export interface RevokeTokenGrantDeps {
   readonly client: OAuthClient;
   readonly createSender: () => Promise<HttpSender>;
 }
 
 /** Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. */
-export async function revokeAndThrow(deps: RevokeGrantDeps, grant: TokenGrant, error: unknown): Promise<never> {
-  const isRevoked = await revokeGrant(deps, grant);
+export async function revokeTokenGrantAndThrow(
+  deps: RevokeTokenGrantDeps,
+  grant: TokenGrant,
+  error: unknown,
+): Promise<never> {
+  const isRevoked = await revokeTokenGrant(deps, grant);
   if (!(error instanceof CliError)) throw error;
   const outcome = isRevoked
     ? 'the grant was revoked and nothing was stored'
@@ -29,8 +33,8 @@ export async function revokeAndThrow(deps: RevokeGrantDeps, grant: TokenGrant, e
  * Revokes the tokens of a grant within 5 s (https://www.rfc-editor.org/rfc/rfc7009); resolves with false when the revocation
  * failed.
  */
-export async function revokeGrant(
-  deps: RevokeGrantDeps,
+export async function revokeTokenGrant(
+  deps: RevokeTokenGrantDeps,
   { accessToken, refreshToken }: Pick<TokenGrant, 'accessToken' | 'refreshToken'>,
 ): Promise<boolean> {
   // In spec.md §4.4 the revoked access token is also the bearer token of the request, and the refresh token is revoked with it.
@@ -42,13 +46,13 @@ export async function revokeGrant(
   try {
     let isRevoked = true;
     for (const token of tokens) {
-      const request = revokeRequest(deps.client, token);
+      const request = buildTokenRevocationRequest(deps.client, token);
       const response = await sendTokenRequest(await deps.createSender(), request, signal, headers);
       isRevoked &&= processRevocationResponse(response) === undefined;
     }
     return isRevoked;
   } catch (error) {
-    if (error instanceof SendError) return false;
+    if (error instanceof HttpSendError) return false;
     throw error;
   }
 }
@@ -61,10 +65,10 @@ export async function revokeGrant(
  * as the new one.
  */
 export async function revokeReplacedSession(
-  deps: RevokeGrantDeps & { readonly isSpecServer: () => boolean },
+  deps: RevokeTokenGrantDeps & { readonly isSpecServer: () => boolean },
   { record, replaced }: Pick<LoginResult, 'record' | 'replaced'>,
 ): Promise<void> {
   if (replaced === undefined || deps.client.tokenParams !== 'query' || !deps.isSpecServer()) return;
   if (replaced.isGivenToken === true || replaced.accessToken.reveal() === record.accessToken.reveal()) return;
-  await revokeGrant(deps, replaced);
+  await revokeTokenGrant(deps, replaced);
 }

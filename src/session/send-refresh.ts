@@ -6,18 +6,23 @@ import {
   type TokenResponse,
 } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
-import { type HttpResponse, type HttpSender, SendError } from '../platform/http-sender.ts';
-import { timeoutWhileRunning } from '../platform/timeout-while-running.ts';
+import { type HttpResponse, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { createRunningTimeSignal } from '../platform/timeout-while-running.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
-import { isServerFailure, type TokenErrorContext, tokenError, tokenRequestError } from './token-errors.ts';
+import {
+  isServerFailure,
+  type TokenErrorContext,
+  tokenEndpointError,
+  tokenRequestFailedError,
+} from './token-errors.ts';
 
-export interface SendRefreshDeps extends FailpointObserver {
+export interface SendTokenRefreshDeps extends FailpointObserver {
   /** Each HttpSender uses a new connection. */
   readonly createSender: () => Promise<HttpSender>;
   readonly clock: Clock;
 }
 
-export interface SendRefreshOptions {
+export interface SendTokenRefreshOptions {
   readonly errorContext: TokenErrorContext;
   /** Aborts all attempts of this command to refresh. */
   readonly deadline: AbortSignal;
@@ -27,7 +32,7 @@ export interface SendRefreshOptions {
   readonly persistResponse: (body: string) => void;
 }
 
-export type SendRefreshResult =
+export type SendTokenRefreshResult =
   | { readonly kind: 'answered'; readonly raw: TokenResponse }
   /** `inDoubt` is true if the server may have processed one of the requests. */
   | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
@@ -38,14 +43,14 @@ export type SendRefreshResult =
  * sent once more: the session has no other refresh token, so the repetition cannot make the result worse. If an earlier command
  * left a refresh with an unknown result, only one request is sent.
  */
-export async function sendRefresh(
-  deps: SendRefreshDeps,
+export async function sendTokenRefresh(
+  deps: SendTokenRefreshDeps,
   request: TokenRequest,
-  { errorContext, deadline, inDoubt, persistResponse }: SendRefreshOptions,
-): Promise<SendRefreshResult> {
+  { errorContext, deadline, inDoubt, persistResponse }: SendTokenRefreshOptions,
+): Promise<SendTokenRefreshResult> {
   let unsent = 0;
   let doubtful = inDoubt ? 1 : 0;
-  const failed = (error: CliError): SendRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
+  const failed = (error: CliError): SendTokenRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
   for (;;) {
     let complete: TokenResponse | undefined;
     const onComplete = (response: TokenResponse): void => {
@@ -55,21 +60,21 @@ export async function sendRefresh(
     };
     try {
       const send = observeResponse(await deps.createSender(), deps, onComplete);
-      const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, timeoutWhileRunning(30_000)]));
+      const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, createRunningTimeSignal(30_000)]));
       onComplete(raw);
       if (raw.status !== 429 && !isServerFailure(raw.status)) return { kind: 'answered', raw };
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
       const result = processTokenResponse(raw);
-      if (isOver && result.kind !== 'granted') return failed(tokenError(result, errorContext));
+      if (isOver && result.kind !== 'granted') return failed(tokenEndpointError(result, errorContext));
     } catch (error) {
-      if (!(error instanceof SendError)) throw error;
+      if (!(error instanceof HttpSendError)) throw error;
       // The response was complete, so an error at the end of its connection has no effect.
       if (complete !== undefined && isSuccessStatus(complete)) return { kind: 'answered', raw: complete };
       const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
       // After a TLS error no further attempt is made, because the certificate would still be invalid.
       if (isOver || error.kind === 'tls')
         return failed(
-          tokenRequestError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage }),
+          tokenRequestFailedError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage }),
         );
     }
     // After the deadline, the next attempt fails immediately with the timeout error.

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
-import { SendError, sendErrorCode } from '../platform/http-sender.ts';
+import { HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts';
 
 export interface ReachabilityCheckDeps {
   readonly clock: Clock;
@@ -18,15 +18,15 @@ const pauseMs = 1_000;
  * Rejects when this machine cannot reach the authorization server, which would otherwise be noticed only after the user has
  * signed in, or never. The promise stays pending as long as the server can be reached.
  */
-export async function rejectIfUnreachable(deps: ReachabilityCheckDeps, signal: AbortSignal): Promise<never> {
+export async function rejectIfAuthServerUnreachable(deps: ReachabilityCheckDeps, signal: AbortSignal): Promise<never> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       await deps.probeServer();
       break;
     } catch (error) {
-      if (!(error instanceof SendError)) throw error;
+      if (!(error instanceof HttpSendError)) throw error;
       if (attempt === attempts) {
-        throw new CliError(sendErrorCode(error), `could not log in: ${error.message}`, {
+        throw new CliError(readHttpSendErrorCode(error), `could not log in: ${error.message}`, {
           hint: deps.unreachableHint,
           cause: error,
         });

@@ -6,11 +6,11 @@ import { CliError } from '../errors.ts';
 import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Secret } from '../secret.ts';
-import { readAccount } from './account.ts';
+import { readAccountFile } from './account.ts';
 import { type SessionBinding, sessionBindingOf } from './credential-record.ts';
 import type { ProfileSession } from './profile-session.ts';
-import { loginCommand } from './stored-session.ts';
-import { flowOption, profileCommand } from './suggested-commands.ts';
+import { formatLoginCommand } from './stored-session.ts';
+import { formatFlowOption, formatProfileCommand } from './suggested-commands.ts';
 
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
 export function requireSessionBinding(settings: ProfileSettings, config: ConfigFile): SessionBinding {
@@ -20,7 +20,7 @@ export function requireSessionBinding(settings: ProfileSettings, config: ConfigF
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,
-    hint: `set up the profile: ${profileCommand(settings.profile, 'auth setup')}`,
+    hint: `set up the profile: ${formatProfileCommand(settings.profile, 'auth setup')}`,
   });
 }
 
@@ -44,11 +44,11 @@ export function loginHints(settings: ProfileSettings, configFolder: string): Log
     const unset = 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`';
     return { login: unset, write: unset, read: unset, unreachable };
   }
-  const flow = flowOption(readAccount(configFolder, profileName)?.flow, values.flow);
+  const flow = formatFlowOption(readAccountFile(configFolder, profileName)?.flow, values.flow);
   return {
-    login: loginCommand(profile, undefined, flow),
-    write: `log in with write access: ${loginCommand(profile, 'read write', flow)}`,
-    read: `show the account of the session: ${profileCommand(profile, 'auth status')}`,
+    login: formatLoginCommand(profile, undefined, flow),
+    write: `log in with write access: ${formatLoginCommand(profile, 'read write', flow)}`,
+    read: `show the account of the session: ${formatProfileCommand(profile, 'auth status')}`,
     unreachable,
   };
 }
@@ -57,9 +57,9 @@ export function loginHints(settings: ProfileSettings, configFolder: string): Log
  * Whether the server is known to implement spec.md: a sandbox on this machine, or a server whose grant named the account
  * (spec.md §2).
  */
-export function isSpecServer(folders: Host['folders'], profile: string, authOrigin: string): boolean {
+export function isSpecCompliantServer(folders: Host['folders'], profile: string, authOrigin: string): boolean {
   const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
-  return isSandbox || readAccount(folders.config, profile)?.hint !== undefined;
+  return isSandbox || readAccountFile(folders.config, profile)?.hint !== undefined;
 }
 
 /** The session of `CLOUDCTL_ACCESS_TOKEN`: its token cannot be refreshed and is not stored. */

@@ -1,12 +1,12 @@
-import { personalAccountContext } from '../identity.ts';
-import type { Account, SessionFlow } from './account.ts';
-import { type CredentialRecord, isExpiryKnown, secondsUntilExpiry } from './credential-record.ts';
+import { personalTeamValue } from '../identity.ts';
+import type { LoggedInAccount, LoginSessionFlow } from './account.ts';
+import { type CredentialRecord, computeTokenSecondsLeft, isTokenExpiryKnown } from './credential-record.ts';
 import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
 
-export type SessionState = TokenFreshness | 'in_doubt' | 'needs_login';
+export type LoginSessionState = TokenFreshness | 'in_doubt' | 'needs_login';
 
 /** The JSON output of `auth login` and `auth status` (contract.md §7), which contains no token. */
-export interface SessionReport {
+export interface LoginSessionReport {
   readonly profile: string;
   readonly name?: string;
   readonly email?: string;
@@ -18,12 +18,12 @@ export interface SessionReport {
   readonly scope_verified: boolean;
   /** The expiry in ISO 8601; null if it is not known. */
   readonly expires_at: string | null;
-  readonly flow: SessionFlow;
+  readonly flow: LoginSessionFlow;
   readonly store: 'keychain' | 'file';
 }
 
-export interface StatusReport extends SessionReport {
-  readonly state: SessionState;
+export interface LoginStatusReport extends LoginSessionReport {
+  readonly state: LoginSessionState;
   readonly pending_write: boolean;
   /** Seconds until the access token expires; 0 after the expiry, null if the expiry is not known. */
   readonly expires_in: number | null;
@@ -31,19 +31,19 @@ export interface StatusReport extends SessionReport {
   readonly sandbox: boolean;
 }
 
-export function sessionReport(
+export function buildLoginSessionReport(
   profile: string,
   record: CredentialRecord,
-  account: Account | undefined,
+  account: LoggedInAccount | undefined,
   store: 'keychain' | 'file',
-): SessionReport {
+): LoginSessionReport {
   const known = account?.sid === record.sid ? account : undefined;
   const fields = [
     ['name', known?.name],
     ['email', known?.email],
     ['uuid', record.accountUuid],
     ['team_name', known?.team_name],
-    ['team_uuid', record.team === personalAccountContext ? undefined : (record.team ?? known?.team_uuid)],
+    ['team_uuid', record.team === personalTeamValue ? undefined : (record.team ?? known?.team_uuid)],
   ] as const;
   const recorded = record.refreshToken === undefined ? 'implicit' : 'code';
   const flow = record.isGivenToken === true ? 'token' : (known?.flow ?? recorded);
@@ -63,23 +63,27 @@ export function sessionReport(
  * expired and the session has no refresh token. `in_doubt`: the last refresh was interrupted, and the next command checks
  * whether the server processed it.
  */
-export function sessionState(record: CredentialRecord, nowMs: number, inDoubt = false): SessionState {
+export function determineLoginSessionState(
+  record: CredentialRecord,
+  nowMs: number,
+  inDoubt = false,
+): LoginSessionState {
   const state = tokenFreshness(record, nowMs);
   if (record.otherGrant !== undefined) return 'needs_login';
   if (state === 'expired' && record.refreshToken === undefined) return 'needs_login';
   return inDoubt ? 'in_doubt' : state;
 }
 
-export function secondsUntilExpiryOrZero(record: CredentialRecord, nowMs: number): number | null {
-  if (!isExpiryKnown(record)) return null;
-  return Math.max(0, secondsUntilExpiry(record, nowMs));
+export function computeTokenSecondsLeftOrZero(record: CredentialRecord, nowMs: number): number | null {
+  if (!isTokenExpiryKnown(record)) return null;
+  return Math.max(0, computeTokenSecondsLeft(record, nowMs));
 }
 
-export function expiryText(record: CredentialRecord): string {
+export function formatTokenExpiry(record: CredentialRecord): string {
   const end = expiryOf(record);
   return end === null ? 'lifetime not known' : `until ${end}`;
 }
 
 function expiryOf(record: CredentialRecord): string | null {
-  return isExpiryKnown(record) ? new Date(record.expiresAt * 1000).toISOString() : null;
+  return isTokenExpiryKnown(record) ? new Date(record.expiresAt * 1000).toISOString() : null;
 }

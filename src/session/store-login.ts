@@ -1,34 +1,38 @@
 import type { AccountDetails } from '../api/account-context.ts';
-import { scopeWords } from '../oauth/scope.ts';
-import { accountContextOf, assumedLifetimeSeconds, type TokenGrant } from '../oauth/token-grant.ts';
-import type { HeldLock } from '../platform/file-lock.ts';
+import { splitOAuthScope } from '../oauth/scope.ts';
+import { assumedTokenLifetimeSeconds, readAccountAndTeamOfGrant, type TokenGrant } from '../oauth/token-grant.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Clock } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
-import { type Account, accountFromGrant } from './account.ts';
+import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
   type CredentialRecord,
-  decodeRecord,
-  isRecordOfBinding,
+  decodeCredentialRecord,
+  isCredentialRecordOfBinding,
   type SessionBinding,
-  unknownExpiry,
+  unknownTokenExpiry,
 } from './credential-record.ts';
-import { type CredentialItems, type CredentialStore, requireAvailable } from './credential-store.ts';
+import {
+  type CredentialStore,
+  type CredentialStoreItems,
+  requireCredentialStoreAvailable,
+} from './credential-store.ts';
 import type { LoginRequest } from './login-request.ts';
-import { newestRecord, requireStorableLength, writeCredentialRecord } from './stored-session.ts';
+import { findNewestCredentialRecord, requireStorableRecordLength, writeCredentialRecord } from './stored-session.ts';
 
-export interface StoreLoginDeps {
+export interface StoreLoginSessionDeps {
   readonly binding: SessionBinding;
   readonly store: CredentialStore;
   /** Acquires the session lock of the profile, only while the record is written. */
-  readonly lock: () => Promise<HeldLock>;
+  readonly lock: () => Promise<HeldFileLock>;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
-  readonly writeAccount: (account: Account) => void;
+  readonly writeAccount: (account: LoggedInAccount) => void;
 }
 
 export interface LoginResult {
   readonly record: CredentialRecord;
-  readonly account: Account;
+  readonly account: LoggedInAccount;
   /** Whether the grant named no scope, so that the requested scope is assumed. */
   readonly isScopeAssumed: boolean;
   /** Whether the grant named no lifetime, so that the lifetime of spec.md §8 is assumed. */
@@ -42,8 +46,8 @@ export interface LoginResult {
  * Stores a grant as a new session, which replaces the stored one. Throws `keychain_unavailable` or `busy` when the session
  * cannot be stored.
  */
-export async function storeLogin(
-  deps: StoreLoginDeps,
+export async function storeLoginSession(
+  deps: StoreLoginSessionDeps,
   grant: TokenGrant,
   { scope, flow }: { readonly scope: string; readonly flow: LoginRequest['flow'] },
 ): Promise<LoginResult> {
@@ -70,11 +74,11 @@ export interface GivenToken {
 
 /** Stores the access token of `auth login --with-token` as a new session, which cannot be renewed (docs/sessions.md). */
 export async function storeGivenToken(
-  deps: StoreLoginDeps,
+  deps: StoreLoginSessionDeps,
   { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenToken,
 ): Promise<LoginResult> {
   const known = { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
-  const expiresAt = unknownExpiry;
+  const expiresAt = unknownTokenExpiry;
   const record = {
     ...newRecord(deps, { accessToken }, scope),
     scope,
@@ -92,11 +96,11 @@ export async function storeGivenToken(
 
 /** @returns the session that was replaced, if it was at the same servers */
 async function storeRecord(
-  deps: StoreLoginDeps,
+  deps: StoreLoginSessionDeps,
   record: CredentialRecord,
-  account: Account,
+  account: LoggedInAccount,
 ): Promise<CredentialRecord | undefined> {
-  requireStorableLength(deps.store, record);
+  requireStorableRecordLength(deps.store, record);
   const lock = await deps.lock();
   try {
     const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
@@ -111,7 +115,7 @@ async function storeRecord(
  * The account file is used for display only. The session is already stored, so a config folder that cannot be written must not
  * end the login with an error.
  */
-function writeAccountOrSkip({ writeAccount }: StoreLoginDeps, account: Account): void {
+function writeAccountOrSkip({ writeAccount }: StoreLoginSessionDeps, account: LoggedInAccount): void {
   try {
     writeAccount(account);
   } catch {
@@ -119,7 +123,11 @@ function writeAccountOrSkip({ writeAccount }: StoreLoginDeps, account: Account):
   }
 }
 
-function newRecord({ clock, random, binding }: StoreLoginDeps, grant: TokenGrant, scope: string): CredentialRecord {
+function newRecord(
+  { clock, random, binding }: StoreLoginSessionDeps,
+  grant: TokenGrant,
+  scope: string,
+): CredentialRecord {
   const now = Math.floor(clock.now() / 1000);
   return {
     sid: Buffer.from(random(8)).toString('hex'),
@@ -127,25 +135,25 @@ function newRecord({ clock, random, binding }: StoreLoginDeps, grant: TokenGrant
     journalKey: new Secret(Buffer.from(random(32)).toString('base64url')),
     accessToken: grant.accessToken,
     ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
-    expiresAt: now + (grant.expiresIn ?? assumedLifetimeSeconds),
+    expiresAt: now + (grant.expiresIn ?? assumedTokenLifetimeSeconds),
     obtainedAt: now,
-    scope: scopeWords(scope).join(' '),
-    ...accountContextOf(grant.info),
+    scope: splitOAuthScope(scope).join(' '),
+    ...readAccountAndTeamOfGrant(grant.info),
     ...binding,
   };
 }
 
 /** Replacing the item deletes the key of the previous session's journal, so its journal files are removed as well. */
 async function replaceStoredRecord(
-  { store, binding }: StoreLoginDeps,
-  items: CredentialItems,
+  { store, binding }: StoreLoginSessionDeps,
+  items: CredentialStoreItems,
   record: CredentialRecord,
 ): Promise<CredentialRecord | undefined> {
   const before = await items.read('credential');
-  requireAvailable(await writeCredentialRecord(store, items, record), store.profile);
-  const old = before.kind === 'found' ? decodeRecord(before.value.reveal()) : undefined;
+  requireCredentialStoreAvailable(await writeCredentialRecord(store, items, record), store.profile);
+  const old = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
   if (old === undefined) return undefined;
-  const newest = isRecordOfBinding(old, binding) ? newestRecord(store.journal, old) : undefined;
+  const newest = isCredentialRecordOfBinding(old, binding) ? findNewestCredentialRecord(store.journal, old) : undefined;
   store.journal.removeSession(old.sid);
   return newest;
 }

@@ -2,41 +2,41 @@ import type { ProfileReference } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import {
   type CredentialRecord,
-  decodeRecord,
-  encodeRecord,
-  isRecordOfBinding,
-  refreshMarginSeconds,
+  computeTokenSecondsLeft,
+  decodeCredentialRecord,
+  encodeCredentialRecord,
+  isCredentialRecordOfBinding,
   type SessionBinding,
-  secondsUntilExpiry,
+  tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
-  type CredentialItems,
+  type CredentialItemWriteResult,
   type CredentialStore,
-  type ItemWriteResult,
-  requireAvailable,
-  type StoreUnavailable,
-  storeUnavailableError,
+  type CredentialStoreItems,
+  type CredentialStoreUnavailable,
+  credentialStoreUnavailableError,
+  requireCredentialStoreAvailable,
 } from './credential-store.ts';
 import {
-  profileCommand,
-  scopeOption,
-  scopeOptionUnlessDefault,
-  teamOption,
-  withTokenOption,
+  formatProfileCommand,
+  formatScopeOption,
+  formatScopeOptionUnlessDefault,
+  formatTeamOption,
+  withTokenOptionName,
 } from './suggested-commands.ts';
-import { describeLifetime } from './token-lifetime.ts';
+import { describeTokenLifetime } from './token-lifetime.ts';
 
 /** The stored session of a profile, compared with the current settings of the profile. */
 export type StoredSession =
-  | FoundSession
+  | FoundStoredSession
   /** `orphaned` is true if journal files of a refresh exist, but the item of their session is missing. */
   | { readonly kind: 'absent'; readonly orphaned?: boolean }
   | { readonly kind: 'damaged' }
   /** A session that belongs to other servers or another client ID than the profile, so it is neither changed nor sent. */
   | { readonly kind: 'elsewhere'; readonly record: CredentialRecord }
-  | StoreUnavailable;
+  | CredentialStoreUnavailable;
 
-export interface FoundSession {
+export interface FoundStoredSession {
   readonly kind: 'found';
   /** The newest record in the store item and its journal. */
   readonly record: CredentialRecord;
@@ -51,16 +51,16 @@ export interface FoundSession {
 /** Reads the newest record of the session by the rule that applies to every reader (docs/sessions.md), without a lock. */
 export async function readStoredSession(
   store: CredentialStore,
-  items: CredentialItems,
+  items: CredentialStoreItems,
   binding: SessionBinding,
 ): Promise<StoredSession> {
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
   try {
     if (item.kind === 'absent') return store.journal.isOrphaned() ? { kind: 'absent', orphaned: true } : item;
-    const record = decodeRecord(item.value.reveal());
+    const record = decodeCredentialRecord(item.value.reveal());
     if (record === undefined) return { kind: 'damaged' };
-    if (!isRecordOfBinding(record, binding)) return { kind: 'elsewhere', record };
+    if (!isCredentialRecordOfBinding(record, binding)) return { kind: 'elsewhere', record };
     const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
     const needsRecovery = hasObsoleteFiles || state.inDoubt || (state.pending && fits(store, state.record));
     return { kind: 'found', ...state, needsRecovery };
@@ -71,8 +71,12 @@ export async function readStoredSession(
 }
 
 /** Returns the stored session; throws `not_logged_in`, `needs_login` or `keychain_unavailable` when there is no usable session. */
-export function requireStoredSession(stored: StoredSession, profile: ProfileReference, location: string): FoundSession {
-  const known = requireAvailable(stored, profile);
+export function requireStoredSession(
+  stored: StoredSession,
+  profile: ProfileReference,
+  location: string,
+): FoundStoredSession {
+  const known = requireCredentialStoreAvailable(stored, profile);
   switch (known.kind) {
     case 'found':
       return known;
@@ -80,12 +84,12 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
       if (known.orphaned === true)
         throw needsLoginError(profile, `the item of the session is missing in the credential store: ${location}`);
       throw new CliError('not_logged_in', `profile "${profile.name}" is not logged in`, {
-        hint: loginCommand(profile),
+        hint: formatLoginCommand(profile),
       });
     case 'damaged':
       throw new CliError('not_logged_in', 'the stored session is damaged or was written by a newer version', {
         detail: `the session was not changed: ${location}`,
-        hint: loginCommand(profile),
+        hint: formatLoginCommand(profile),
       });
     case 'elsewhere':
       throw new CliError('not_logged_in', `profile "${profile.name}" is logged in to other servers`, {
@@ -101,7 +105,10 @@ export function requireStoredSession(stored: StoredSession, profile: ProfileRefe
  * The newest record of the session; if its journal cannot be read, the stored record, so that a login or logout can still
  * complete.
  */
-export function newestRecord(journal: CredentialStore['journal'], stored: CredentialRecord): CredentialRecord {
+export function findNewestCredentialRecord(
+  journal: CredentialStore['journal'],
+  stored: CredentialRecord,
+): CredentialRecord {
   try {
     return journal.inspect(stored).record;
   } catch {
@@ -109,38 +116,42 @@ export function newestRecord(journal: CredentialStore['journal'], stored: Creden
   }
 }
 
-export function requireRecord(stored: StoredSession, profile: ProfileReference, location: string): CredentialRecord {
+export function requireCredentialRecord(
+  stored: StoredSession,
+  profile: ProfileReference,
+  location: string,
+): CredentialRecord {
   return requireStoredSession(stored, profile, location).record;
 }
 
 /** Writes the session record and reads it back. If the result is `unavailable`, the previous item may still be stored. */
 export async function writeCredentialRecord(
   store: CredentialStore,
-  items: CredentialItems,
+  items: CredentialStoreItems,
   record: CredentialRecord,
-): Promise<ItemWriteResult> {
-  return fits(store, record) ? items.write('credential', encodeRecord(record)) : recordTooLong(store, record);
+): Promise<CredentialItemWriteResult> {
+  return fits(store, record) ? items.write('credential', encodeCredentialRecord(record)) : recordTooLong(store, record);
 }
 
 /**
  * Throws `keychain_unavailable` for a record that is too long. The length is checked before a write, because a keychain may
  * truncate the item.
  */
-export function requireStorableLength(
+export function requireStorableRecordLength(
   store: LengthLimit & Pick<CredentialStore, 'profile'>,
   record: CredentialRecord,
 ): void {
-  if (!fits(store, record)) throw storeUnavailableError(recordTooLong(store, record), store.profile);
+  if (!fits(store, record)) throw credentialStoreUnavailableError(recordTooLong(store, record), store.profile);
 }
 
 type LengthLimit = Pick<CredentialStore, 'maxLength'>;
 
 function fits({ maxLength: limit = Number.POSITIVE_INFINITY }: LengthLimit, record: CredentialRecord): boolean {
-  return encodeRecord(record).reveal().length <= limit;
+  return encodeCredentialRecord(record).reveal().length <= limit;
 }
 
-function recordTooLong({ maxLength: limit }: LengthLimit, record: CredentialRecord): StoreUnavailable {
-  const length = encodeRecord(record).reveal().length;
+function recordTooLong({ maxLength: limit }: LengthLimit, record: CredentialRecord): CredentialStoreUnavailable {
+  const length = encodeCredentialRecord(record).reveal().length;
   return {
     kind: 'unavailable',
     why: 'too_long',
@@ -151,14 +162,14 @@ function recordTooLong({ maxLength: limit }: LengthLimit, record: CredentialReco
 export type TokenFreshness = 'valid' | 'expires_soon' | 'expired';
 
 export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFreshness {
-  const left = secondsUntilExpiry(record, nowMs);
+  const left = computeTokenSecondsLeft(record, nowMs);
   if (left <= 0) return 'expired';
-  return left < refreshMarginSeconds ? 'expires_soon' : 'valid';
+  return left < tokenRefreshMarginSeconds ? 'expires_soon' : 'valid';
 }
 
 /**
  * Creates the error `needs_login`. With `session`, the hint of the error is a login to the same account and scope, without a
- * page if possible. @param flow the option that selects the flow of the session (`flowOption`)
+ * page if possible. @param flow the option that selects the flow of the session (`formatFlowOption`)
  */
 export function needsLoginError(
   profile: ProfileReference,
@@ -168,16 +179,16 @@ export function needsLoginError(
 ): CliError {
   return new CliError('needs_login', sessionEndedMessage(profile), {
     detail,
-    hint: session?.isGivenToken === true ? newTokenHint(profile) : reauthenticateCommand(profile, session, flow),
+    hint: session?.isGivenToken === true ? newTokenHint(profile) : formatReauthenticateCommand(profile, session, flow),
   });
 }
 
 function newTokenHint(profile: ProfileReference): string {
-  return `log in again with a new access token: ${loginCommand(profile, undefined, [withTokenOption])}`;
+  return `log in again with a new access token: ${formatLoginCommand(profile, undefined, [withTokenOptionName])}`;
 }
 
 /** The error `needs_login` of `auth refresh` for a session without a refresh token whose access token is still valid. */
-export function notRenewableError(
+export function sessionNotRenewableError(
   profile: ProfileReference,
   record: CredentialRecord,
   flow: readonly string[],
@@ -190,11 +201,11 @@ export function notRenewableError(
       detail:
         record.isGivenToken === true
           ? 'the access token was given to `auth login --with-token`, and its lifetime is not known'
-          : `the access token is valid ${describeLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
+          : `the access token is valid ${describeTokenLifetime(record.expiresAt, nowMs)}; the implicit flow and some servers issue no refresh token`,
       hint:
         record.isGivenToken === true
           ? newTokenHint(profile)
-          : `log in again before the access token expires: ${loginCommand(profile, record.scope, flow)}`,
+          : `log in again before the access token expires: ${formatLoginCommand(profile, record.scope, flow)}`,
     },
   );
 }
@@ -215,34 +226,34 @@ export interface EndedSession {
  * The command that logs in again with the same scope; if the account is known, as in the code flow, without showing a page
  * (spec.md §4.1).
  */
-export function reauthenticateCommand(
+export function formatReauthenticateCommand(
   profile: ProfileReference,
   session: EndedSession | undefined,
   flow: readonly string[],
 ): string {
-  if (session?.isGivenToken === true) return loginCommand(profile, undefined, [withTokenOption]);
-  const hint = accountHint(session?.accountUuid);
-  if (session === undefined || hint === undefined) return loginCommand(profile, session?.scope, flow);
+  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [withTokenOptionName]);
+  const hint = buildAccountHint(session?.accountUuid);
+  if (session === undefined || hint === undefined) return formatLoginCommand(profile, session?.scope, flow);
   const words = [
     'auth login',
     ...flow,
     '--prompt none',
     `--account-hint ${hint}`,
-    ...teamOption(session.team),
-    ...scopeOption(session.scope),
+    ...formatTeamOption(session.team),
+    ...formatScopeOption(session.scope),
   ];
-  return profileCommand(profile, words.join(' '));
+  return formatProfileCommand(profile, words.join(' '));
 }
 
 /** The first 6 characters of an account's UUID (spec.md §4.1, parameter i). */
-export function accountHint(uuid: string | undefined): string | undefined {
+export function buildAccountHint(uuid: string | undefined): string | undefined {
   const hint = uuid?.slice(0, 6).toLowerCase();
   return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }
 
 /** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
-export function loginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
-  return profileCommand(profile, ['auth login', ...flow, ...scopeOptionUnlessDefault(scope)].join(' '));
+export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
+  return formatProfileCommand(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
 }
 
 export async function loadStoredSession(store: CredentialStore, binding: SessionBinding): Promise<StoredSession> {

@@ -1,11 +1,11 @@
-import { tlsHintFor } from '../api/client.ts';
+import { buildTlsFailureHint } from '../api/client.ts';
 import type { ProfileReference } from '../config/settings.ts';
-import { CliError, type ErrorCode } from '../errors.ts';
-import type { TokenFailure, TokenParams } from '../oauth/token-endpoint.ts';
-import { type SendError, sendErrorCode } from '../platform/http-sender.ts';
+import { CliError, type CliErrorCode } from '../errors.ts';
+import type { TokenEndpointFailure, TokenParameterPlacement } from '../oauth/token-endpoint.ts';
+import { type HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
-import { otherTokenParamsCommand, profileCommand } from './suggested-commands.ts';
+import { formatProfileCommand, formatTokenParamsCommand } from './suggested-commands.ts';
 
 /** The operation of a request to the token endpoint or the revocation endpoint. */
 export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
@@ -15,7 +15,7 @@ export interface TokenErrorContext {
   /** Origin of the authorization server. */
   readonly origin: string;
   readonly profile: ProfileReference;
-  readonly tokenParams: TokenParams;
+  readonly tokenParams: TokenParameterPlacement;
   /** Whether the server is known to implement spec.md, which sends the parameters in the query (spec.md §4.2). */
   readonly isSpecServer: boolean;
   /** The command that logs in again, in backquotes. */
@@ -25,7 +25,7 @@ export interface TokenErrorContext {
 }
 
 interface TokenErrorRow {
-  readonly code: ErrorCode;
+  readonly code: CliErrorCode;
   /** The reason completes the sentence "could not <operation>: <reason>". */
   readonly reason: string;
   readonly hint: keyof typeof hints;
@@ -114,7 +114,7 @@ const errorWithoutCode: TokenErrorRow = {
  * The hint after a logout that could not revoke the tokens: the session is already deleted on this machine, so no command can
  * try again.
  */
-export const revokeInPanel = 'revoke the application in the control panel';
+export const revokeInPanelHint = 'revoke the application in the control panel';
 
 const operations: Readonly<Record<TokenOperation, { readonly failed: string; readonly unreachableHint: string }>> = {
   exchange: {
@@ -125,12 +125,12 @@ const operations: Readonly<Record<TokenOperation, { readonly failed: string; rea
     failed: 'could not refresh the session',
     unreachableHint: 'run the command again when the server can be reached',
   },
-  revokeAccessToken: { failed: 'could not revoke the access token', unreachableHint: revokeInPanel },
-  revokeRefreshToken: { failed: 'could not revoke the refresh token', unreachableHint: revokeInPanel },
+  revokeAccessToken: { failed: 'could not revoke the access token', unreachableHint: revokeInPanelHint },
+  revokeRefreshToken: { failed: 'could not revoke the refresh token', unreachableHint: revokeInPanelHint },
 };
 
 /** The error for a response of the token endpoint that contains no grant. */
-export function tokenError(failure: TokenFailure, context: TokenErrorContext): CliError {
+export function tokenEndpointError(failure: TokenEndpointFailure, context: TokenErrorContext): CliError {
   const { operation, consequence } = context;
   const row = rowOf(failure, operation);
   const facts = factsOf(failure, context.origin);
@@ -144,23 +144,26 @@ export function tokenError(failure: TokenFailure, context: TokenErrorContext): C
   const isRevocation = operation !== 'exchange' && operation !== 'refresh';
   return new CliError(isRevocation ? 'api_error' : row.code, `${operations[operation].failed}: ${row.reason}`, {
     detail: consequence === undefined ? facts : `${facts}; ${consequence}`,
-    hint: isRevocation ? revokeInPanel : hints[row.hint](context),
+    hint: isRevocation ? revokeInPanelHint : hints[row.hint](context),
     status: failure.status,
   });
 }
 
 /** The error for a token request to which no complete response was received. */
-export function tokenRequestError(
-  error: SendError,
+export function tokenRequestFailedError(
+  error: HttpSendError,
   operation: TokenOperation,
   parts: { readonly detail?: string; readonly loginCommand?: string } = {},
 ): CliError {
-  const code = sendErrorCode(error);
+  const code = readHttpSendErrorCode(error);
   const { failed, unreachableHint } = operations[operation];
   const login = operation === 'exchange' && parts.loginCommand !== undefined ? `: ${parts.loginCommand}` : '';
   return new CliError(code, `${failed}: ${error.message}`, {
     detail: parts.detail,
-    hint: code === 'tls' && unreachableHint !== revokeInPanel ? tlsHintFor(error) : `${unreachableHint}${login}`,
+    hint:
+      code === 'tls' && unreachableHint !== revokeInPanelHint
+        ? buildTlsFailureHint(error)
+        : `${unreachableHint}${login}`,
     // The cause is not the SendError itself, because callers would read from it that their own request, which waits for the
     // token, was sent.
     cause: new Error(error.message, { cause: error }),
@@ -175,7 +178,7 @@ export function isServerFailure(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
-function rowOf(failure: TokenFailure, operation: TokenOperation): TokenErrorRow {
+function rowOf(failure: TokenEndpointFailure, operation: TokenOperation): TokenErrorRow {
   if (failure.kind === 'malformed') {
     if (isServerFailure(failure.status)) return serverFailure;
     if (failure.status === 429) return rateLimited;
@@ -185,7 +188,7 @@ function rowOf(failure: TokenFailure, operation: TokenOperation): TokenErrorRow 
   return row?.[operation] ?? row ?? otherError;
 }
 
-function factsOf(failure: TokenFailure, origin: string): string {
+function factsOf(failure: TokenEndpointFailure, origin: string): string {
   if (failure.kind === 'malformed')
     return isServerFailure(failure.status)
       ? `${origin} answered with status ${failure.status}`
@@ -206,7 +209,7 @@ const hints = {
   checkClient: (context: TokenErrorContext): string => {
     const { operation, profile } = context;
     if (operation === 'refresh' && mayExpectForm(context)) return sendForm(context);
-    const setup = `set the client ID and secret with ${profileCommand(profile, 'auth setup')}`;
+    const setup = `set the client ID and secret with ${formatProfileCommand(profile, 'auth setup')}`;
     // Some servers read the client credentials from one place only (RFC 6749 §2.3.1), and report only that they are missing.
     const isOnlyWay = context.tokenParams === 'query' && (context.isSpecServer || operation === 'refresh');
     return isOnlyWay ? setup : `${setup}; if they are correct, ${sendForm(context)}`;
@@ -235,7 +238,7 @@ function sendForm(context: TokenErrorContext): string {
 }
 
 function formCommand({ profile, tokenParams }: TokenErrorContext): string {
-  return otherTokenParamsCommand(profile, tokenParams);
+  return formatTokenParamsCommand(profile, tokenParams);
 }
 
 function mayExpectForm({ tokenParams, isSpecServer }: TokenErrorContext): boolean {

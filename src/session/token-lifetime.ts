@@ -4,7 +4,7 @@ const daySeconds = 86_400;
  * Describes how long an access token is valid, in local time: `for 30 days (20 Dec)`, `for 5 hours (until 14:05)`. `expiresAt`
  * is in seconds since the epoch.
  */
-export function describeLifetime(expiresAt: number, nowMs: number): string {
+export function describeTokenLifetime(expiresAt: number, nowMs: number): string {
   const left = Math.max(0, expiresAt - Math.floor(nowMs / 1000));
   const end = new Date(expiresAt * 1000);
   if (left >= 2 * daySeconds) {

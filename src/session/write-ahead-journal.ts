@@ -5,52 +5,57 @@ import {
   fileErrorCode,
   type PreallocatedFile,
   readBytesIfPresent,
-  removeDurably,
-  renameDurably,
+  removeFileDurably,
+  renameFileDurably,
 } from '../platform/files.ts';
-import { type CredentialRecord, journalReservationBytes } from './credential-record.ts';
+import { type CredentialRecord, computeJournalReservationBytes } from './credential-record.ts';
 import {
-  type DecryptedJournal,
-  decryptJournal,
-  encodeJournalHeader,
-  encryptJournal,
-  isJournalKey,
+  type DecryptedRefreshJournal,
+  decryptRefreshJournal,
+  encodeRefreshJournalHeader,
+  encryptRefreshJournal,
+  isRefreshJournalKey,
   refreshTokenFingerprint,
 } from './encrypted-journal.ts';
 import { reachFailpoint } from './failpoints.ts';
 import {
-  listTemporaryWriteAheadFiles,
-  listWriteAheadFiles,
+  buildRefreshJournalDraftPath,
+  buildRefreshJournalFilePath,
+  listRefreshJournalFiles,
+  listTemporaryRefreshJournalFiles,
   type ProfilePaths,
-  type WriteAheadFile,
-  writeAheadDraftPath,
-  writeAheadPath,
+  type RefreshJournalFile,
 } from './profile-paths.ts';
-import type { JournalReservation, JournalState, RefreshJournal, ReservationOptions } from './refresh-journal.ts';
-import { recordFromAnswer } from './renewed-record.ts';
+import type {
+  RefreshJournal,
+  RefreshJournalReservation,
+  RefreshJournalReservationOptions,
+  RefreshJournalState,
+} from './refresh-journal.ts';
+import { buildCredentialRecordOfResponse } from './renewed-record.ts';
 
 /** The file operations for write-ahead files; tests replace them with functions that fail. */
-export interface WriteAheadFileOperations {
+export interface RefreshJournalFileOperations {
   readonly create: typeof createPreallocatedFile;
   readonly read: (path: string) => Buffer | undefined;
   readonly rename: (from: string, to: string) => void;
   readonly remove: (path: string) => void;
 }
 
-const realDisk: WriteAheadFileOperations = {
+const realDisk: RefreshJournalFileOperations = {
   create: createPreallocatedFile,
   read: readBytesIfPresent,
-  rename: renameDurably,
-  remove: removeDurably,
+  rename: renameFileDurably,
+  remove: removeFileDurably,
 };
 
 /** Number of days after which a write-ahead file of another session is removed, because its tokens are valid for at most 30 days. */
 const keepDays = 35;
 
 /** The refresh journal of the keychain store: files `<profile>.<sid>.<gen>.wal` in the state folder (docs/sessions.md). */
-export function createWriteAheadJournal(
+export function createKeychainRefreshJournal(
   place: ProfilePaths,
-  disk: WriteAheadFileOperations = realDisk,
+  disk: RefreshJournalFileOperations = realDisk,
 ): RefreshJournal {
   const remove = (path: string): void => {
     try {
@@ -61,31 +66,31 @@ export function createWriteAheadJournal(
   };
   return {
     inspect: (item) => inspectWriteAheadFiles(place, disk, item),
-    isOrphaned: () => listWriteAheadFiles(place).length > 0,
+    isOrphaned: () => listRefreshJournalFiles(place).length > 0,
     reserve: (record, options) => reserve({ place, disk, remove }, record, options),
     removeObsolete(stored, nowMs) {
-      for (const wal of listWriteAheadFiles(place)) if (isObsolete(disk, wal, stored, nowMs)) remove(wal.path);
-      for (const path of listTemporaryWriteAheadFiles(place)) remove(path);
+      for (const wal of listRefreshJournalFiles(place)) if (isObsolete(disk, wal, stored, nowMs)) remove(wal.path);
+      for (const path of listTemporaryRefreshJournalFiles(place)) remove(path);
     },
     removeCommitted(stored) {
-      for (const wal of listWriteAheadFiles(place))
+      for (const wal of listRefreshJournalFiles(place))
         if (wal.sid === stored.sid && wal.gen <= stored.gen) remove(wal.path);
     },
     removeSession(sid) {
-      for (const wal of listWriteAheadFiles(place)) if (wal.sid === sid) remove(wal.path);
+      for (const wal of listRefreshJournalFiles(place)) if (wal.sid === sid) remove(wal.path);
     },
   };
 }
 
 function inspectWriteAheadFiles(
   place: ProfilePaths,
-  disk: WriteAheadFileOperations,
+  disk: RefreshJournalFileOperations,
   item: CredentialRecord,
-): JournalState {
-  const wals = listWriteAheadFiles(place);
+): RefreshJournalState {
+  const wals = listRefreshJournalFiles(place);
   const ours = wals.filter(({ sid }) => sid === item.sid);
   let record = item;
-  let interrupted: DecryptedJournal | undefined;
+  let interrupted: DecryptedRefreshJournal | undefined;
   for (const wal of ours.filter(({ gen }) => gen > item.gen)) {
     const opened = readWriteAheadFile(disk, wal, item);
     const next = recordFromResponse(record, wal, opened);
@@ -107,16 +112,16 @@ function inspectWriteAheadFiles(
 /** The record that results from `old` and the response in the file; undefined when the file has no valid response. */
 function recordFromResponse(
   old: CredentialRecord,
-  { gen }: WriteAheadFile,
-  opened: DecryptedJournal,
+  { gen }: RefreshJournalFile,
+  opened: DecryptedRefreshJournal,
 ): CredentialRecord | undefined {
   if (opened.kind !== 'opens') return undefined;
   const answer = processTokenResponse({ status: 200, contentType: '', body: opened.body.reveal() });
-  const next = recordFromAnswer(old, answer, opened.head.sentAt);
+  const next = buildCredentialRecordOfResponse(old, answer, opened.head.sentAt);
   return next === undefined ? undefined : { ...next, gen };
 }
 
-function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRecord): boolean {
+function isRefreshOf({ head }: DecryptedRefreshJournal, { refreshToken }: CredentialRecord): boolean {
   return (
     refreshToken !== undefined && (head === undefined || head.fingerprint === refreshTokenFingerprint(refreshToken))
   );
@@ -127,14 +132,14 @@ function isRefreshOf({ head }: DecryptedJournal, { refreshToken }: CredentialRec
  * replaces a file that cannot be read.
  */
 function readWriteAheadFile(
-  disk: WriteAheadFileOperations,
-  { path, sid, gen }: WriteAheadFile,
+  disk: RefreshJournalFileOperations,
+  { path, sid, gen }: RefreshJournalFile,
   { journalKey: seal }: CredentialRecord,
-): DecryptedJournal {
+): DecryptedRefreshJournal {
   const torn = { kind: 'torn', head: undefined } as const;
   try {
     const bytes = disk.read(path);
-    const opened = bytes === undefined ? torn : decryptJournal(bytes, seal);
+    const opened = bytes === undefined ? torn : decryptRefreshJournal(bytes, seal);
     return opened.head?.sid === sid && opened.head.gen === gen ? opened : torn;
   } catch {
     return torn;
@@ -142,8 +147,8 @@ function readWriteAheadFile(
 }
 
 function isObsolete(
-  disk: WriteAheadFileOperations,
-  wal: WriteAheadFile,
+  disk: RefreshJournalFileOperations,
+  wal: RefreshJournalFile,
   stored: CredentialRecord,
   nowMs: number,
 ): boolean {
@@ -155,41 +160,41 @@ function isObsolete(
 
 interface WriteAheadContext {
   readonly place: ProfilePaths;
-  readonly disk: WriteAheadFileOperations;
+  readonly disk: RefreshJournalFileOperations;
   readonly remove: (path: string) => void;
 }
 
 function reserve(
   { place, disk, remove }: WriteAheadContext,
   record: CredentialRecord,
-  options: ReservationOptions,
-): JournalReservation {
-  if (record.refreshToken === undefined || !isJournalKey(record.journalKey))
+  options: RefreshJournalReservationOptions,
+): RefreshJournalReservation {
+  if (record.refreshToken === undefined || !isRefreshJournalKey(record.journalKey))
     throw new Error('the session has no journal key');
-  const path = writeAheadPath(place, record.sid, record.gen + 1);
+  const path = buildRefreshJournalFilePath(place, record.sid, record.gen + 1);
   const [fingerprint, pid] = [refreshTokenFingerprint(record.refreshToken), process.pid];
-  const head = encodeJournalHeader({
+  const head = encodeRefreshJournalHeader({
     sid: record.sid,
     gen: record.gen + 1,
     fingerprint,
     sentAt: options.now,
     pid,
   });
-  const size = journalReservationBytes(record);
+  const size = computeJournalReservationBytes(record);
   ensureFolder(place.folder);
   const isPrepared = hasWriteAheadFile(place, path);
   // Throws if an existing write-ahead file cannot be read, because it may contain the newest record.
   if (isPrepared) disk.read(path);
   const { file, hasReplaced } = createWriteAheadFile(disk, path, head, size, isPrepared);
   // The first use of the cipher is slow, so a test encryption is made before the request is sent.
-  encryptJournal(head, record.journalKey, '', size, options.random(12));
+  encryptRefreshJournal(head, record.journalKey, '', size, options.random(12));
   const nonce = options.random(12);
   return {
     path,
     hasRival: () => hasReplaced || !file.isAt(path),
     persistResponse(body) {
       try {
-        const bytes = encryptJournal(head, record.journalKey, body, size, nonce);
+        const bytes = encryptRefreshJournal(head, record.journalKey, body, size, nonce);
         file.fill(bytes, () => reachFailpoint(options, 'K7-written'));
         reachFailpoint(options, 'K8-sealed');
         return true;
@@ -217,7 +222,7 @@ function reserve(
  * a complete file.
  */
 function createWriteAheadFile(
-  disk: WriteAheadFileOperations,
+  disk: RefreshJournalFileOperations,
   path: string,
   head: string,
   size: number,
@@ -228,7 +233,7 @@ function createWriteAheadFile(
   } catch (error) {
     if (fileErrorCode(error) !== 'EEXIST') throw error;
   }
-  const draft = writeAheadDraftPath(path);
+  const draft = buildRefreshJournalDraftPath(path);
   disk.remove(draft);
   const file = disk.create(draft, head, size);
   try {
@@ -242,5 +247,5 @@ function createWriteAheadFile(
 }
 
 function hasWriteAheadFile(place: ProfilePaths, path: string): boolean {
-  return listWriteAheadFiles(place).some((wal) => wal.path === path);
+  return listRefreshJournalFiles(place).some((wal) => wal.path === path);
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { isRecord, numberField, parseJson } from '../json.ts';
-import { ensureFolder, readTextIfReadable, removeDurably, writeAtomically } from '../platform/files.ts';
+import { isJsonRecord, parseJson, readNumberField } from '../json.ts';
+import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
 import { decodeSourceBaseline, encodeSourceBaseline, type SourceBaseline } from './postgresql/source-baseline.ts';
-import { formatSourceName, type SourceIdentity } from './watch-record.ts';
+import { formatSourceName, type WatchedSourceIdentity } from './watch-record.ts';
 
 /** `migrations/baseline-<fingerprint>.json` in the state folder: one for each source and target cluster. */
-export function baselinePath(stateFolder: string, source: SourceIdentity, cluster: string): string {
+export function baselinePath(stateFolder: string, source: WatchedSourceIdentity, cluster: string): string {
   const fingerprint = createHash('sha256')
     .update(`${source.engine} ${formatSourceName(source)} ${cluster}`)
     .digest('hex')
@@ -17,7 +17,7 @@ export function baselinePath(stateFolder: string, source: SourceIdentity, cluste
 /** undefined: there is none, or it is damaged or unreadable. The first poll of a watch then takes its place. */
 export function readBaselineFile(path: string): SourceBaseline | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
-  if (!json.ok || !isRecord(json.value) || numberField(json.value, 'version') !== 1) return undefined;
+  if (!json.ok || !isJsonRecord(json.value) || readNumberField(json.value, 'version') !== 1) return undefined;
   return decodeSourceBaseline(json.value);
 }
 
@@ -27,9 +27,9 @@ export function readBaselineFile(path: string): SourceBaseline | undefined {
  */
 export function writeBaselineFile(path: string, baseline: SourceBaseline | undefined): void {
   if (baseline === undefined) {
-    removeDurably(path);
+    removeFileDurably(path);
     return;
   }
   ensureFolder(dirname(path));
-  writeAtomically(path, `${JSON.stringify({ version: 1, ...encodeSourceBaseline(baseline) })}\n`);
+  writeFileAtomically(path, `${JSON.stringify({ version: 1, ...encodeSourceBaseline(baseline) })}\n`);
 }

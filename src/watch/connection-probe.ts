@@ -1,10 +1,10 @@
-import type { Violation } from './status-sample.ts';
+import type { WatchRuleViolation } from './status-sample.ts';
 
 /**
  * The result of a new connection with the settings that the target uses. A new connection is needed, because an open
  * session is not affected by changed passwords, pg_hba.conf rules or certificates.
  */
-export interface ConnectionProbe {
+export interface SourceConnectionProbe {
   /** Sorted IP addresses of the host name; undefined if the host is an IP address, or if the name was not resolved. */
   readonly addresses: string | undefined;
   /** Subject, issuer and expiry of the server certificate; undefined without TLS. */
@@ -13,12 +13,12 @@ export interface ConnectionProbe {
   readonly refused: { readonly code: string; readonly message: string } | undefined;
 }
 
-export function compareConnectionProbes(
-  before: ConnectionProbe | undefined,
-  after: ConnectionProbe | undefined,
-): readonly Violation[] {
+export function compareSourceConnectionProbes(
+  before: SourceConnectionProbe | undefined,
+  after: SourceConnectionProbe | undefined,
+): readonly WatchRuleViolation[] {
   if (before === undefined || after === undefined) return [];
-  const violations: Violation[] = [];
+  const violations: WatchRuleViolation[] = [];
   if (after.refused !== undefined && before.refused === undefined) {
     violations.push({
       rule: 'login-refused',

@@ -6,16 +6,21 @@ import { sourceOptionArgs } from '../db-source/source-option-args.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
-import { maxTextLength } from '../sanitize/terminal-text.ts';
+import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { baselinePath, readBaselineFile } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
 import { saveWatchedSlots, sourceNameOf } from './save-watched-slots.ts';
-import { createServerStatusPoller, isFailedAtServer, withServerStatus } from './server-status.ts';
-import type { PollResult } from './source-watcher.ts';
-import type { StatusSample } from './status-sample.ts';
-import { openWatchScreen } from './view/watch-screen.ts';
-import { formatSourceName, type RecordedStart, readWatchRecord, watchRecordPath } from './watch-record.ts';
-import { watchSource } from './watch-source.ts';
+import { addServiceMigrationStatus, createServiceStatusPoller, isMigrationFailedAtService } from './server-status.ts';
+import type { SourcePollResult } from './source-watcher.ts';
+import type { MigrationStatusSample } from './status-sample.ts';
+import { openMigrationWatchScreen } from './view/watch-screen.ts';
+import {
+  formatSourceName,
+  getMigrationWatchRecordPath,
+  type RecordedMigrationStart,
+  readMigrationWatchRecord,
+} from './watch-record.ts';
+import { pollWatchedSource } from './watch-source.ts';
 
 export interface WatchMigrationOptions {
   readonly source: DbSource;
@@ -31,7 +36,7 @@ export interface WatchMigrationOptions {
    * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
    * account started.
    */
-  readonly fetchStatus?: (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
+  readonly fetchStatus?: (started: RecordedMigrationStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
 }
 
 /**
@@ -43,7 +48,7 @@ export interface WatchMigrationOptions {
 export async function watchMigration(
   io: CommandIo,
   options: WatchMigrationOptions,
-  watch: typeof watchSource = watchSource,
+  watch: typeof pollWatchedSource = pollWatchedSource,
 ): Promise<ExitCode> {
   const { host, output } = io;
   const { source } = options;
@@ -55,11 +60,11 @@ export async function watchMigration(
   });
   // A closed stdout ends the watch, because no process reads its output any more.
   host.stdout.closed?.addEventListener('abort', () => stopping.abort());
-  const path = watchRecordPath(host.folders.state, sourceNameOf(source));
-  const screen = await openWatchScreen(io, formatSourceName(sourceNameOf(source)), options.showQueries);
-  let lastPoll: PollResult | undefined;
+  const path = getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source));
+  const screen = await openMigrationWatchScreen(io, formatSourceName(sourceNameOf(source)), options.showQueries);
+  let lastPoll: SourcePollResult | undefined;
   let isIdle = false;
-  const record = readWatchRecord(path);
+  const record = readMigrationWatchRecord(path);
   let wasReached = record !== undefined;
   let failedPolls = 0;
   const { fetchStatus } = options;
@@ -72,7 +77,7 @@ export async function watchMigration(
   const poller =
     fetchStatus === undefined || started === undefined
       ? undefined
-      : createServerStatusPoller(
+      : createServiceStatusPoller(
           () => fetchStatus(started, stopping.signal),
           () => host.clock.now(),
         );
@@ -85,7 +90,7 @@ export async function watchMigration(
       record,
       baseline,
       onSent: (place: string, text: string) => {
-        if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxTextLength);
+        if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxSanitizedTextLength);
       },
     };
     for await (const result of watch(source, options.interval, watchOptions)) {
@@ -95,9 +100,9 @@ export async function watchMigration(
       wasReached = true;
       saveWatchedSlots(path, source, result);
       const server = poller?.latest();
-      const sample = cluster === undefined ? result.sample : withServerStatus(result.sample, server, cluster);
+      const sample = cluster === undefined ? result.sample : addServiceMigrationStatus(result.sample, server, cluster);
       await screen.show(sample);
-      failedPolls = isFailedAtServer(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
+      failedPolls = isMigrationFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
       if (options.untilIdle && failedPolls >= maxFailedPolls) throw failedAtServerError(sample, cluster ?? '');
       if (options.untilIdle) requireSlots(sample);
       if (result.ending !== undefined) lastPoll = result;
@@ -111,7 +116,7 @@ export async function watchMigration(
     await screen.close();
   }
   if (isIdle) {
-    await output.note(idleText(io, options, record?.started?.cluster), maxTextLength);
+    await output.note(idleText(io, options, record?.started?.cluster), maxSanitizedTextLength);
     return 0;
   }
   if (lastPoll?.ending !== undefined)
@@ -124,7 +129,7 @@ export async function watchMigration(
 }
 
 /** A database whose slot was dropped never catches up, even if others do. */
-function requireSlots({ cause }: StatusSample): void {
+function requireSlots({ cause }: MigrationStatusSample): void {
   if (cause?.rule !== 'slot-dropped' && cause?.rule !== 'slot-lost') return;
   throw new CliError('not_found', cause.observed, { hint: cause.hint });
 }
@@ -132,18 +137,18 @@ function requireSlots({ cause }: StatusSample): void {
 /** Polls of a migration that failed at the service while the source shows no replication: the watch would wait for nothing. */
 const maxFailedPolls = 3;
 
-function isReplicating({ phase }: StatusSample): boolean {
+function isReplicating({ phase }: MigrationStatusSample): boolean {
   return phase === 'copying' || phase === 'catching_up' || phase === 'streaming';
 }
 
-function failedAtServerError({ violations, server_status: status }: StatusSample, cluster: string): CliError {
+function failedAtServerError({ violations, server_status: status }: MigrationStatusSample, cluster: string): CliError {
   return new CliError('api_error', 'the migration failed at the service, and nothing is replicated', {
     detail: violations[0]?.observed ?? `status ${status ?? 'unknown'}`,
     hint: `run \`cloudctl db status ${cluster}\`; start again with \`cloudctl db migrate\` when the cause is gone`,
   });
 }
 
-function sourceUnreachableError({ outage = 'it does not respond' }: PollResult): CliError {
+function sourceUnreachableError({ outage = 'it does not respond' }: SourcePollResult): CliError {
   return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
     hint: 'run `cloudctl db preflight` with the same options to find the cause',
   });

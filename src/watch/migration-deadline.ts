@@ -1,4 +1,4 @@
-import type { StatusSample, Violation } from './status-sample.ts';
+import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 const dayMs = 86_400_000;
 
@@ -8,13 +8,15 @@ export const migrationTimeLimit = 14 * dayMs;
 /** Milliseconds after the start of a migration from which the watch reports the deadline as a violation. */
 const warnAfter = 10 * dayMs;
 
-export interface MigrationStart {
+export interface KnownMigrationStart {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  readonly from: Exclude<StatusSample['deadline_from'], 'unknown'>;
+  readonly from: Exclude<MigrationStatusSample['deadline_from'], 'unknown'>;
 }
 
-export function deadlineFields(start: MigrationStart | undefined): Pick<StatusSample, 'deadline' | 'deadline_from'> {
+export function buildMigrationDeadlineFields(
+  start: KnownMigrationStart | undefined,
+): Pick<MigrationStatusSample, 'deadline' | 'deadline_from'> {
   if (start === undefined) return { deadline: null, deadline_from: 'unknown' };
   return {
     deadline: new Date(start.startedAt + migrationTimeLimit).toISOString().replace('.000Z', 'Z'),
@@ -26,11 +28,11 @@ export function deadlineFields(start: MigrationStart | undefined): Pick<StatusSa
  * Reports a deadline that has passed, is near, or comes before the estimated end of the migration.
  * @param now milliseconds since the epoch
  */
-export function checkDeadline(
-  start: MigrationStart | undefined,
+export function checkMigrationDeadline(
+  start: KnownMigrationStart | undefined,
   now: number,
   etaSeconds: number | undefined,
-): readonly Violation[] {
+): readonly WatchRuleViolation[] {
   if (start === undefined) return [];
   const left = start.startedAt + migrationTimeLimit - now;
   const suffix = start.from === 'migrate' ? '' : ', counted from the first poll that saw it';

@@ -51,6 +51,6 @@ export const defaultMigrationWatchLimits: MigrationWatchLimits = {
 };
 
 /** Period in milliseconds for which samples are kept, because rules need them. */
-export function sampleRetentionMs({ inactiveSlot, failingApply }: MigrationWatchLimits): number {
+export function computeWatchSampleRetentionMs({ inactiveSlot, failingApply }: MigrationWatchLimits): number {
   return Math.max(inactiveSlot, 3 * failingApply) * 1.5;
 }

@@ -1,7 +1,7 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { classifyTargetReport, type TargetReport, targetReportHints } from './classify-target-report.ts';
 import { applyStopCandidates } from './postgresql/rules/apply-failure-rule.ts';
-import type { StatusSample, StopCause } from './status-sample.ts';
+import type { MigrationStatusSample, StopCause } from './status-sample.ts';
 
 /** A message about one database; `database` undefined: about the whole migration. */
 export interface TargetMessage {
@@ -13,7 +13,7 @@ export interface TargetMessage {
  * The sample with the one cause of a group that a message of the target names. A message also decides against a change of the
  * source that could be the cause; one that does not fit how replication stopped is an old one.
  */
-export function narrowCause(sample: StatusSample, messages: readonly TargetMessage[]): StatusSample {
+export function narrowCause(sample: MigrationStatusSample, messages: readonly TargetMessage[]): MigrationStatusSample {
   const { cause } = sample;
   if (cause === undefined || cause.basis === 'observed') return sample;
   const fitting = messages.filter(

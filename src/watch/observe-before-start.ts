@@ -1,8 +1,8 @@
 import { connectRedis } from '../redis/connection.ts';
-import { parseInfo } from '../redis/info.ts';
+import { parseRedisInfo } from '../redis/info.ts';
 import type { SourceBaseline } from './postgresql/source-baseline.ts';
 import { takeSourceBaseline } from './postgresql/take-source-baseline.ts';
-import { parseRedisFacts } from './redis/redis-facts.ts';
+import { parseWatchedRedisFacts } from './redis/redis-facts.ts';
 import type { WatchedSource } from './watch-source.ts';
 
 /** The source before a migration starts. */
@@ -37,8 +37,8 @@ async function observeRedis(
   try {
     const session = await connectRedis(source, { limit, signal });
     try {
-      const info = parseInfo(String(await session.send(['INFO', 'replication'], limit)));
-      const facts = parseRedisFacts(info, { at: 0, connection: undefined, config: new Map() });
+      const info = parseRedisInfo(String(await session.send(['INFO', 'replication'], limit)));
+      const facts = parseWatchedRedisFacts(info, { at: 0, connection: undefined, config: new Map() });
       return { slots: facts.replicas.map(({ name }) => name) };
     } finally {
       session.end();

@@ -1,22 +1,22 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { ConnectError } from '../platform/connect-error.ts';
+import { DatabaseConnectError } from '../platform/connect-error.ts';
 import type { TlsConnectionInfo } from '../platform/tls-session.ts';
-import type { ConnectionProbe } from './connection-probe.ts';
+import type { SourceConnectionProbe } from './connection-probe.ts';
 
 /**
  * Opens a new connection to a source and reports its addresses and certificate, or why it was refused.
  * @param connectOnce opens a connection, closes it and resolves with its TLS session
  */
-export async function probeConnection(
+export async function probeSourceConnection(
   host: string,
   connectOnce: () => Promise<TlsConnectionInfo | undefined>,
-): Promise<ConnectionProbe> {
+): Promise<SourceConnectionProbe> {
   const addresses = await resolveAddresses(host);
   try {
     return { addresses, certificate: describeCertificate(await connectOnce()), refused: undefined };
   } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
+    if (!(error instanceof DatabaseConnectError)) throw error;
     return { addresses, certificate: undefined, refused: { code: error.code, message: error.message } };
   }
 }

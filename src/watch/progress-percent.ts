@@ -1,10 +1,10 @@
-import type { WatchPhase } from './status-sample.ts';
+import type { MigrationWatchPhase } from './status-sample.ts';
 
 /**
  * Percentage of the migration: 0 to 90 during the initial copy, 90 to 100 during the catch-up.
  * @param before the previous value, which is kept while the migration does not run
  */
-export function progressPercent(phase: WatchPhase, copied: number, caughtUp: number, before: number): number {
+export function progressPercent(phase: MigrationWatchPhase, copied: number, caughtUp: number, before: number): number {
   switch (phase) {
     case 'waiting':
       return 0;

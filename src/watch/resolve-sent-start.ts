@@ -1,19 +1,19 @@
-import type { Api } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import {
-  describeMigration,
+  describeOnlineMigration,
   fetchOnlineMigration,
-  isCreatedWithin,
   isEndedMigrationStatus,
+  isMigrationCreatedWithin,
   type OnlineMigration,
 } from '../api/online-migration.ts';
 import { CliError } from '../errors.ts';
-import { compareIdentities, describeIdentity, type Identity } from '../identity.ts';
-import { readSentMigrationStart, type SentMigrationStart, settleSentMigrationStart } from './sent-start.ts';
+import { type AccountIdentity, compareAccountIdentities, describeAccountIdentity } from '../identity.ts';
+import { readSentMigrationRequest, type SentMigrationRequest, settleSentMigrationRequest } from './sent-start.ts';
 import { migrationStartTime } from './start-recorded-migration.ts';
 
 /** The result of a migration request whose sender was interrupted. */
-export interface ResolvedMigrationStart {
-  readonly start: SentMigrationStart;
+export interface ResolvedMigrationRequest {
+  readonly start: SentMigrationRequest;
   /** The migration that the request started; undefined if it started none. */
   readonly migration: OnlineMigration | undefined;
   readonly hasEnded: boolean;
@@ -27,26 +27,26 @@ export interface ResolvedMigrationStart {
  * older. Throws a CliError if the service does not report the result, or if another account sent the request.
  * @param now milliseconds since the epoch
  */
-export async function resolveSentMigrationStart(
-  { api, stateFolder, now, identity }: ResolveMigrationStartDeps,
+export async function resolveSentMigrationRequest(
+  { api, stateFolder, now, identity }: ResolveMigrationRequestDeps,
   cluster: string,
-): Promise<ResolvedMigrationStart | undefined> {
-  const start = readSentMigrationStart(stateFolder, api.baseOrigin, cluster);
+): Promise<ResolvedMigrationRequest | undefined> {
+  const start = readSentMigrationRequest(stateFolder, api.baseOrigin, cluster);
   if (start === undefined) return undefined;
-  if (start.identity !== undefined && compareIdentities(start.identity, identity) === 'different') {
+  if (start.identity !== undefined && compareAccountIdentities(start.identity, identity) === 'different') {
     throw new CliError(
       'usage',
       'an interrupted run of another account may have started a migration into this cluster',
       {
-        detail: `it ran as ${describeIdentity(start.identity)}, at ${new Date(start.at).toISOString()}`,
+        detail: `it ran as ${describeAccountIdentity(start.identity)}, at ${new Date(start.at).toISOString()}`,
         hint: `as that account, run \`cloudctl db status ${cluster}\``,
       },
     );
   }
   const shown = await fetchOnlineMigration(api, cluster);
-  const isOlder = shown === undefined || isCreatedWithin(shown, Math.max(0, now - start.at)) === false;
+  const isOlder = shown === undefined || isMigrationCreatedWithin(shown, Math.max(0, now - start.at)) === false;
   const migration = isOlder ? undefined : shown;
-  settleSentMigrationStart(
+  settleSentMigrationRequest(
     stateFolder,
     start,
     migration === undefined
@@ -56,14 +56,14 @@ export async function resolveSentMigrationStart(
   const note =
     migration === undefined
       ? 'An earlier run was interrupted after it may have sent the migration. The service shows none that it started.'
-      : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeMigration(migration)}.`;
+      : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeOnlineMigration(migration)}.`;
   return { start, migration, hasEnded: isEndedMigrationStatus(migration?.status), note };
 }
 
-export interface ResolveMigrationStartDeps {
-  readonly api: Api;
+export interface ResolveMigrationRequestDeps {
+  readonly api: ApiClient;
   readonly stateFolder: string;
   readonly now: number;
   /** Who asks now. */
-  readonly identity: Identity;
+  readonly identity: AccountIdentity;
 }

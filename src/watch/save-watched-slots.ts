@@ -1,17 +1,22 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import type { Clock } from '../platform/host.ts';
-import type { PollResult } from './source-watcher.ts';
-import { formatSourceName, readWatchRecord, type SourceIdentity, writeWatchRecord } from './watch-record.ts';
-import { watchSource } from './watch-source.ts';
+import type { SourcePollResult } from './source-watcher.ts';
+import {
+  formatSourceName,
+  readMigrationWatchRecord,
+  type WatchedSourceIdentity,
+  writeMigrationWatchRecord,
+} from './watch-record.ts';
+import { pollWatchedSource } from './watch-source.ts';
 
 /** The identity under which the watch record of a source is stored. */
-export function sourceNameOf({ engine, source }: DbSource): SourceIdentity {
+export function sourceNameOf({ engine, source }: DbSource): WatchedSourceIdentity {
   const { host, port } = source;
   return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
 }
 
 /** A state folder that is not writable does not end the watch; the next watch then has no record of this one. */
-export function saveWatchedSlots(path: string, source: DbSource, result: PollResult): void {
+export function saveWatchedSlots(path: string, source: DbSource, result: SourcePollResult): void {
   try {
     saveRecord(path, source, result);
   } catch (error) {
@@ -30,8 +35,8 @@ export async function recordFirstSlots(
 ): Promise<void> {
   const end = new AbortController();
   const endsAt = performance.now() + limit;
-  const options = { clock, ignoreDbs, signal: end.signal, record: readWatchRecord(path) };
-  for await (const result of watchSource(source, 500, options)) {
+  const options = { clock, ignoreDbs, signal: end.signal, record: readMigrationWatchRecord(path) };
+  for await (const result of pollWatchedSource(source, 500, options)) {
     if (!result.reached) return;
     saveWatchedSlots(path, source, result);
     const isComplete = result.sample.databases.every(({ slot }) => slot !== undefined);
@@ -40,11 +45,14 @@ export async function recordFirstSlots(
 }
 
 /** Records the slots of the migration, so that the next watch detects a slot that was dropped between the two. */
-function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: PollResult): void {
-  const record = readWatchRecord(path) ?? { engine: source.engine, source: formatSourceName(sourceNameOf(source)) };
+function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: SourcePollResult): void {
+  const record = readMigrationWatchRecord(path) ?? {
+    engine: source.engine,
+    source: formatSourceName(sourceNameOf(source)),
+  };
   if (ending !== undefined) {
     const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;
-    writeWatchRecord(path, rest);
+    writeMigrationWatchRecord(path, rest);
     return;
   }
   const known = record.slots ?? [];
@@ -53,7 +61,7 @@ function saveRecord(path: string, source: DbSource, { activeSlots, ending, sampl
   );
   if (fresh.length === 0) return;
   const kept = known.filter(({ database }) => !fresh.some((one) => one.database === database));
-  writeWatchRecord(path, {
+  writeMigrationWatchRecord(path, {
     ...record,
     firstSeen: record.firstSeen ?? Date.parse(sample.at),
     slots: [...kept, ...fresh],

@@ -1,24 +1,24 @@
 import type { OnlineMigration } from '../api/online-migration.ts';
 import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-migration.ts';
 import { CliError } from '../errors.ts';
-import { isRecord, stringField, stringsOfList } from '../json.ts';
+import { isJsonRecord, readStringField, readStringList } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { narrowCause, type TargetMessage } from './narrow-cause.ts';
-import type { StatusSample, Violation } from './status-sample.ts';
+import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */
-export type ServerStatus =
+export type ServiceMigrationStatus =
   | { readonly kind: 'known'; readonly migration: OnlineMigration }
   | { readonly kind: 'none' }
   /** The request for the status failed; `reason` is a clause without a secret. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-export interface ServerStatusPoller {
+export interface ServiceStatusPoller {
   /**
    * The last known status at the service. Requests the status again when the last request is older than 10 s, and does
    * not wait for the response. Throws an unexpected error of the last request, which is no CliError.
    */
-  latest(): ServerStatus | undefined;
+  latest(): ServiceMigrationStatus | undefined;
 }
 
 const pollIntervalMs = 10_000;
@@ -27,15 +27,15 @@ const pollIntervalMs = 10_000;
  * @param fetchStatus reads the status; its result is undefined if the service has no migration
  * @param now milliseconds since the epoch
  */
-export function createServerStatusPoller(
+export function createServiceStatusPoller(
   fetchStatus: () => Promise<OnlineMigration | undefined>,
   now: () => number,
-): ServerStatusPoller {
-  let known: ServerStatus | undefined;
+): ServiceStatusPoller {
+  let known: ServiceMigrationStatus | undefined;
   let lastRequestAt = Number.NEGATIVE_INFINITY;
   let isPending = false;
   let failure: { readonly error: unknown } | undefined;
-  const request = async (): Promise<ServerStatus> => {
+  const request = async (): Promise<ServiceMigrationStatus> => {
     try {
       const migration = await fetchStatus();
       return migration === undefined ? { kind: 'none' } : { kind: 'known', migration };
@@ -69,7 +69,7 @@ export function createServerStatusPoller(
 }
 
 /** Whether the service reports that the migration failed. */
-export function isFailedAtServer(status: ServerStatus | undefined): boolean {
+export function isMigrationFailedAtService(status: ServiceMigrationStatus | undefined): boolean {
   return status?.kind === 'known' && isFailedMigrationStatus(status.migration.status);
 }
 
@@ -77,11 +77,11 @@ export function isFailedAtServer(status: ServerStatus | undefined): boolean {
  * Adds the status at the service to a sample: a failure or end that the service reports overrides the state of the
  * source.
  */
-export function withServerStatus(
-  sample: StatusSample,
-  status: ServerStatus | undefined,
+export function addServiceMigrationStatus(
+  sample: MigrationStatusSample,
+  status: ServiceMigrationStatus | undefined,
   cluster: string,
-): StatusSample {
+): MigrationStatusSample {
   if (status === undefined) return sample;
   if (status.kind === 'unavailable')
     return {
@@ -99,9 +99,9 @@ export function withServerStatus(
 }
 
 function violationOf(
-  status: Exclude<ServerStatus, { readonly kind: 'unavailable' }>,
+  status: Exclude<ServiceMigrationStatus, { readonly kind: 'unavailable' }>,
   cluster: string,
-): Violation | undefined {
+): WatchRuleViolation | undefined {
   const hint = `run \`cloudctl db status ${cluster}\` for the state of each database`;
   if (status.kind === 'none')
     return { rule: 'server-status', observed: 'the service shows no migration into the cluster', hint };
@@ -114,22 +114,22 @@ function violationOf(
 
 /** Everything that the service tells about the state of each database. */
 function messagesOf({ raw }: OnlineMigration): readonly TargetMessage[] {
-  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   // The reason of the whole migration repeats those of its databases.
   const parts = databases.length === 0 ? [raw] : databases.slice(0, 1000);
   return parts.flatMap((one) => {
-    const texts = [stringField(one, 'error'), stringField(one, 'reason'), ...stringsOfList(one.warnings)];
-    const database = one === raw ? undefined : stringField(one, 'name');
+    const texts = [readStringField(one, 'error'), readStringField(one, 'reason'), ...readStringList(one.warnings)];
+    const database = one === raw ? undefined : readStringField(one, 'name');
     return texts.flatMap((text) => (text === undefined ? [] : [{ database, text: text.slice(0, 2000) }]));
   });
 }
 
 /** Reasons that the service tells about the migration and about three of its databases at most. */
 function reasonsOf({ raw }: OnlineMigration): readonly string[] {
-  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isRecord) : [];
+  const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   const parts = [raw, ...databases].flatMap((one) => {
-    const reason = stringField(one, 'reason') ?? stringField(one, 'error');
-    const name = one === raw ? undefined : stringField(one, 'name');
+    const reason = readStringField(one, 'reason') ?? readStringField(one, 'error');
+    const name = one === raw ? undefined : readStringField(one, 'name');
     return reason === undefined ? [] : [name === undefined ? reason : `${name}: ${reason}`];
   });
   return [...new Set(parts)].slice(0, 4).map((text) => sanitizeLine(text, 300));

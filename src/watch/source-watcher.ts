@@ -1,11 +1,11 @@
 import type { Clock } from '../platform/host.ts';
 import type { MigrationWatchLimits } from './migration-watch-limits.ts';
 import type { SourceBaseline } from './postgresql/source-baseline.ts';
-import type { StatusSample } from './status-sample.ts';
-import type { MigrationEnd } from './tracking-result.ts';
-import type { RecordedSlot, WatchRecord } from './watch-record.ts';
+import type { MigrationStatusSample } from './status-sample.ts';
+import type { WatchedMigrationEnd } from './tracking-result.ts';
+import type { MigrationWatchRecord, WatchRecordSlot } from './watch-record.ts';
 
-export interface WatchOptions {
+export interface SourceWatchOptions {
   readonly limits: MigrationWatchLimits;
   readonly clock: Clock;
   /** A signal that ends the watch without an error. */
@@ -15,7 +15,7 @@ export interface WatchOptions {
   /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration, whatever their names are. */
   readonly slots?: readonly string[];
   /** The record of the migration that earlier commands stored. */
-  readonly record?: WatchRecord | undefined;
+  readonly record?: MigrationWatchRecord | undefined;
   /** The source as it was when the migration started (PostgreSQL). */
   readonly baseline?: SourceBaseline | undefined;
   /** Called with every message before it is sent. */
@@ -23,12 +23,12 @@ export interface WatchOptions {
 }
 
 export interface SourceWatcher {
-  poll(): Promise<PollResult>;
+  poll(): Promise<SourcePollResult>;
   close(): Promise<void>;
 }
 
-export interface PollResult {
-  readonly sample: StatusSample;
+export interface SourcePollResult {
+  readonly sample: MigrationStatusSample;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
   /** Whether the source could be read. */
@@ -36,7 +36,7 @@ export interface PollResult {
   /** Why the source could not be read. */
   readonly outage?: string;
   /** Replication slots, or replicas, of the migration that exist now. */
-  readonly activeSlots: readonly RecordedSlot[];
+  readonly activeSlots: readonly WatchRecordSlot[];
   /** Why the migration cannot continue; present only in the last poll. */
-  readonly ending?: MigrationEnd;
+  readonly ending?: WatchedMigrationEnd;
 }

@@ -1,17 +1,17 @@
 import type { LoginHints } from '../api/api-response.ts';
-import type { Api } from '../api/client.ts';
+import type { ApiClient } from '../api/client.ts';
 import {
-  type MigrationRequest,
-  MigrationUnknownError,
-  type StartedMigration,
+  MigrationStartUnknownError,
+  type OnlineMigrationRequest,
+  type StartedOnlineMigration,
   startOnlineMigration,
 } from '../api/databases.ts';
 import { CliError } from '../errors.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
-import { type SentMigrationStart, settleSentMigrationStart, writeSentMigrationStart } from './sent-start.ts';
+import { type SentMigrationRequest, settleSentMigrationRequest, writeSentMigrationRequest } from './sent-start.ts';
 
-export interface StartMigrationDeps {
-  readonly api: Api;
+export interface StartRecordedMigrationDeps {
+  readonly api: ApiClient;
   readonly stateFolder: string;
   /** The present time in milliseconds since the epoch. */
   readonly now: () => number;
@@ -28,14 +28,14 @@ export interface StartMigrationDeps {
  * case.
  */
 export async function startRecordedMigration(
-  deps: StartMigrationDeps,
-  sent: Omit<SentMigrationStart, 'at'>,
-  request: MigrationRequest,
-): Promise<StartedMigration> {
+  deps: StartRecordedMigrationDeps,
+  sent: Omit<SentMigrationRequest, 'at'>,
+  request: OnlineMigrationRequest,
+): Promise<StartedOnlineMigration> {
   const { api, stateFolder, now, loginHints, commandOf } = deps;
-  const start: SentMigrationStart = { ...sent, at: now() };
+  const start: SentMigrationRequest = { ...sent, at: now() };
   try {
-    writeSentMigrationStart(stateFolder, start);
+    writeSentMigrationRequest(stateFolder, start);
   } catch (error) {
     throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
       detail: 'nothing was sent: without a record, a run that is interrupted could lead to a second start',
@@ -48,7 +48,8 @@ export async function startRecordedMigration(
     await settle(deps, start, { id: started.id, at: migrationStartTime(started.createdAt, now()) });
     return started;
   } catch (error) {
-    if (error instanceof CliError && !(error instanceof MigrationUnknownError)) await settle(deps, start, undefined);
+    if (error instanceof CliError && !(error instanceof MigrationStartUnknownError))
+      await settle(deps, start, undefined);
     throw error;
   }
 }
@@ -63,12 +64,12 @@ export function migrationStartTime(createdAt: string | undefined, now: number): 
 }
 
 async function settle(
-  { stateFolder, onUnsaved }: StartMigrationDeps,
-  start: SentMigrationStart,
-  started: Parameters<typeof settleSentMigrationStart>[2],
+  { stateFolder, onUnsaved }: StartRecordedMigrationDeps,
+  start: SentMigrationRequest,
+  started: Parameters<typeof settleSentMigrationRequest>[2],
 ): Promise<void> {
   try {
-    settleSentMigrationStart(stateFolder, start, started);
+    settleSentMigrationRequest(stateFolder, start, started);
   } catch (error) {
     await onUnsaved(reasonOf(error));
   }

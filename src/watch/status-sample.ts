@@ -1,8 +1,8 @@
 /** `stalled`: nothing is replicated. `gone`: the source has not answered for a minute. */
-export type WatchPhase = 'waiting' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
+export type MigrationWatchPhase = 'waiting' | 'copying' | 'catching_up' | 'streaming' | 'stalled' | 'gone';
 
 /** A violated rule of spec.md §4.6: what was observed, and one action for the user. */
-export interface Violation {
+export interface WatchRuleViolation {
   readonly rule: string;
   readonly observed: string;
   readonly hint: string;
@@ -21,7 +21,7 @@ export interface CauseFix {
 }
 
 /** Why nothing is replicated, or why the application fails: the one cause that is most certain. */
-export interface StopCause extends Violation {
+export interface StopCause extends WatchRuleViolation {
   readonly object: string;
   readonly fix: CauseFix;
   /**
@@ -33,7 +33,7 @@ export interface StopCause extends Violation {
   readonly candidates?: readonly string[];
 }
 
-export interface TableSample {
+export interface TableStatusSample {
   /** `schema.table`. */
   readonly name: string;
   readonly state: 'waiting' | 'copying' | 'done';
@@ -44,9 +44,9 @@ export interface TableSample {
   readonly rows_total: number;
 }
 
-export interface DatabaseSample {
+export interface DatabaseStatusSample {
   readonly name: string;
-  readonly phase: WatchPhase;
+  readonly phase: MigrationWatchPhase;
   readonly percent: number;
   readonly bytes_done: number;
   readonly bytes_total: number;
@@ -54,14 +54,14 @@ export interface DatabaseSample {
   /** The replication slot, or for Redis the replica. */
   readonly slot?: string;
   /** At most 50 tables: first those that are being copied, then the largest. */
-  readonly tables: readonly TableSample[];
+  readonly tables: readonly TableStatusSample[];
 }
 
 /** The state of a migration at one time, as `-o ndjson` prints it (contract.md §7). */
-export interface StatusSample {
+export interface MigrationStatusSample {
   /** ISO 8601. */
   readonly at: string;
-  readonly phase: WatchPhase;
+  readonly phase: MigrationWatchPhase;
   /** Percentage: 0 to 90 during the initial copy, 90 to 100 during the catch-up. */
   readonly percent: number;
   readonly bytes_done: number;
@@ -75,11 +75,11 @@ export interface StatusSample {
   readonly deadline_from: 'migrate' | 'first_sighting' | 'unknown';
   /** Status of the migration at the service; absent if not known. */
   readonly server_status?: string;
-  readonly databases: readonly DatabaseSample[];
+  readonly databases: readonly DatabaseStatusSample[];
   /** Absent while changes are replicated. */
   readonly cause?: StopCause;
   /** Without those that are a consequence of the cause. */
-  readonly violations: readonly Violation[];
+  readonly violations: readonly WatchRuleViolation[];
   /** What this sample does not include, for example facts that the role may not read. */
   readonly notes?: readonly string[];
 }

@@ -1,16 +1,16 @@
-import type { StatusSample } from './status-sample.ts';
+import type { MigrationStatusSample } from './status-sample.ts';
 
 /** The result of tracking one poll. */
-export interface TrackingResult<M> {
+export interface WatchPollResult<M> {
   readonly state: M;
-  readonly sample: StatusSample;
+  readonly sample: MigrationStatusSample;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
   /** Why the migration cannot continue; absent while it can. */
-  readonly ending?: MigrationEnd;
+  readonly ending?: WatchedMigrationEnd;
 }
 
-export interface MigrationEnd {
+export interface WatchedMigrationEnd {
   readonly message: string;
   readonly hint: string;
 }

@@ -3,7 +3,7 @@ import type { RedisSource } from '../redis/source.ts';
 import { defaultMigrationWatchLimits, type MigrationWatchLimits } from './migration-watch-limits.ts';
 import { createPostgresWatcher } from './postgresql/postgres-watcher.ts';
 import { createRedisWatcher } from './redis/redis-watcher.ts';
-import type { PollResult, WatchOptions } from './source-watcher.ts';
+import type { SourcePollResult, SourceWatchOptions } from './source-watcher.ts';
 
 export type WatchedSource =
   | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
@@ -15,11 +15,11 @@ export type WatchedSource =
  * throw.
  * @param interval milliseconds between two polls
  */
-export async function* watchSource(
+export async function* pollWatchedSource(
   { engine, source }: WatchedSource,
   interval: number,
-  options: Omit<WatchOptions, 'limits'> & { readonly limits?: Partial<MigrationWatchLimits> },
-): AsyncGenerator<PollResult> {
+  options: Omit<SourceWatchOptions, 'limits'> & { readonly limits?: Partial<MigrationWatchLimits> },
+): AsyncGenerator<SourcePollResult> {
   const { clock, signal } = options;
   const given = { ...defaultMigrationWatchLimits, ...options.limits };
   // With a long interval, two polls must fail before the source counts as unreachable.

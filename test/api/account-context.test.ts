@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readAccountContext } from '../../src/api/account-context.ts';
+import { fetchAccountDetails } from '../../src/api/account-context.ts';
 import { workLoginHints } from './login-hints.ts';
 import { testResponse } from './test-response.ts';
 
@@ -12,7 +12,7 @@ function read(status: number, body: unknown) {
     success: async () => Promise.reject(new Error('not used')),
     json: async () => Promise.reject(new Error('not used')),
   };
-  return readAccountContext(api, workLoginHints);
+  return fetchAccountDetails(api, workLoginHints);
 }
 
 it.each([

@@ -1,4 +1,4 @@
-import { type Api, createApi } from '../../src/api/client.ts';
+import { type ApiClient, createApiClient } from '../../src/api/client.ts';
 import { CliError } from '../../src/errors.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
@@ -6,8 +6,8 @@ import { testClock } from '../fixtures/host.ts';
 import { workLoginHints } from './login-hints.ts';
 
 /** The API client of a server, with a token that cannot be renewed. */
-export async function apiOf(baseOrigin: string, token = 'x'): Promise<Api> {
-  return createApi({
+export async function apiOf(baseOrigin: string, token = 'x'): Promise<ApiClient> {
+  return createApiClient({
     baseOrigin,
     send: await createUndiciSender({ env: {} }),
     bearer: async () => new Secret(token),

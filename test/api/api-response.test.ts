@@ -3,7 +3,7 @@ import {
   type ApiResponse,
   isTokenRefused,
   notJsonError,
-  readProblemBody,
+  readApiErrorBody,
   toApiError,
 } from '../../src/api/api-response.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -129,5 +129,5 @@ it.each([
   ['', {}],
   ['{', {}],
 ])('the body %j says %j', (body, said) => {
-  expect(readProblemBody(answer(400, body))).toEqual(said);
+  expect(readApiErrorBody(answer(400, body))).toEqual(said);
 });

@@ -1,5 +1,5 @@
-import type { Api } from '../../src/api/client.ts';
-import { type ListOptions, listPages } from '../../src/api/list-pages.ts';
+import type { ApiClient } from '../../src/api/client.ts';
+import { type ListOptions, readListPages } from '../../src/api/list-pages.ts';
 import { CliError } from '../../src/errors.ts';
 import { testResponse } from './test-response.ts';
 
@@ -10,7 +10,7 @@ export interface Thing {
   readonly created_at?: string;
 }
 
-export interface RecordingApi extends Api {
+export interface RecordingApi extends ApiClient {
   readonly requestedPaths: string[];
 }
 
@@ -60,8 +60,8 @@ export function apiServing(shelf: ChangingList): RecordingApi {
   return api;
 }
 
-export function listThings(api: Api, wish: ListOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
-  return listPages(api, {
+export function listThings(api: ApiClient, wish: ListOptions<Thing> = { pageSize: 2 }, path = '/v2/things') {
+  return readListPages(api, {
     path,
     key: 'things',
     members: ['id', 'created_at'],

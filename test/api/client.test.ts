@@ -1,9 +1,9 @@
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, type ApiDeps, createApi, unreachableError } from '../../src/api/client.ts';
+import { type ApiClient, type ApiClientDeps, createApiClient, unreachableError } from '../../src/api/client.ts';
 import { CliError } from '../../src/errors.ts';
-import { type HttpSender, SendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError, type HttpSender } from '../../src/platform/http-sender.ts';
 import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -17,17 +17,17 @@ afterEach(() => server.resetHandlers());
 afterAll(() => server.close());
 
 interface Ask {
-  readonly api: Api;
+  readonly api: ApiClient;
   /** Tokens that were refused, in order. */
   readonly refused: string[];
   readonly waits: number[];
 }
 
-function apiWith(changes: Partial<ApiDeps> = {}): Ask {
+function apiWith(changes: Partial<ApiClientDeps> = {}): Ask {
   const refused: string[] = [];
   const waits: number[] = [];
   const clock = testClock();
-  const api = createApi({
+  const api = createApiClient({
     baseOrigin: base,
     send: createFetchSender(globalThis.fetch),
     bearer: async () => new Secret('old-token'),
@@ -267,14 +267,15 @@ describe('another try', () => {
     const tried: string[] = [];
     const send: HttpSender = async (_url, { method }) => {
       tried.push(method);
-      throw new SendError('refused', false, 'connection refused');
+      throw new HttpSendError('refused', false, 'connection refused');
     };
     await expect(apiWith({ send }).api.request(post)).rejects.toMatchObject({ code: 'unreachable' });
     expect(tried).toEqual(['POST', 'POST', 'POST']);
   });
 
   it('through a proxy that cannot be reached names the variables that name it', () => {
-    const lost = (atProxy: boolean) => unreachableError(new SendError('name', false, 'could not connect', { atProxy }));
+    const lost = (atProxy: boolean) =>
+      unreachableError(new HttpSendError('name', false, 'could not connect', { atProxy }));
     expect(lost(true).hint).toContain('HTTPS_PROXY');
     expect(lost(false).hint).toContain('config list');
   });
@@ -287,7 +288,7 @@ describe('another try', () => {
     let tries = 0;
     const send: HttpSender = async () => {
       tries += 1;
-      throw new SendError(kind, false, 'no');
+      throw new HttpSendError(kind, false, 'no');
     };
     await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({ code, exitCode: 6 });
     expect(tries).toBe(1);
@@ -299,7 +300,7 @@ it.each([
   [false, 'NODE_EXTRA_CA_CERTS'],
 ])('a failed handshake (no TLS at the other end: %s) has the hint that helps', async (noTls, hint) => {
   const send: HttpSender = async () => {
-    throw new SendError('tls', false, 'no', { noTls });
+    throw new HttpSendError('tls', false, 'no', { noTls });
   };
   await expect(apiWith({ send }).api.request(get)).rejects.toMatchObject({
     code: 'tls',

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Api } from '../../src/api/client.ts';
+import type { ApiClient } from '../../src/api/client.ts';
 import { type ListedCluster, listClusters } from '../../src/api/clusters.ts';
 import { CliError } from '../../src/errors.ts';
 import { apiOf } from './changing-list.ts';
 
-async function all(api: Api): Promise<readonly ListedCluster[]> {
+async function all(api: ApiClient): Promise<readonly ListedCluster[]> {
   const found: ListedCluster[] = [];
   for await (const { items } of listClusters(api)) found.push(...items());
   return found;
@@ -28,6 +28,6 @@ it.each([
   [500, 'api_error', 'api_error'],
 ] as const)('a response with %i (%s) is %s', async (status, code, expected) => {
   const refuse = () => Promise.reject(new CliError(code, 'no', { status }));
-  const api: Api = { ...apiOf(() => ({})), success: refuse, request: refuse };
+  const api: ApiClient = { ...apiOf(() => ({})), success: refuse, request: refuse };
   await expect(all(api)).rejects.toMatchObject({ code: expected, status });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MigrationUnknownError, startOnlineMigration } from '../../src/api/databases.ts';
+import { MigrationStartUnknownError, startOnlineMigration } from '../../src/api/databases.ts';
 import { Secret } from '../../src/secret.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -139,7 +139,7 @@ describe('an online migration', () => {
         workLoginHints,
         workCommand,
       ).catch((error: unknown) => error);
-      if (expected === undefined) expect(ended).toBeInstanceOf(MigrationUnknownError);
+      if (expected === undefined) expect(ended).toBeInstanceOf(MigrationStartUnknownError);
       else expect(ended).toMatchObject(expected);
       expect(JSON.stringify(ended)).not.toContain('hunter2');
       expect(seen.filter(({ method }) => method === 'PUT')).toHaveLength(1);

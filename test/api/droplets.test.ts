@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listActions } from '../../src/api/actions.ts';
-import type { Api } from '../../src/api/client.ts';
+import { listResourceActions } from '../../src/api/actions.ts';
+import type { ApiClient } from '../../src/api/client.ts';
 import { decodeDroplet, listDroplets, parseCreatedDroplets } from '../../src/api/droplets.ts';
 import { apiOf } from './changing-list.ts';
 
@@ -79,7 +79,7 @@ describe('the answer of a creation', () => {
   });
 });
 
-async function pathOf(list: (api: Api) => AsyncGenerator<unknown>): Promise<string | undefined> {
+async function pathOf(list: (api: ApiClient) => AsyncGenerator<unknown>): Promise<string | undefined> {
   const api = apiOf(() => ({ droplets: [], actions: [] }));
   await list(api).next();
   return api.requestedPaths[0];
@@ -94,5 +94,5 @@ it.each([
 });
 
 it('actions are asked for by the page', async () => {
-  expect(await pathOf((api) => listActions(api, { pageSize: 50 }))).toBe('/v2/actions?page=1&per_page=50');
+  expect(await pathOf((api) => listResourceActions(api, { pageSize: 50 }))).toBe('/v2/actions?page=1&per_page=50');
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Api } from '../../src/api/client.ts';
-import { fetchAllItems } from '../../src/api/fetch-all-items.ts';
+import type { ApiClient } from '../../src/api/client.ts';
+import { fetchAllListItems } from '../../src/api/fetch-all-items.ts';
 import type { CliError } from '../../src/errors.ts';
 
 const origin = 'https://api.example';
@@ -52,7 +52,7 @@ describe('the items of a list that is known by its links alone', () => {
   });
 });
 
-interface AskedApi extends Api {
+interface AskedApi extends ApiClient {
   readonly asked: string[];
 }
 
@@ -74,8 +74,8 @@ function next(isThere: boolean, page: number) {
   return isThere ? { pages: { next: `${origin}/v2/things?page=${page + 1}` } } : {};
 }
 
-function read(api: Api, path = '/v2/things') {
-  return fetchAllItems(api, path, async () => undefined);
+function read(api: ApiClient, path = '/v2/things') {
+  return fetchAllListItems(api, path, async () => undefined);
 }
 
 async function failureOf(work: Promise<unknown>): Promise<CliError> {

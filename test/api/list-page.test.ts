@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listTotal, nextPagePath, nextPathFromTail, parseListPage } from '../../src/api/list-page.ts';
+import { listTotal, nextPagePath, parseListPage, readNextPagePathFromTail } from '../../src/api/list-page.ts';
 import { createListSplitter } from '../../src/api/split-list.ts';
-import { bufferedBodyOf } from '../../src/platform/buffered-body.ts';
+import { createBufferedResponseBody } from '../../src/platform/buffered-body.ts';
 import { origin } from './changing-list.ts';
 import { testResponse } from './test-response.ts';
 
@@ -99,7 +99,8 @@ describe('the link to the next page', () => {
 });
 
 describe('the next page, told from the end of this one', () => {
-  const endOf = (text: string) => nextPathFromTail(origin, bufferedBodyOf([Buffer.from(text)]), '/v2/things?page=1');
+  const endOf = (text: string) =>
+    readNextPagePathFromTail(origin, createBufferedResponseBody([Buffer.from(text)]), '/v2/things?page=1');
   const links = '{"pages":{"next":"https://api.example/v2/things?page=2"}}';
 
   it.each([
@@ -111,9 +112,9 @@ describe('the next page, told from the end of this one', () => {
     // Wherever the pieces are cut that it came in.
     const bytes = Buffer.from(text);
     for (let at = 0; at <= bytes.length; at++)
-      expect(nextPathFromTail(origin, bufferedBodyOf([bytes.subarray(0, at), bytes.subarray(at)]), '/')).toBe(
-        '/v2/things?page=2',
-      );
+      expect(
+        readNextPagePathFromTail(origin, createBufferedResponseBody([bytes.subarray(0, at), bytes.subarray(at)]), '/'),
+      ).toBe('/v2/things?page=2');
   });
 
   it.each([

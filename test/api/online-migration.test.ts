@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  describeMigration,
+  describeOnlineMigration,
   fetchOnlineMigration,
-  isCreatedWithin,
   isEndedMigrationStatus,
   isFailedMigrationStatus,
+  isMigrationCreatedWithin,
 } from '../../src/api/online-migration.ts';
 import { Secret } from '../../src/secret.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
@@ -54,8 +54,8 @@ it.each([
   ['', 20_000, undefined],
 ])('one created at %s is of the last %i ms: %s', (createdAt, elapsed, expected) => {
   const readAt = Date.parse('2026-01-01T00:01:00Z');
-  expect(isCreatedWithin({ createdAt, readAt, raw: {} }, elapsed)).toBe(expected);
-  expect(isCreatedWithin({ createdAt, readAt: Number.NaN, raw: {} }, elapsed)).toBeUndefined();
+  expect(isMigrationCreatedWithin({ createdAt, readAt, raw: {} }, elapsed)).toBe(expected);
+  expect(isMigrationCreatedWithin({ createdAt, readAt: Number.NaN, raw: {} }, elapsed)).toBeUndefined();
 });
 
 it.each([
@@ -73,6 +73,6 @@ it.each([
 });
 
 it('a migration without an id has a description', () => {
-  expect(describeMigration({})).not.toBe('');
-  expect(describeMigration({ id: 'm-1', status: 'running', createdAt: 'T' })).toMatch(/m-1.*running.*T/);
+  expect(describeOnlineMigration({})).not.toBe('');
+  expect(describeOnlineMigration({ id: 'm-1', status: 'running', createdAt: 'T' })).toMatch(/m-1.*running.*T/);
 });

@@ -1,5 +1,5 @@
 import type { ApiResponse } from '../../src/api/api-response.ts';
-import { bufferedBodyOf } from '../../src/platform/buffered-body.ts';
+import { createBufferedResponseBody } from '../../src/platform/buffered-body.ts';
 
 /** An answer with this body: JSON unless it is a text already. */
 export function testResponse(status: number, body: unknown = {}, more: Partial<ApiResponse> = {}): ApiResponse {
@@ -10,7 +10,7 @@ export function testResponse(status: number, body: unknown = {}, more: Partial<A
     requestId: () => undefined,
     retryAfter: undefined,
     text: () => text,
-    raw: bufferedBodyOf([Buffer.from(text)]),
+    raw: createBufferedResponseBody([Buffer.from(text)]),
     ...more,
   };
 }

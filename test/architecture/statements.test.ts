@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { unsupportedObjectsQuery } from '../../src/engine/schema/unsupported-objects.ts';
-import { isRecord } from '../../src/json.ts';
-import { copyTableStatements } from '../../src/postgresql/table-rows.ts';
+import { unsupportedSchemaObjectsQuery } from '../../src/engine/schema/unsupported-objects.ts';
+import { isJsonRecord } from '../../src/json.ts';
+import { buildCopyTableTransaction } from '../../src/postgresql/table-rows.ts';
 import { userCodeIn } from './statements.ts';
 import { syntaxOf } from './syntax.ts';
 
@@ -48,14 +48,14 @@ test('no query of preflight, watch and the schema copier runs code of a user', a
   for (const value of modules.flatMap((one) => Object.values(one))) {
     // What is no whole statement is a part of others.
     if (typeof value === 'string' && isQuery(value) && (await isStatement(value))) statements.add(value);
-    if (!isRecord(value) || typeof value.sql !== 'function') continue;
+    if (!isJsonRecord(value) || typeof value.sql !== 'function') continue;
     const { sql } = value;
     for (const version of versions)
       for (const text of textsOf((...words) => sql(...words), version, 'kind' in value)) statements.add(text);
   }
   for (const from of versions) {
-    statements.add(unsupportedObjectsQuery({ from, to: 180_000 }));
-    for (const one of copyTableStatements({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
+    statements.add(unsupportedSchemaObjectsQuery({ from, to: 180_000 }));
+    for (const one of buildCopyTableTransaction({ schema: 's', name: 't', columns: ['a'] }, from)) statements.add(one);
   }
   expect(statements.size).toBeGreaterThan(200);
   const found = new Map<string, readonly string[]>();

@@ -1,5 +1,5 @@
 import { parse } from 'libpg-query';
-import { isRecord } from '../../src/json.ts';
+import { isJsonRecord } from '../../src/json.ts';
 
 /**
  * What a statement of ours must not do, because the server would run code of a user: name a relation that is not a catalog, or
@@ -45,15 +45,15 @@ function qualified(schema: unknown, name: unknown): string {
 }
 
 function textOf(node: unknown): string {
-  return isRecord(node) && isRecord(node.String) ? String(node.String.sval) : '';
+  return isJsonRecord(node) && isJsonRecord(node.String) ? String(node.String.sval) : '';
 }
 
 /** Calls `see` for each node of the tree, outer ones first. A RangeVar is a field without its kind in some nodes. */
 function visit(value: unknown, see: (kind: string, node: Readonly<Record<string, unknown>>) => void): void {
   if (Array.isArray(value)) for (const one of value) visit(one, see);
-  if (!isRecord(value)) return;
+  if (!isJsonRecord(value)) return;
   for (const [kind, node] of Object.entries(value)) {
-    if (isRecord(node)) see('relname' in node && 'relpersistence' in node ? 'RangeVar' : kind, node);
+    if (isJsonRecord(node)) see('relname' in node && 'relpersistence' in node ? 'RangeVar' : kind, node);
     visit(node, see);
   }
 }

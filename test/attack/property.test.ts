@@ -1,17 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bridgePage } from '../../src/loopback/bridge-page.ts';
-import { decideRequest } from '../../src/loopback/decide-request.ts';
-import { headerValues, type LoopbackRequest, rawPath } from '../../src/loopback/loopback-request.ts';
+import { renderImplicitFlowBridgePage } from '../../src/loopback/bridge-page.ts';
+import { decideLoopbackRequest } from '../../src/loopback/decide-request.ts';
 import {
+  type LoopbackRequest,
+  readRawRequestPath,
+  readRequestHeaderValues,
+} from '../../src/loopback/loopback-request.ts';
+import {
+  buildLoopbackJsonResponse,
+  buildLoopbackPageResponse,
+  buildLoopbackRedirectResponse,
+  buildLoopbackRefusalResponse,
   type LoopbackResponse,
-  loopbackJsonResponse,
-  pageResponse,
-  redirectResponse,
-  refusalResponse,
 } from '../../src/loopback/loopback-response.ts';
 import { evaluatePaste } from '../../src/loopback/pasted-response.ts';
-import type { RequestDecision } from '../../src/loopback/request-decision.ts';
+import type { LoopbackRequestDecision } from '../../src/loopback/request-decision.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { expected, host, state } from '../loopback/loopback-fixture.ts';
 import { flow, phase, piece, request } from './random-requests.ts';
@@ -21,16 +25,18 @@ const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 10_000);
 const settings = { numRuns: runs };
 
 /** What the server would answer for a decision, as it does. */
-function answerOf(decision: RequestDecision<AuthorizationResult>): LoopbackResponse | undefined {
+function answerOf(decision: LoopbackRequestDecision<AuthorizationResult>): LoopbackResponse | undefined {
   switch (decision.kind) {
     case 'refuse':
-      return refusalResponse(decision);
+      return buildLoopbackRefusalResponse(decision);
     case 'bridge':
-      return pageResponse(bridgePage('/callback/fragment', 'nonce-of-the-bridge'));
+      return buildLoopbackPageResponse(renderImplicitFlowBridgePage('/callback/fragment', 'nonce-of-the-bridge'));
     case 'start':
-      return redirectResponse('https://cloud.example.com/v1/oauth/authorize');
+      return buildLoopbackRedirectResponse('https://cloud.example.com/v1/oauth/authorize');
     case 'taken':
-      return decision.place === 'query' ? redirectResponse('/done/d1') : loopbackJsonResponse({ next: '/done/d1' });
+      return decision.place === 'query'
+        ? buildLoopbackRedirectResponse('/done/d1')
+        : buildLoopbackJsonResponse({ next: '/done/d1' });
     default:
       return undefined;
   }
@@ -42,7 +48,7 @@ describe('the helper as a pure function', () => {
   test('the requests that are made up reach every decision, so that the rules below are asked something', () => {
     const reached = new Map<string, number>();
     for (const [input, at, of] of fc.sample(fc.tuple(request, phase, flow), { numRuns: 20_000, seed: 1 })) {
-      const decision = decideRequest(expected(of), at, input);
+      const decision = decideLoopbackRequest(expected(of), at, input);
       const words =
         decision.kind === 'taken'
           ? `taken ${decision.accepted.kind}`
@@ -81,7 +87,7 @@ describe('the helper as a pure function', () => {
   test('it never throws, and nothing changes a login that is not armed', () => {
     fc.assert(
       fc.property(request, phase, flow, (input, at, of) => {
-        const decision = decideRequest(expected(of), at, input);
+        const decision = decideLoopbackRequest(expected(of), at, input);
         if (at.kind !== 'armed') expect(['taken', 'start']).not.toContain(decision.kind);
       }),
       settings,
@@ -91,14 +97,14 @@ describe('the helper as a pure function', () => {
   test('nothing is taken without its method, one right Host, the raw path and a peer of this machine', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decideRequest(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decideLoopbackRequest(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'taken') return;
         const [path, verb] = decision.place === 'query' ? ['/callback', 'GET'] : ['/callback/fragment', 'POST'];
-        expect(rawPath(input)).toBe(path);
+        expect(readRawRequestPath(input)).toBe(path);
         expect(input.method).toBe(verb);
-        expect(headerValues(input, 'host')).toEqual([host]);
+        expect(readRequestHeaderValues(input, 'host')).toEqual([host]);
         expect(input.peerAddress).toMatch(/^(::ffff:)?127\.|^::1$/);
-        for (const mode of headerValues(input, 'sec-fetch-mode'))
+        for (const mode of readRequestHeaderValues(input, 'sec-fetch-mode'))
           expect(verb === 'GET' ? mode : 'navigate').toBe('navigate');
       }),
       settings,
@@ -108,7 +114,7 @@ describe('the helper as a pure function', () => {
   test('no code and no token is accepted without the exact state, once', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decideRequest(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decideLoopbackRequest(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'taken' || !proceeds.includes(decision.accepted.kind)) return;
         const sent = decision.place === 'query' ? input.rawTarget : input.body?.kind === 'text' ? input.body.text : '';
         expect(sent.split(state)).toHaveLength(2);
@@ -130,7 +136,7 @@ describe('the helper as a pure function', () => {
             ? { body: { kind: 'text', text: `{"fragment":"${mark}","nonce":"nonce-of-the-bridge"}` } as const }
             : {}),
         };
-        const answer = answerOf(decideRequest(expected(of), at, marked));
+        const answer = answerOf(decideLoopbackRequest(expected(of), at, marked));
         if (answer === undefined) return;
         const text = JSON.stringify(answer);
         expect(text).not.toContain(mark);
@@ -148,11 +154,11 @@ describe('the helper as a pure function', () => {
   test('a body is read only for the relay, and only after everything else was right', () => {
     fc.assert(
       fc.property(request, flow, (input, of) => {
-        const decision = decideRequest(expected(of), { kind: 'armed', started: false }, input);
+        const decision = decideLoopbackRequest(expected(of), { kind: 'armed', started: false }, input);
         if (decision.kind !== 'read_body') return;
         expect(of).toBe('implicit');
-        expect(rawPath(input)).toBe('/callback/fragment');
-        expect(headerValues(input, 'origin')).toEqual([`http://${host}`]);
+        expect(readRawRequestPath(input)).toBe('/callback/fragment');
+        expect(readRequestHeaderValues(input, 'origin')).toEqual([`http://${host}`]);
       }),
       settings,
     );

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
-import type { Api, ApiRequest } from '../../src/api/client.ts';
+import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
 import { createLedger, type Ledger } from '../../src/batch/ledger/ledger.ts';
-import type { BatchEvent } from '../../src/batch/ledger/ledger-event.ts';
+import type { BatchDescriptionEvent } from '../../src/batch/ledger/ledger-event.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { testResponse } from '../api/test-response.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import type { TestClock } from '../fixtures/host.ts';
 
 /** The first line of a ledger. */
-export function batchOf(names: readonly string[], changes: Partial<BatchEvent> = {}): BatchEvent {
+export function batchOf(names: readonly string[], changes: Partial<BatchDescriptionEvent> = {}): BatchDescriptionEvent {
   return {
     event: 'batch',
     v: 1,
@@ -28,7 +28,7 @@ export function batchOf(names: readonly string[], changes: Partial<BatchEvent> =
 }
 
 /** A ledger in a folder of the test's own. */
-export async function ledgerFor(batch: BatchEvent): Promise<Ledger> {
+export async function ledgerFor(batch: BatchDescriptionEvent): Promise<Ledger> {
   const ledger = await createLedger(testLedgerPath(), batch, testBootId);
   onTestFinished(() => ledger.close());
   return ledger;
@@ -59,7 +59,7 @@ export function respondCreated(request: ApiRequest): ApiResponse {
 
 export type Respond = (request: ApiRequest, at: number) => ApiResponse | Promise<ApiResponse>;
 
-export interface ScriptedApi extends Api {
+export interface ScriptedApi extends ApiClient {
   readonly sent: ApiRequest[];
   readonly read: ApiRequest[];
 }

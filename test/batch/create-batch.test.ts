@@ -2,16 +2,20 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiRequest } from '../../src/api/client.ts';
-import { createBatch } from '../../src/batch/create-batch.ts';
+import { createMissingDroplets } from '../../src/batch/create-batch.ts';
 import type { BatchResultRow } from '../../src/batch/ledger/batch-state.ts';
 import type { Ledger } from '../../src/batch/ledger/ledger.ts';
-import { type BatchEvent, decodeLedgerEvent, type LedgerEvent } from '../../src/batch/ledger/ledger-event.ts';
+import {
+  type BatchDescriptionEvent,
+  decodeLedgerEvent,
+  type LedgerEvent,
+} from '../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../src/batch/lookup/droplet-lookup.ts';
 import { expandDropletNames } from '../../src/batch/options/expand-names.ts';
-import { defaultBatchTimings } from '../../src/batch/sending/batch-timings.ts';
-import { createSendLane } from '../../src/batch/sending/send-lane.ts';
+import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-timings.ts';
+import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../src/errors.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import {
@@ -31,7 +35,7 @@ interface Changes {
   readonly concurrency?: number;
   readonly ahead?: number;
   readonly ending?: AbortSignal;
-  readonly batch?: Partial<BatchEvent>;
+  readonly batch?: Partial<BatchDescriptionEvent>;
   readonly clock?: ReturnType<typeof instantClock>;
   /** What an earlier process left in the ledger. */
   readonly left?: readonly LedgerEvent[];
@@ -50,7 +54,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     return ledger.commit(event);
   };
   const clock = changes.clock ?? instantClock();
-  const line = createSendLane({
+  const line = createRateLimitedSender({
     api,
     loginHints: workLoginHints,
     clock,
@@ -58,12 +62,12 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
     onPause: async () => {},
   });
   const told: string[] = [];
-  const stopped = await createBatch({
+  const stopped = await createMissingDroplets({
     ledger: { ...ledger, record, commit },
     lane: line,
     lookup: createDropletLookup(line),
     clock,
-    timings: defaultBatchTimings,
+    timings: defaultBatchTimeLimits,
     timeout: 30_000,
     loginHints: workLoginHints,
     ending: changes.ending ?? new AbortController().signal,
@@ -83,7 +87,7 @@ function statuses(results: readonly BatchResultRow[]): string {
 }
 
 function lost(sent: boolean): Promise<never> {
-  return Promise.reject(new CliError('unreachable', 'cut', { cause: new SendError('connection', sent, 'cut') }));
+  return Promise.reject(new CliError('unreachable', 'cut', { cause: new HttpSendError('connection', sent, 'cut') }));
 }
 
 /** A list of droplets like those of the batch, created with it. */
@@ -372,7 +376,7 @@ describe('a request in doubt', () => {
     const { results, clock } = await create(api, ['a', 'b']);
     expect(statuses(results)).toBe('cc');
     expect(api.sent).toHaveLength(2);
-    expect(clock.slept.filter((ms) => ms === defaultBatchTimings.settleDelay)).not.toEqual([]);
+    expect(clock.slept.filter((ms) => ms === defaultBatchTimeLimits.settleDelay)).not.toEqual([]);
   });
 
   it('is sent three times at most, and then unknown', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { listenForInterruption } from '../../src/batch/batch-interruption.ts';
-import { readBatchNames, readDropletAttributes } from '../../src/batch/options/create-args.ts';
+import { listenForBatchInterruption } from '../../src/batch/batch-interruption.ts';
+import { readBatchDropletNames, readDropletAttributes } from '../../src/batch/options/create-args.ts';
 import { reportBatchEnd } from '../../src/batch/report/batch-end.ts';
-import { batchView } from '../../src/batch/report/batch-reporter.ts';
-import { dryRunRequests } from '../../src/batch/report/dry-run.ts';
+import { batchResultListView } from '../../src/batch/report/batch-reporter.ts';
+import { buildBatchDryRunRequests } from '../../src/batch/report/dry-run.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../src/batch/report/resume-command.ts';
 import { type RunBatchOptions, runBatch } from '../../src/batch/run-batch.ts';
-import { createWaitResults } from '../../src/batch/waiting/wait-results.ts';
+import { createDropletWaitResults } from '../../src/batch/waiting/wait-results.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -65,7 +65,7 @@ describe('a run of a batch', () => {
     const { state } = await ledgerFor(batchOf(['a']));
     const end = {
       state,
-      results: createWaitResults(),
+      results: createDropletWaitResults(),
       stopped: undefined,
       outputError: undefined,
       signal: 'SIGTERM',
@@ -81,7 +81,7 @@ describe('a run of a batch', () => {
 
 it('the first signal ends the sending, the second one the waiting', () => {
   const host = testHost();
-  const interruption = listenForInterruption(host, 60_000);
+  const interruption = listenForBatchInterruption(host, 60_000);
   host.signal('SIGINT');
   expect([interruption.ending.aborted, interruption.ended.aborted]).toEqual([true, false]);
   host.signal('SIGTERM');
@@ -100,14 +100,18 @@ it('the resume command repeats sizes, --wait, profile and servers', () => {
 
 it('names and attributes are read from arguments and options', async () => {
   const args = argsFrom({ size: ['s'], image: ['12'], set: ['ipv6=true'], names: ['c'] }, ['web-{1..2}']);
-  expect(await readBatchNames(ioOf(), args)).toEqual(['web-1', 'web-2', 'c']);
+  expect(await readBatchDropletNames(ioOf(), args)).toEqual(['web-1', 'web-2', 'c']);
   expect(readDropletAttributes(args)).toEqual({ size: 's', image: 12, extra: { ipv6: true } });
 });
 
 it('a dry run has one request for each group, with its curl command', () => {
   const attributes = { size: 's', image: 'i', extra: {} };
   const requests = [
-    ...dryRunRequests(['a', 'b', 'c'], attributes, { batchSize: 2, baseUrl: 'https://h', profileOptions: [] }),
+    ...buildBatchDryRunRequests(['a', 'b', 'c'], attributes, {
+      batchSize: 2,
+      baseUrl: 'https://h',
+      profileOptions: [],
+    }),
   ];
   expect(requests.map(({ body }) => body)).toEqual([
     { names: ['a', 'b'], size: 's', image: 'i' },
@@ -117,7 +121,7 @@ it('a dry run has one request for each group, with its curl command', () => {
 });
 
 it('the columns of a row are those of the contract', () => {
-  expect(batchView.columns.map(({ name }) => name)).toEqual([
+  expect(batchResultListView.columns.map(({ name }) => name)).toEqual([
     'Name',
     'Status',
     'ID',

@@ -1,22 +1,22 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ApiResponse } from '../../src/api/api-response.ts';
-import type { Api, ApiRequest } from '../../src/api/client.ts';
-import { createBatch } from '../../src/batch/create-batch.ts';
+import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
+import { createMissingDroplets } from '../../src/batch/create-batch.ts';
 import { type BatchState, createBatchState } from '../../src/batch/ledger/batch-state.ts';
 import { type Ledger, possiblySentRequestGroups } from '../../src/batch/ledger/ledger.ts';
 import {
-  type BatchEvent,
+  type BatchDescriptionEvent,
   decodeLedgerEvent,
   encodeLedgerEvent,
   type LedgerEvent,
 } from '../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../src/batch/lookup/droplet-lookup.ts';
-import { takeBaseline } from '../../src/batch/lookup/take-baseline.ts';
-import { defaultBatchTimings } from '../../src/batch/sending/batch-timings.ts';
-import { createSendLane } from '../../src/batch/sending/send-lane.ts';
+import { recordBatchBaseline } from '../../src/batch/lookup/take-baseline.ts';
+import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-timings.ts';
+import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { testResponse } from '../api/test-response.ts';
 
@@ -88,7 +88,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
   const world = createWorld(scenario);
   const { names, mark } = scenario;
   const attributes = { size: 's', image: 'i', extra: mark ? { tags: ['cloudctl-b'] } : {} };
-  const batch: BatchEvent = {
+  const batch: BatchDescriptionEvent = {
     event: 'batch',
     v: 1,
     id: 'b',
@@ -185,7 +185,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   };
   const clock = world.clockOf(process);
   const api = world.apiOf(process);
-  const line = createSendLane({
+  const line = createRateLimitedSender({
     api,
     loginHints: workLoginHints,
     clock,
@@ -198,7 +198,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     lane: line,
     lookup: createDropletLookup(line),
     clock,
-    timings: defaultBatchTimings,
+    timings: defaultBatchTimeLimits,
     ending,
     ended,
     loginHints: workLoginHints,
@@ -206,8 +206,15 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const { batchSize, concurrency, ahead } = scenario;
   const work = (async () => {
     for (const sending of left.sendings) await ledger.commit(sending);
-    await takeBaseline(means);
-    await createBatch({ ...means, batchSize, concurrency, ahead, timeout: 30_000, onSettled: async () => {} });
+    await recordBatchBaseline(means);
+    await createMissingDroplets({
+      ...means,
+      batchSize,
+      concurrency,
+      ahead,
+      timeout: 30_000,
+      onSettled: async () => {},
+    });
   })();
   const settled = work.catch((error: unknown) => {
     if (!(error instanceof CliError || error instanceof Death)) throw error;
@@ -315,7 +322,7 @@ function createWorld(scenario: Scenario) {
   return {
     made,
     posts: () => posts,
-    apiOf: (owner: Process): Api => ({
+    apiOf: (owner: Process): ApiClient => ({
       baseOrigin: 'https://api.example',
       success: () => Promise.reject(new Error('not used')),
       json: () => Promise.reject(new Error('not used')),
@@ -367,7 +374,7 @@ function view({ id, name, at, tags }: Made): object {
 }
 
 function lost(sent: boolean): CliError {
-  return new CliError('unreachable', 'cut', { cause: new SendError('connection', sent, 'cut') });
+  return new CliError('unreachable', 'cut', { cause: new HttpSendError('connection', sent, 'cut') });
 }
 
 function never(): Promise<never> {

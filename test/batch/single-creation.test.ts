@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isCreationProven } from '../../src/batch/single-creation.ts';
+import { isDropletCreationProven } from '../../src/batch/single-creation.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
@@ -85,7 +85,7 @@ describe('a plain creation of one name', () => {
 });
 
 it('a droplet without an action may have been found by a lookup: it is not proven', () => {
-  expect(isCreationProven({ name: 'a', status: 'created', id: 1 })).toBe(false);
-  expect(isCreationProven({ name: 'a', status: 'created', id: 1, action_id: 2 })).toBe(true);
-  expect(isCreationProven({ name: 'a', status: 'unknown', error: 'x' })).toBe(false);
+  expect(isDropletCreationProven({ name: 'a', status: 'created', id: 1 })).toBe(false);
+  expect(isDropletCreationProven({ name: 'a', status: 'created', id: 1, action_id: 2 })).toBe(true);
+  expect(isDropletCreationProven({ name: 'a', status: 'unknown', error: 'x' })).toBe(false);
 });

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { columnsFromRows, pickColumns, rowObject, toTableCell } from '../../src/cli/columns.ts';
+import {
+  buildOutputRowObject,
+  deriveOutputColumnsFromRows,
+  pickOutputColumns,
+  toTableCellValue,
+} from '../../src/cli/columns.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { thrownText } from './error-text.ts';
 
@@ -17,39 +22,42 @@ const known = [
 const names = (columns: readonly { readonly name: string }[]) => columns.map(({ name }) => name);
 
 test('without --format all columns are printed except the extra ones', () => {
-  expect(names(pickColumns(known, undefined))).toEqual(['ID', 'Name']);
-  expect(names(pickColumns(known, []))).toEqual(['ID', 'Name']);
+  expect(names(pickOutputColumns(known, undefined))).toEqual(['ID', 'Name']);
+  expect(names(pickOutputColumns(known, []))).toEqual(['ID', 'Name']);
 });
 
 test('a choice is in its own order, and case does not matter', () => {
-  expect(names(pickColumns(known, ['length', 'ID']))).toEqual(['Length', 'ID']);
+  expect(names(pickOutputColumns(known, ['length', 'ID']))).toEqual(['Length', 'ID']);
 });
 
 test('an unknown column is a usage error that lists the known ones', () => {
-  const text = thrownText(() => pickColumns(known, ['Nmae']));
+  const text = thrownText(() => pickOutputColumns(known, ['Nmae']));
   expect(text).toContain('ID, Name, Length');
   expect(text).toContain('`--format Name`');
   expectGolden('errors', text);
 });
 
 test('picked columns become an object with their names as keys', () => {
-  expect(rowObject({ id: 1, name: 'a' }, pickColumns(known, ['name', 'id']))).toEqual({ Name: 'a', ID: 1 });
+  expect(buildOutputRowObject({ id: 1, name: 'a' }, pickOutputColumns(known, ['name', 'id']))).toEqual({
+    Name: 'a',
+    ID: 1,
+  });
 });
 
 test('the columns of unknown data are its keys in the order they are met', () => {
-  const columns = columnsFromRows([{ b: 1 }, { a: [1], b: null }]);
+  const columns = deriveOutputColumnsFromRows([{ b: 1 }, { a: [1], b: null }]);
   expect(names(columns)).toEqual(['b', 'a']);
   expect(columns.map(({ value }) => value({ a: [1], b: null }))).toEqual([null, '[1]']);
-  expect(columnsFromRows([{ toString: 1 }]).map(({ value }) => value({}))).toEqual([undefined]);
+  expect(deriveOutputColumnsFromRows([{ toString: 1 }]).map(({ value }) => value({}))).toEqual([undefined]);
 });
 
 test('a cell is a scalar or JSON', () => {
   expect([
-    toTableCell('x'),
-    toTableCell(1),
-    toTableCell(false),
-    toTableCell(null),
-    toTableCell(undefined),
-    toTableCell({ a: 1 }),
+    toTableCellValue('x'),
+    toTableCellValue(1),
+    toTableCellValue(false),
+    toTableCellValue(null),
+    toTableCellValue(undefined),
+    toTableCellValue({ a: 1 }),
   ]).toEqual(['x', 1, false, null, undefined, '{"a":1}']);
 });

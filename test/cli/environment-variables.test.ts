@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { environmentVariables } from '../../src/cli/environment-variables.ts';
+import { environmentVariableSpecs } from '../../src/cli/environment-variables.ts';
 import { globalOptions } from '../../src/cli/global-options.ts';
 
 test('every variable is listed once, with what it does', () => {
-  const names = environmentVariables.flatMap(({ name }) => name.split(', '));
+  const names = environmentVariableSpecs.flatMap(({ name }) => name.split(', '));
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[A-Z_]+$/);
-  for (const { description } of environmentVariables) expect(description).not.toBe('');
+  for (const { description } of environmentVariableSpecs) expect(description).not.toBe('');
 });
 
 test('a variable that stands for a global option names one that exists', () => {
   const options = globalOptions.map(({ name }) => `same as --${name}`);
-  const said = environmentVariables
+  const said = environmentVariableSpecs
     .filter(({ commands }) => commands === undefined)
     .map(({ description }) => description)
     .filter((text) => /^same as --[a-z-]+$/.test(text));

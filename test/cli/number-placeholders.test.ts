@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 import { replaceExactNumbers } from '../../src/cli/number-placeholders.ts';
-import { parseExact, stringifyExact } from '../../src/exact.ts';
+import { parseExactJsonOrThrow, stringifyExact } from '../../src/exact.ts';
 
 const list = `[{"id":9007199254740993,"name":"b"},{"id":9007199254740992,"name":"a","size":{"price":1.50}},{"id":7,"name":"c"},{"id":9007199254740995}]`;
 
 async function queried(json: string, expression: string): Promise<string | undefined> {
-  return stringifyExact((await compileJmespath(expression))(parseExact(json)));
+  return stringifyExact((await compileJmespath(expression))(parseExactJsonOrThrow(json)));
 }
 
 describe('a query that only passes numbers on leaves their digits', () => {
@@ -37,7 +37,7 @@ test('below nothing as well', async () => {
 });
 
 test('rows that were chosen are the rows that were there', async () => {
-  const rows = parseExact(list);
+  const rows = parseExactJsonOrThrow(list);
   const chosen = (await compileJmespath("[?name=='b'] | [0]"))(rows);
   expect(Array.isArray(rows) && rows[0] === chosen).toBe(true);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
-import { createOutput, type OutputOptions } from '../../src/cli/output.ts';
+import { type CommandOutputOptions, createCommandOutput } from '../../src/cli/output.ts';
 import type { OutputFormat } from '../../src/cli/print-presented.ts';
 import { usageError } from '../../src/errors.ts';
-import { maxTextLength } from '../../src/sanitize/terminal-text.ts';
+import { maxSanitizedTextLength } from '../../src/sanitize/terminal-text.ts';
 import { fakeSink } from './sink.ts';
 
 interface Droplet {
@@ -33,20 +33,20 @@ async function* pages(rows: readonly Droplet[], fault?: Error): AsyncGenerator<D
   if (fault !== undefined) throw fault;
 }
 
-function outputOf(options: Partial<OutputOptions> & { readonly format: OutputFormat }, columns?: number) {
+function outputOf(options: Partial<CommandOutputOptions> & { readonly format: OutputFormat }, columns?: number) {
   const stdout = fakeSink(columns);
   const stderr = fakeSink();
   return {
     stdout,
     stderr,
-    output: createOutput({ stdout, stderr, header: true, quiet: false, ...uncolored, ...options }),
+    output: createCommandOutput({ stdout, stderr, header: true, quiet: false, ...uncolored, ...options }),
   };
 }
 
 async function listed(
   format: OutputFormat,
   rows: readonly Droplet[],
-  options: Partial<OutputOptions> = {},
+  options: Partial<CommandOutputOptions> = {},
   columns?: number,
 ): Promise<string> {
   const { output, stdout, stderr } = outputOf({ format, ...options }, columns);
@@ -140,7 +140,7 @@ test('ndjson waits for a slow reader', async () => {
       yield row;
     }
   })();
-  const done = createOutput({
+  const done = createCommandOutput({
     stdout,
     stderr: fakeSink(),
     header: true,
@@ -256,7 +256,7 @@ test('a note keeps 4,000 characters, or as many as the caller allows', async () 
   const long = 'x'.repeat(5_000);
   await output.note(long);
   expect(stderr.text()).toHaveLength(4_001);
-  await output.note(long, maxTextLength);
+  await output.note(long, maxSanitizedTextLength);
   expect(stderr.text()).toHaveLength(4_001 + 5_001);
 });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createPagedPrint } from '../../src/cli/paged-print.ts';
-import type { Environment, RunningPager, SignalName } from '../../src/platform/host.ts';
+import { createPagerPrinter } from '../../src/cli/paged-print.ts';
+import type { ProcessEnvironment, RunningPager, SignalName } from '../../src/platform/host.ts';
 import { fakeSink } from './sink.ts';
 
 interface FakePager {
@@ -18,7 +18,7 @@ function terminalWith({
 }: {
   readonly hasRows?: boolean;
   readonly columns?: number;
-  readonly env?: Environment;
+  readonly env?: ProcessEnvironment;
   readonly noPager?: boolean;
   readonly hasRun?: boolean;
 }) {
@@ -53,7 +53,7 @@ function terminalWith({
     },
   };
   const host = { env, platform: 'linux' as const, signals, startPager };
-  const paged = createPagedPrint({ host, stdout, noPager });
+  const paged = createPagerPrinter({ host, stdout, noPager });
   const print = (...parts: string[]) =>
     paged(async (sink) => {
       for (const part of parts) await sink.write(part);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseArgs, splitList } from '../../src/cli/parse-args.ts';
+import { parseArgs, splitCommaSeparatedValues } from '../../src/cli/parse-args.ts';
 
 const options = [
   { name: 'names', valueName: 'LIST', multiple: 'list', description: '' },
@@ -46,5 +46,5 @@ test.each([
   ['a,,b', ['a', '', 'b']],
   ['', ['']],
 ])('%s is split into %j', (text, expected) => {
-  expect(splitList(text)).toEqual(expected);
+  expect(splitCommaSeparatedValues(text)).toEqual(expected);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import {
-  missingValueError,
+  missingOptionValueError,
   optionValueError,
   positionalsError,
   unknownCommandError,
@@ -90,7 +90,7 @@ test.each(['-', '-1', '-.5', '', 'a'])('%j is a value', (value) => {
 });
 
 test('the error of a missing value names the option and its placeholder', () => {
-  const error = missingValueError(names);
+  const error = missingOptionValueError(names);
   expect(error.hint).toContain('`--names LIST`');
   expectGolden('errors', errorText(error));
 });

@@ -1,13 +1,23 @@
 import { expect, test } from 'vitest';
-import { presentObject, presentResult, presentRows } from '../../src/cli/present.ts';
+import { prepareObjectForOutput, prepareQueryResultForOutput, prepareRowsForOutput } from '../../src/cli/present.ts';
 
 const row = { a: 1, b: 'x' };
 const view = { columns: [{ name: 'A', value: (value: typeof row) => value.a }] };
 
 test('rows keep their data beside their cells', () => {
-  expect(presentRows([row], view, undefined)).toMatchObject({ kind: 'rows', names: ['A'], cells: [[1]], data: [row] });
-  expect(presentRows([row], view, ['a'])).toMatchObject({ data: [{ A: 1 }] });
-  expect(presentObject(row, view, undefined)).toMatchObject({ kind: 'object', names: ['A'], cells: [1], data: row });
+  expect(prepareRowsForOutput([row], view, undefined)).toMatchObject({
+    kind: 'rows',
+    names: ['A'],
+    cells: [[1]],
+    data: [row],
+  });
+  expect(prepareRowsForOutput([row], view, ['a'])).toMatchObject({ data: [{ A: 1 }] });
+  expect(prepareObjectForOutput(row, view, undefined)).toMatchObject({
+    kind: 'object',
+    names: ['A'],
+    cells: [1],
+    data: row,
+  });
 });
 
 test.each([
@@ -17,7 +27,7 @@ test.each([
   [{ z: 1 }, 'object', ['z']],
   [[], 'rows', ['A']],
 ] as const)('%j is shown by the columns it has', (result, kind, names) => {
-  expect(presentResult(result, view, [row], undefined)).toMatchObject({ kind, names });
+  expect(prepareQueryResultForOutput(result, view, [row], undefined)).toMatchObject({ kind, names });
 });
 
 test.each([
@@ -27,5 +37,5 @@ test.each([
   ['text', { kind: 'value', cell: 'text' }],
   [null, { kind: 'value', cell: null }],
 ])('%j has no columns', (result, expected) => {
-  expect(presentResult(result, view, [row], undefined)).toMatchObject(expected);
+  expect(prepareQueryResultForOutput(result, view, [row], undefined)).toMatchObject(expected);
 });

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { printableInput } from '../../src/cli/printable-input.ts';
+import { shortenInputForError } from '../../src/cli/printable-input.ts';
 
 test('of a URL only its scheme and host are repeated', () => {
-  expect(printableInput('postgres://user:secret@db.example:5432/app?password=x')).toBe('postgres://db.example:5432…');
-  expect(printableInput('https://host/callback?code=abc#access_token=t')).toBe('https://host…');
-  expect(printableInput('droplts')).toBe('droplts');
+  expect(shortenInputForError('postgres://user:secret@db.example:5432/app?password=x')).toBe(
+    'postgres://db.example:5432…',
+  );
+  expect(shortenInputForError('https://host/callback?code=abc#access_token=t')).toBe('https://host…');
+  expect(shortenInputForError('droplts')).toBe('droplts');
 });

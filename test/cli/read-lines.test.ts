@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readLines } from '../../src/cli/read-lines.ts';
+import { readTerminalLines } from '../../src/cli/read-lines.ts';
 import { keyboard } from './keyboard.ts';
 
 function reading(terminal = keyboard()) {
@@ -8,7 +8,7 @@ function reading(terminal = keyboard()) {
   const onInterrupt = () => {
     interrupts += 1;
   };
-  const lines = readLines({ ...terminal.streams, onInterrupt }, controller.signal);
+  const lines = readTerminalLines({ ...terminal.streams, onInterrupt }, controller.signal);
   return { terminal, controller, lines, interrupts: () => interrupts };
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { replacementsOf } from '../../src/cli/replacements-of.ts';
+import { buildCommandReplacements } from '../../src/cli/replacements-of.ts';
 
 test('each word has the same replacement', () => {
-  expect(replacementsOf('cloudctl auth list', ['profile', 'profiles'])).toEqual({
+  expect(buildCommandReplacements('cloudctl auth list', ['profile', 'profiles'])).toEqual({
     profile: 'cloudctl auth list',
     profiles: 'cloudctl auth list',
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createTerminalCells, relativeTime } from '../../src/cli/terminal-cells.ts';
+import { createTerminalCellFormatter, relativeTime } from '../../src/cli/terminal-cells.ts';
 
 const now = Date.parse('2026-03-10T12:00:00Z');
 
@@ -20,8 +20,8 @@ test.each([
 
 test('only a terminal gets relative times, and only columns with a kind are changed', async () => {
   const time = '2026-03-10T11:00:00Z';
-  const terminal = await createTerminalCells({ isTerminal: true, color: true, now: () => now });
-  const pipe = await createTerminalCells({ isTerminal: false, color: false, now: () => now });
+  const terminal = await createTerminalCellFormatter({ isTerminal: true, color: true, now: () => now });
+  const pipe = await createTerminalCellFormatter({ isTerminal: false, color: false, now: () => now });
   expect(terminal.text(time, { kind: 'time' })).toBe('1 h ago');
   expect(terminal.text(time, undefined)).toBe(time);
   expect(pipe.text(time, { kind: 'time' })).toBe(time);
@@ -38,7 +38,7 @@ test('a cell has its link where the terminal shows links', async () => {
   const link = (cell: unknown) => (cell === 7 ? 'https://cloud.example/7' : undefined);
   const options = { isTerminal: true, color: false, now: () => now };
   const [linked, plain] = await Promise.all(
-    [true, false].map((hyperlinks) => createTerminalCells({ ...options, hyperlinks })),
+    [true, false].map((hyperlinks) => createTerminalCellFormatter({ ...options, hyperlinks })),
   );
   expect(linked?.style('7', { link }, 7)).toBe('\u001b]8;;https://cloud.example/7\u001b\\7\u001b]8;;\u001b\\');
   expect(linked?.style('8', { link }, 8)).toBe('8');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
-  collectTableRows,
-  type RowPages,
+  collectOutputTableRows,
+  type OutputRowPages,
   streamCsv,
   streamNdjson,
   writeBufferedJson,
@@ -16,7 +16,7 @@ const picked = [{ name: 'ID', value: ({ id }: Row) => id }];
 
 /** Two pages, and what was written before the second was asked for. */
 function listing(written: string[], seen: { first?: string }) {
-  async function* pages(): RowPages<Row> {
+  async function* pages(): OutputRowPages<Row> {
     yield { rows: () => [{ id: 1 }, { id: 2 }], lines: () => Buffer.from('{"id":1.0}\n{"id":2}\n') };
     seen.first = written.join('');
     yield { rows: () => [{ id: 3 }] };
@@ -60,7 +60,7 @@ it.each([
 
 it.each([writeBufferedJson, writeBufferedYaml])('%o of nothing is an empty array', async (hold) => {
   const written: string[] = [];
-  async function* none(): RowPages<Row> {
+  async function* none(): OutputRowPages<Row> {
     yield { rows: () => [] };
   }
   await hold(none(), listing(written, {}).options);
@@ -69,5 +69,5 @@ it.each([writeBufferedJson, writeBufferedYaml])('%o of nothing is an empty array
 
 it('a table keeps cells and no rows', async () => {
   const { pages, options } = listing([], {});
-  expect(await collectTableRows(pages, options)).toEqual([[1], [2], [3]]);
+  expect(await collectOutputTableRows(pages, options)).toEqual([[1], [2], [3]]);
 });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { DoctorReport } from '../../src/doctor/doctor-finding.ts';
-import { tryAcquireLock } from '../../src/platform/file-lock.ts';
-import { encodeRecord } from '../../src/session/credential-record.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
+import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileOf, seedSession } from '../fixtures/session.ts';
@@ -63,7 +63,7 @@ describe('cloudctl doctor', () => {
     const observed = async () => (await report(host)).findings.find(({ id }) => id === 'state-folder');
     const works = `${place.folder}: locks work`;
     expect(await observed()).toEqual({ id: 'state-folder', status: 'ok', observed: works });
-    const held = tryAcquireLock(place.lock);
+    const held = tryAcquireFileLock(place.lock);
     onTestFinished(() => held?.release());
     expect(await observed()).toMatchObject({
       status: 'ok',
@@ -75,7 +75,9 @@ describe('cloudctl doctor', () => {
     const [host, sandbox] = [testHost({ env: secrets }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { scope: 'read write' });
     const { refreshToken: _none, ...bare } = record;
-    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+    await createFileCredentialStore(place).withItems((items) =>
+      items.write('credential', encodeCredentialRecord(bare)),
+    );
     host.clock.advance(31 * 86_400_000);
     const findings = (await runCloudctl(host, ['doctor', '-o', 'json'])).json<DoctorReport>().findings;
     expect(findings.find(({ id }) => id === 'session')).toMatchObject({

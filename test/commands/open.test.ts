@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordSandbox } from '../../src/config/sandbox-connection.ts';
+import { recordStartedSandbox } from '../../src/config/sandbox-connection.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
@@ -10,7 +10,7 @@ async function onSandbox() {
   const sandbox = await sandboxFor();
   const host = testHost({ env: { DISPLAY: ':0' } });
   await seedSession(host, sandbox, { user: TOMAS });
-  recordSandbox(host.folders.state, sandbox.ready);
+  recordStartedSandbox(host.folders.state, sandbox.ready);
   return { sandbox, host, panel: sandbox.ready.panel_url };
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
-import { encodeRecord } from '../../src/session/credential-record.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
@@ -98,7 +98,7 @@ it('a session without a refresh token that has ended names the login', async () 
   const [host, sandbox] = [testHost(), await sandboxFor()];
   const { record, place } = await seedSession(host, sandbox);
   const { refreshToken: _none, ...bare } = record;
-  await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+  await createFileCredentialStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
   host.clock.advance(31 * day);
   expect(await shownBy(host)).toMatchObject({
     state: 'needs_login',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   configPath,
-  readConfig,
+  readConfigFile,
   removeProfile,
   writeCurrentProfile,
   writeProfile,
@@ -17,8 +17,8 @@ function written(folder: string): unknown {
 describe('config.json', () => {
   it('that is not there is an empty configuration', () => {
     const { folders } = testHost();
-    expect(readConfig(folders.config)).toMatchObject({ current: undefined, raw: {} });
-    expect(readConfig(folders.config).profiles.size).toBe(0);
+    expect(readConfigFile(folders.config)).toMatchObject({ current: undefined, raw: {} });
+    expect(readConfigFile(folders.config).profiles.size).toBe(0);
   });
 
   it('gives the profiles decoded', () => {
@@ -29,7 +29,7 @@ describe('config.json', () => {
         work: { auth_url: 'https://Cloud.example/', pkce: false, callback_urls: ['http://127.0.0.1:1234/cb'] },
       },
     });
-    const config = readConfig(host.folders.config);
+    const config = readConfigFile(host.folders.config);
     expect(config.current).toBe('work');
     expect(config.profiles.get('work')).toEqual({
       auth_url: 'https://cloud.example',
@@ -42,8 +42,8 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig('\uFEFF{"current": "work", "profiles": {"work": {"scope": "read"}}}');
     const { config: folder } = host.folders;
-    expect(readConfig(folder).profiles.get('work')).toEqual({ scope: 'read' });
-    writeCurrentProfile(folder, readConfig(folder), 'work');
+    expect(readConfigFile(folder).profiles.get('work')).toEqual({ scope: 'read' });
+    writeCurrentProfile(folder, readConfigFile(folder), 'work');
     expect(written(folder)).toEqual({ current: 'work', profiles: { work: { scope: 'read' } } });
   });
 
@@ -51,8 +51,8 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig({ version: 9, profiles: { work: { later: { deep: [1] }, scope: 'read' }, other: { later: 1 } } });
     const { config: folder } = host.folders;
-    writeProfile(folder, readConfig(folder), 'work', { flow: 'code' }, 'work');
-    writeCurrentProfile(folder, readConfig(folder), 'other');
+    writeProfile(folder, readConfigFile(folder), 'work', { flow: 'code' }, 'work');
+    writeCurrentProfile(folder, readConfigFile(folder), 'other');
     expect(written(folder)).toEqual({
       version: 9,
       current: 'other',
@@ -64,15 +64,15 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig({ later: 1, current: 'work', profiles: { work: {}, other: { later: 2 }, third: {} } });
     const { config: folder } = host.folders;
-    removeProfile(folder, readConfig(folder), 'third');
+    removeProfile(folder, readConfigFile(folder), 'third');
     expect(written(folder)).toEqual({ later: 1, current: 'work', profiles: { work: {}, other: { later: 2 } } });
-    removeProfile(folder, readConfig(folder), 'work');
+    removeProfile(folder, readConfigFile(folder), 'work');
     expect(written(folder)).toEqual({ later: 1, profiles: { other: { later: 2 } } });
   });
 
   it('is written for this user alone, in a folder for this user alone', () => {
     const { folders } = testHost();
-    writeProfile(folders.config, readConfig(folders.config), 'work', { scope: 'read' });
+    writeProfile(folders.config, readConfigFile(folders.config), 'work', { scope: 'read' });
     expect(statSync(configPath(folders.config)).mode & 0o777).toBe(0o600);
     expect(statSync(folders.config).mode & 0o777).toBe(0o700);
     expect(readFileSync(configPath(folders.config), 'utf8')).toMatch(/^\{\n {2}"profiles"[\s\S]*\}\n$/);
@@ -82,7 +82,7 @@ describe('config.json', () => {
     const host = testHost();
     host.writeConfig({ profiles: { work: {} } });
     const { config: folder } = host.folders;
-    const config = readConfig(folder);
+    const config = readConfigFile(folder);
     rmSync(configPath(folder));
     mkdirSync(configPath(folder));
     expect(() => writeCurrentProfile(folder, config, 'work')).toThrow(
@@ -97,7 +97,7 @@ describe('config.json', () => {
   it('that is a folder is an error with its path', () => {
     const { folders } = testHost();
     mkdirSync(join(folders.config, 'config.json'), { recursive: true });
-    expect(() => readConfig(folders.config)).toThrow(
+    expect(() => readConfigFile(folders.config)).toThrow(
       expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining('config.json') }),
     );
   });

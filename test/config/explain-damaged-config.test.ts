@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { configPath, DamagedConfigError, readConfig } from '../../src/config/config-file.ts';
+import { configPath, DamagedConfigError, readConfigFile } from '../../src/config/config-file.ts';
 import { explainDamagedConfig } from '../../src/config/explain-damaged-config.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -9,7 +9,7 @@ async function reported(text: string): Promise<{ readonly message: string; reado
   const host = testHost();
   host.writeConfig(text);
   try {
-    readConfig(host.folders.config);
+    readConfigFile(host.folders.config);
   } catch (thrown) {
     if (!(thrown instanceof DamagedConfigError)) throw thrown;
     const error = await explainDamagedConfig(thrown);

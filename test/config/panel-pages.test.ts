@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findPanelPages } from '../../src/config/panel-pages.ts';
-import { recordSandbox } from '../../src/config/sandbox-connection.ts';
+import { recordStartedSandbox } from '../../src/config/sandbox-connection.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const sandbox = {
@@ -18,7 +18,7 @@ const sandbox = {
 
 it('a sandbox of this machine has pages; what is in an address is encoded', () => {
   const { state } = testHost().folders;
-  recordSandbox(state, sandbox);
+  recordStartedSandbox(state, sandbox);
   const pages = findPanelPages(state, sandbox.auth_url);
   expect(pages?.home).toBe(sandbox.panel_url);
   expect(pages?.page('timeline')).toBe(`${sandbox.panel_url}/timeline`);
@@ -31,7 +31,7 @@ it('other servers, addresses that are not http and damaged records have none', (
   const { state } = testHost().folders;
   expect(findPanelPages(state, sandbox.auth_url)).toBeUndefined();
   for (const panel_url of ['javascript:alert(1)', 'nonsense']) {
-    recordSandbox(state, { ...sandbox, panel_url });
+    recordStartedSandbox(state, { ...sandbox, panel_url });
     expect(findPanelPages(state, sandbox.auth_url)).toBeUndefined();
   }
   expect(findPanelPages(state, 'https://cloud.example')).toBeUndefined();

@@ -5,8 +5,8 @@ import {
   forgetSandbox,
   readKnownSandboxes,
   readLastSandbox,
-  recordSandbox,
-  resolveSandboxAdmin,
+  recordStartedSandbox,
+  resolveSandboxAdminAccess,
   type SandboxConnection,
 } from '../../src/config/sandbox-connection.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -25,7 +25,7 @@ const place: SandboxConnection = {
 describe('the sandbox started last', () => {
   it('is remembered for this user alone, with nothing but its addresses and secrets', () => {
     const { state } = testHost().folders;
-    recordSandbox(state, Object.assign({ users: ['maya'] }, place));
+    recordStartedSandbox(state, Object.assign({ users: ['maya'] }, place));
     expect(readLastSandbox(state)).toEqual(place);
     expect(statSync(join(state, 'sandbox.json')).mode & 0o777).toBe(0o600);
   });
@@ -33,20 +33,20 @@ describe('the sandbox started last', () => {
   it('is not read from a file that others can read, or read or written through a link', () => {
     const { state } = testHost().folders;
     const path = join(state, 'sandbox.json');
-    recordSandbox(state, place);
+    recordStartedSandbox(state, place);
     chmodSync(path, 0o644);
     expect(() => readLastSandbox(state)).toThrow(path);
     chmodSync(path, 0o600);
     renameSync(path, join(state, 'planted'));
     symlinkSync(join(state, 'planted'), path);
     expect(() => readLastSandbox(state)).toThrow(path);
-    expect(() => recordSandbox(state, { ...place, admin_token: 'admin-2' })).toThrow(path);
+    expect(() => recordStartedSandbox(state, { ...place, admin_token: 'admin-2' })).toThrow(path);
     expect(readFileSync(join(state, 'planted'), 'utf8')).not.toContain('admin-2');
   });
 
   it('is forgotten when it ends, unless another was started since', () => {
     const { state } = testHost().folders;
-    recordSandbox(state, { ...place, admin_token: 'admin-2' });
+    recordStartedSandbox(state, { ...place, admin_token: 'admin-2' });
     forgetSandbox(state, place);
     expect(readLastSandbox(state)?.admin_token).toBe('admin-2');
     forgetSandbox(state, { ...place, admin_token: 'admin-2' });
@@ -58,7 +58,7 @@ describe('the sandbox started last', () => {
     const first = { ...place, admin_url: 'http://127.0.0.1:1001' };
     const second = { ...place, admin_url: 'http://127.0.0.1:1002' };
     const third = { ...place, admin_url: 'http://127.0.0.1:1003' };
-    for (const one of [first, second, third]) recordSandbox(state, one);
+    for (const one of [first, second, third]) recordStartedSandbox(state, one);
     expect(readKnownSandboxes(state)).toEqual([third, second, first]);
     forgetSandbox(state, second);
     expect(readLastSandbox(state)).toEqual(third);
@@ -71,8 +71,8 @@ describe('the sandbox started last', () => {
 
   it('that is written down once more stands there once, with its new values', () => {
     const { state } = testHost().folders;
-    recordSandbox(state, place);
-    recordSandbox(state, { ...place, client_id: 'other' });
+    recordStartedSandbox(state, place);
+    recordStartedSandbox(state, { ...place, client_id: 'other' });
     expect(readKnownSandboxes(state)).toEqual([{ ...place, client_id: 'other' }]);
   });
 
@@ -97,21 +97,21 @@ describe('the admin of the sandbox to talk to', () => {
     ['another address in the environment', undefined, { CLOUDCTL_SANDBOX_ADMIN_URL: typed }, undefined],
   ])('is found by %s', (_how, adminUrl, environment, expected) => {
     const { state } = testHost().folders;
-    recordSandbox(state, place);
-    expect(resolveSandboxAdmin(state, environment, adminUrl)).toEqual(expected);
+    recordStartedSandbox(state, place);
+    expect(resolveSandboxAdminAccess(state, environment, adminUrl)).toEqual(expected);
   });
 
   it('is nobody when none was started', () => {
-    expect(resolveSandboxAdmin(testHost().folders.state, {}, undefined)).toBeUndefined();
+    expect(resolveSandboxAdminAccess(testHost().folders.state, {}, undefined)).toBeUndefined();
   });
 
   it.each(['http://evil.example', 'ftp://127.0.0.1', 'https://x/y', '127.0.0.1:9', ''])(
     'is not looked for at %j, and no token goes there',
     (url) => {
       const { state } = testHost().folders;
-      expect(() => resolveSandboxAdmin(state, env, url)).toThrow(/^--admin-url is /);
+      expect(() => resolveSandboxAdminAccess(state, env, url)).toThrow(/^--admin-url is /);
       if (url === '') return;
-      expect(() => resolveSandboxAdmin(state, { ...env, CLOUDCTL_SANDBOX_ADMIN_URL: url }, undefined)).toThrow(
+      expect(() => resolveSandboxAdminAccess(state, { ...env, CLOUDCTL_SANDBOX_ADMIN_URL: url }, undefined)).toThrow(
         /^CLOUDCTL_SANDBOX_ADMIN_URL is /,
       );
     },

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/config/config-file.ts';
 import { type ProfileKey, profileKeys } from '../../src/config/profile.ts';
 import {
-  nonEmptyVariable,
-  profileOption,
+  formatProfileOption,
   profileReference,
+  readNonEmptyEnvironmentValue,
   requireKnownProfile,
-  resolveSettings,
+  resolveProfileSettings,
 } from '../../src/config/settings.ts';
 import { thrownText } from '../cli/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -49,22 +49,24 @@ describe.each(keys)('%s', (key, [option, env, profile]) => {
   const options = { [key]: { option: '--x', text: option } };
 
   it('comes from the option first', () => {
-    expect(resolveSettings({ env: environment, config, overrides: options }).values[key]).toEqual(parsed(key, option));
+    expect(resolveProfileSettings({ env: environment, config, overrides: options }).values[key]).toEqual(
+      parsed(key, option),
+    );
   });
 
   it('comes from the environment next, if it has a variable', () => {
     const expected = parsed(key, variable === undefined ? profile : env);
-    expect(resolveSettings({ env: environment, config }).values[key]).toEqual(expected);
+    expect(resolveProfileSettings({ env: environment, config }).values[key]).toEqual(expected);
   });
 
   it('comes from the profile last', () => {
-    expect(resolveSettings({ env: {}, config }).values[key]).toEqual(parsed(key, profile));
+    expect(resolveProfileSettings({ env: {}, config }).values[key]).toEqual(parsed(key, profile));
     const empty = variable === undefined ? {} : { [variable]: '' };
-    expect(resolveSettings({ env: empty, config }).values[key]).toEqual(parsed(key, profile));
+    expect(resolveProfileSettings({ env: empty, config }).values[key]).toEqual(parsed(key, profile));
   });
 
   it('is absent otherwise', () => {
-    expect(resolveSettings({ env: {}, config: configOf() }).values).not.toHaveProperty(key);
+    expect(resolveProfileSettings({ env: {}, config: configOf() }).values).not.toHaveProperty(key);
   });
 });
 
@@ -79,18 +81,18 @@ describe('the profile in use', () => {
     [{ env: {}, config: configOf() }, 'default', false, false],
     [{ profile: 'nope', env: {}, config }, 'nope', false, true],
   ])('%# is %s', (input, profileName, isProfileStored, isProfileNamed) => {
-    expect(resolveSettings(input)).toMatchObject({ profileName, isProfileStored, isProfileNamed });
+    expect(resolveProfileSettings(input)).toMatchObject({ profileName, isProfileStored, isProfileNamed });
   });
 
   it.each(['No', 'a/../b', '', ' ', 'x'.repeat(65)])('named %j is refused', (profile) => {
     expectGolden(
       'config',
-      thrownText(() => resolveSettings({ profile, env: {}, config })),
+      thrownText(() => resolveProfileSettings({ profile, env: {}, config })),
     );
   });
 
   it('that is named but not stored is profile_unknown, with the stored ones', () => {
-    const settings = resolveSettings({ profile: 'nope', env: {}, config });
+    const settings = resolveProfileSettings({ profile: 'nope', env: {}, config });
     const text = thrownText(() => requireKnownProfile(settings, config));
     expect(text).toMatch(/^profile_unknown \(exit 2\)/);
     expect(text).toContain('work, home');
@@ -99,8 +101,8 @@ describe('the profile in use', () => {
   });
 
   it('that is known, or not named at all, is fine', () => {
-    requireKnownProfile(resolveSettings({ env: {}, config }), config);
-    requireKnownProfile(resolveSettings({ env: {}, config: configOf() }), configOf());
+    requireKnownProfile(resolveProfileSettings({ env: {}, config }), config);
+    requireKnownProfile(resolveProfileSettings({ env: {}, config: configOf() }), configOf());
   });
 });
 
@@ -111,7 +113,7 @@ describe('a wrong value', () => {
     [{}, { CLOUDCTL_FLOW: 'x' }],
     [{}, { CLOUDCTL_ACCESS_TOKEN: 'two words' }],
   ])('is reported with its option or variable: %#', (options, env) => {
-    const text = thrownText(() => resolveSettings({ env, config: configOf(), overrides: options }));
+    const text = thrownText(() => resolveProfileSettings({ env, config: configOf(), overrides: options }));
     expect(text).toMatch(/^usage \(exit 2\)/);
     expect(text).not.toContain('hunter2');
     expectGolden('config', text);
@@ -119,26 +121,26 @@ describe('a wrong value', () => {
 
   it('is ignored where an option has precedence', () => {
     const options = { flow: { option: '--flow', text: 'code' } };
-    expect(resolveSettings({ env: { CLOUDCTL_FLOW: 'x' }, config: configOf(), overrides: options }).values.flow).toBe(
-      'code',
-    );
+    expect(
+      resolveProfileSettings({ env: { CLOUDCTL_FLOW: 'x' }, config: configOf(), overrides: options }).values.flow,
+    ).toBe('code');
   });
 });
 
 it('secrets of the environment do not print', () => {
   const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2', CLOUDCTL_ACCESS_TOKEN: 'hunter3' };
-  const settings = resolveSettings({ env, config: configOf() });
+  const settings = resolveProfileSettings({ env, config: configOf() });
   expect(settings.clientSecret?.reveal()).toBe('hunter2');
   expect(settings.accessToken?.reveal()).toBe('hunter3');
   expect(JSON.stringify(settings)).not.toContain('hunter');
 });
 
 it('an empty variable counts as not set', () => {
-  expect([nonEmptyVariable(undefined), nonEmptyVariable(''), nonEmptyVariable('0')]).toEqual([
-    undefined,
-    undefined,
-    '0',
-  ]);
+  expect([
+    readNonEmptyEnvironmentValue(undefined),
+    readNonEmptyEnvironmentValue(''),
+    readNonEmptyEnvironmentValue('0'),
+  ]).toEqual([undefined, undefined, '0']);
 });
 
 it.each([
@@ -152,16 +154,16 @@ it.each([
 ] as const)('a command without --profile selects %s, with %j and current %s: %s', (name, env, current, expected) => {
   const profile = profileReference(name, env, { current });
   expect(profile).toEqual({ name, isDefault: expected });
-  expect(profileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
+  expect(formatProfileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
 });
 
 it.each(['hunter2\n', 'hunter2\r\n'])('one line end of a variable is removed: %j', (text) => {
   const env = { CLOUDCTL_CLIENT_SECRET: text, CLOUDCTL_ACCESS_TOKEN: text, CLOUDCTL_CLIENT_ID: text };
-  const { clientSecret, accessToken, values } = resolveSettings({ env, config: configOf() });
+  const { clientSecret, accessToken, values } = resolveProfileSettings({ env, config: configOf() });
   expect([clientSecret?.reveal(), accessToken?.reveal(), values.client_id]).toEqual(['hunter2', 'hunter2', 'hunter2']);
 });
 
 it('a second line end, and a space, belong to the variable', () => {
   const env = { CLOUDCTL_CLIENT_SECRET: 'hunter2 \n\n' };
-  expect(resolveSettings({ env, config: configOf() }).clientSecret?.reveal()).toBe('hunter2 \n');
+  expect(resolveProfileSettings({ env, config: configOf() }).clientSecret?.reveal()).toBe('hunter2 \n');
 });

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { Agent, fetch } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { blockedPorts } from '../../src/config/blocked-ports.ts';
+import { browserBlockedPorts } from '../../src/config/blocked-ports.ts';
 import { checkCallbackUrl, parseOrigin } from '../../src/config/urls.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -118,7 +118,7 @@ describe('the blocked ports', () => {
   it('are those the fetch standard blocks', () => {
     // undici exports no list; this is the one its fetch compares with.
     const { badPorts } = createRequire(import.meta.url)('undici/lib/web/fetch/constants.js');
-    expect(new Set([...blockedPorts].map(String))).toEqual(new Set(['0', ...badPorts]));
+    expect(new Set([...browserBlockedPorts].map(String))).toEqual(new Set(['0', ...badPorts]));
   });
 
   it('are refused by fetch', async () => {
@@ -127,7 +127,8 @@ describe('the blocked ports', () => {
       const error = await fetch(`http://localhost:${port}/`, { dispatcher: agent }).catch((thrown: unknown) => thrown);
       return error instanceof Error && error.cause instanceof Error ? error.cause.message : undefined;
     };
-    for (const port of blockedPorts) if (port !== 0) expect(await failureOf(port), String(port)).toBe('bad port');
+    for (const port of browserBlockedPorts)
+      if (port !== 0) expect(await failureOf(port), String(port)).toBe('bad port');
     expect(await failureOf(8765)).toBe('test agent');
     await agent.destroy();
   });

@@ -3,7 +3,7 @@ import { globalOptions as specs } from '../../src/cli/global-options.ts';
 import { parseArgs } from '../../src/cli/parse-args.ts';
 import { DamagedConfigError } from '../../src/config/config-file.ts';
 import type { ProfileSettings } from '../../src/config/settings.ts';
-import { readGlobalOverrides, resolveOutputFormat } from '../../src/context/global-overrides.ts';
+import { readGlobalSettingOverrides, resolveOutputFormat } from '../../src/context/global-overrides.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 function typed(given: Readonly<Record<string, string>> = {}) {
@@ -23,8 +23,8 @@ function settings(values: ProfileSettings['values'] = {}): ProfileSettings {
 }
 
 it('URLs given as options override those of the profile', () => {
-  expect(readGlobalOverrides(typed())).toEqual({});
-  expect(readGlobalOverrides(typed({ 'auth-url': 'a', 'base-url': 'b' }))).toEqual({
+  expect(readGlobalSettingOverrides(typed())).toEqual({});
+  expect(readGlobalSettingOverrides(typed({ 'auth-url': 'a', 'base-url': 'b' }))).toEqual({
     auth_url: { option: '--auth-url', text: 'a' },
     base_url: { option: '--base-url', text: 'b' },
   });

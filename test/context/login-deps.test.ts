@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { resolveSettings } from '../../src/config/settings.ts';
+import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { createLoginDeps } from '../../src/context/login-deps.ts';
-import { readAccount } from '../../src/session/account.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { readAccountFile } from '../../src/session/account.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { testHost } from '../fixtures/host.ts';
 
@@ -16,14 +16,14 @@ const values = {
 it('a login gets the locks, the store and the commands of its profile', async () => {
   const host = testHost();
   host.writeConfig({ profiles: { work: values } });
-  const settings = resolveSettings({ env: {}, config: host.readConfig(), profile: 'work' });
+  const settings = resolveProfileSettings({ env: {}, config: host.readConfig(), profile: 'work' });
   const place = profilePaths(host.folders.state, 'work');
   const locked: string[] = [];
   const lock = async (path: string) => {
     locked.push(path);
     return { descriptor: -1, release: () => undefined };
   };
-  const store = createFileStore(place);
+  const store = createFileCredentialStore(place);
   const binding = { authOrigin: values.auth_url, baseOrigin: values.base_url, clientId: values.client_id };
   const client = { authOrigin: values.auth_url, clientId: 'c', tokenParams: 'query' } as const;
   const request = { flow: 'implicit', scope: 'read write', prompt: undefined, accountHint: undefined } as const;
@@ -50,6 +50,6 @@ it('a login gets the locks, the store and the commands of its profile', async ()
   );
   expect(deps.isSpecServer()).toBe(false);
   deps.writeAccount({ sid: '0', hint: 'abcdef', scope: 'read', scope_verified: true, flow: 'code' });
-  expect(readAccount(host.folders.config, 'work')?.hint).toBe('abcdef');
+  expect(readAccountFile(host.folders.config, 'work')?.hint).toBe('abcdef');
   expect(deps.isSpecServer()).toBe(true);
 });

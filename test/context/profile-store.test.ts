@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createProfileStore } from '../../src/context/profile-store.ts';
+import { createProfileCredentialStore } from '../../src/context/profile-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
 import { memoryKeychain, type TestHostOptions, testHost } from '../fixtures/host.ts';
@@ -18,7 +18,7 @@ function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
     clientSecret: undefined,
     accessToken: undefined,
   };
-  return { host, store: createProfileStore({ ...parts, stderr: host.stderr }, settings) };
+  return { host, store: createProfileCredentialStore({ ...parts, stderr: host.stderr }, settings) };
 }
 
 it('the file store has the session of the profile', async () => {

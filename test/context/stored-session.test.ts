@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { resolveSettings } from '../../src/config/settings.ts';
+import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { reauthenticate } from '../../src/context/reauthenticate.ts';
 import { createStoredSession } from '../../src/context/stored-session.ts';
 import { Secret } from '../../src/secret.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { testHost } from '../fixtures/host.ts';
 import { bindingTo, refreshDeps, seedSession } from '../fixtures/session.ts';
 import { admin, sandboxFor } from '../sandbox/requests.ts';
@@ -29,7 +29,7 @@ async function made(interactive: boolean, tokenParams: 'query' | 'body' = 'query
         },
       },
       place,
-      store: createFileStore(place),
+      store: createFileCredentialStore(place),
       client: async () => {
         seen.push('client');
         const clientSecret = new Secret(sandbox.ready.client_secret);
@@ -39,7 +39,7 @@ async function made(interactive: boolean, tokenParams: 'query' | 'body' = 'query
       lock: () => refreshDeps(host, sandbox).lock(),
       requireSafe: () => undefined,
     },
-    resolveSettings({ env: {}, config: host.readConfig(), profile: undefined }),
+    resolveProfileSettings({ env: {}, config: host.readConfig(), profile: undefined }),
     binding,
     reauthenticate,
   );
@@ -59,7 +59,7 @@ it('a session asks for the client secret only where the server wants it at refre
 
 it('a session in doubt asks the resource API it is bound to', async () => {
   const { session, sandbox, record, place, host, grant } = await made(false);
-  createFileStore(place).journal.reserve(record, { now: 1, random: host.random }).close();
+  createFileCredentialStore(place).journal.reserve(record, { now: 1, random: host.random }).close();
   expect((await session.bearer()).reveal()).toBe(grant.access_token);
   const { body } = await admin(sandbox, 'GET', '/_sandbox/requests?endpoint=GET%20/v2/actions');
   expect(JSON.parse(body).requests).toHaveLength(1);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ProfileSettings } from '../../src/config/settings.ts';
-import { checkClientSecret, checkProfile } from '../../src/doctor/check-profile.ts';
+import { checkClientSecret, checkLoginProfile } from '../../src/doctor/check-profile.ts';
 import { createDoctorReport } from '../../src/doctor/doctor-finding.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
@@ -21,7 +21,7 @@ const whole: ProfileSettings = {
 
 describe('the profile', () => {
   test('a complete profile passes and shows its settings with defaults', () => {
-    const finding = checkProfile(whole);
+    const finding = checkLoginProfile(whole);
     expect(finding).toMatchObject({ id: 'profile', status: 'ok' });
     for (const fact of ['work', 'https://cloud.example', 'https://api.example', 'flow code', 'scope read'])
       expect(finding.observed).toContain(fact);
@@ -29,7 +29,7 @@ describe('the profile', () => {
 
   test.each(['auth_url', 'base_url', 'client_id', 'callback_urls'] as const)('without %s the check fails', (key) => {
     const { [key]: _, ...values } = whole.values;
-    const finding = checkProfile({ ...whole, values });
+    const finding = checkLoginProfile({ ...whole, values });
     expect(finding.status).toBe('failed');
     expect(finding.hint).toContain('`cloudctl auth setup --profile work`');
     expect(finding.observed).toContain(key);

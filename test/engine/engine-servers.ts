@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { vi } from 'vitest';
-import { createEngineDependencies } from '../../src/engine/engine-dependencies.ts';
-import type { EngineDependencies, PostgresMigrationJob, RedisMigrationJob } from '../../src/engine/migration-job.ts';
-import { defaultEngineLimits } from '../../src/engine/migration-job.ts';
-import { createMemoryJournal } from '../../src/engine/migration-journal.ts';
+import { createMigrationEngineDependencies } from '../../src/engine/engine-dependencies.ts';
+import type {
+  MigrationEngineDependencies,
+  PostgresMigrationJob,
+  RedisMigrationJob,
+} from '../../src/engine/migration-job.ts';
+import { defaultMigrationEngineLimits } from '../../src/engine/migration-job.ts';
+import { createMemoryMigrationJournal } from '../../src/engine/migration-journal.ts';
 import type { MigrationState } from '../../src/engine/migration-state.ts';
-import { type RunningMigration, startMigrationJob } from '../../src/engine/running-migration.ts';
+import { type RunningMigration, startMigrationBetweenServers } from '../../src/engine/running-migration.ts';
 import type { SchemaCopier } from '../../src/engine/schema-copier.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { pinSession } from '../../src/postgresql/pinned-session.ts';
+import { makeSessionSearchPathSafe } from '../../src/postgresql/pinned-session.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import type { RedisSource } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
@@ -67,17 +71,17 @@ export function redisEndpointOf(server: RedisServer, more: Partial<RedisSource> 
 
 /** Waits that a test can sit out. */
 export const shortEngineLimits = {
-  ...defaultEngineLimits,
+  ...defaultMigrationEngineLimits,
   pollInterval: 100,
   obstacleDelay: 500,
   outageTimeout: 15_000,
   removalTimeout: 15_000,
 };
 
-export function testEngineDependencies(more: Partial<EngineDependencies> = {}): EngineDependencies {
-  return createEngineDependencies({
+export function testEngineDependencies(more: Partial<MigrationEngineDependencies> = {}): MigrationEngineDependencies {
+  return createMigrationEngineDependencies({
     now: Date.now,
-    journal: createMemoryJournal(),
+    journal: createMemoryMigrationJournal(),
     schemaCopy: copySimpleSchema,
     limits: shortEngineLimits,
     ...more,
@@ -121,7 +125,7 @@ export function beginMigration(
   job: PostgresMigrationJob | RedisMigrationJob,
   ports = testEngineDependencies(),
 ): RunningMigration {
-  return startMigrationJob(job, ports);
+  return startMigrationBetweenServers(job, ports);
 }
 
 /** Waits until the migration stands so, 60 s at most, and not longer than it lives. */
@@ -180,8 +184,12 @@ export async function ownersOn(server: Postgres): Promise<readonly string[]> {
 
 /** Copies plain tables with their keys and sequences and nothing else: the engine's tests are not about schemas. */
 export const copySimpleSchema: SchemaCopier = async (from, to, signal) => {
-  const source = await pinSession(await connectPostgresql(from, { dbname: from.dbname, limit: 10_000, signal }));
-  const target = await pinSession(await connectPostgresql(to, { dbname: to.dbname, limit: 10_000, signal }));
+  const source = await makeSessionSearchPathSafe(
+    await connectPostgresql(from, { dbname: from.dbname, limit: 10_000, signal }),
+  );
+  const target = await makeSessionSearchPathSafe(
+    await connectPostgresql(to, { dbname: to.dbname, limit: 10_000, signal }),
+  );
   try {
     const [rows = []] = await source.query(statements);
     for (const { statement } of rows) await target.query(statement ?? '');

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createReconnectingSession } from '../../src/engine/reconnecting-session.ts';
+import { createReconnectingServerSession } from '../../src/engine/reconnecting-session.ts';
 
 test('a session is opened once, and again after an outage; an outage that lasts is an error', async () => {
   let opened = 0;
   let isDown = false;
-  const held = createReconnectingSession({
+  const held = createReconnectingServerSession({
     open: async () => ++opened,
     close: () => {},
     isTransient: (error) => error instanceof Error && error.message === 'down',
@@ -27,7 +27,7 @@ test('a session is opened once, and again after an outage; an outage that lasts 
 });
 
 test('what will not pass by waiting is an error at once', async () => {
-  const held = createReconnectingSession({
+  const held = createReconnectingServerSession({
     open: async () => 1,
     close: () => {},
     isTransient: () => false,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decideRequest } from '../../src/loopback/decide-request.ts';
+import { decideLoopbackRequest } from '../../src/loopback/decide-request.ts';
 import { table, word } from './decision-table.ts';
 import { armed, expected, genuine, host, request, taken } from './loopback-fixture.ts';
 
@@ -59,7 +59,7 @@ describe('the order of checks', () => {
     });
     fc.assert(
       fc.property(anything, fc.constantFrom(expected(), implicit), (input, ground) => {
-        const decision = decideRequest(ground, armed, input);
+        const decision = decideLoopbackRequest(ground, armed, input);
         return (
           decision.kind !== 'taken' ||
           (input.rawTarget === genuine && input.method === 'GET' && input.peerAddress !== '10.0.0.1')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { decideRequest } from '../../src/loopback/decide-request.ts';
+import { decideLoopbackRequest } from '../../src/loopback/decide-request.ts';
 import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
-import type { LoginExpectations, LoginPhase } from '../../src/loopback/request-decision.ts';
+import type { LoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
 import { armed, expected } from './loopback-fixture.ts';
 
@@ -11,9 +11,9 @@ export type Row = readonly [name: string, request: LoopbackRequest, answer: stri
 export function word(
   input: LoopbackRequest,
   phase: LoginPhase = armed,
-  ground: LoginExpectations<AuthorizationResult> = expected(),
+  ground: LoopbackRequestExpectations<AuthorizationResult> = expected(),
 ): string {
-  const decision = decideRequest(ground, phase, input);
+  const decision = decideLoopbackRequest(ground, phase, input);
   if (decision.kind === 'taken') return `taken ${decision.accepted.kind}`;
   return decision.kind === 'refuse' ? decision.reason : decision.kind;
 }
@@ -22,7 +22,7 @@ export function word(
 export function table(
   rows: readonly Row[],
   phase: LoginPhase = armed,
-  ground: LoginExpectations<AuthorizationResult> = expected(),
+  ground: LoopbackRequestExpectations<AuthorizationResult> = expected(),
 ): void {
   test.each(rows)('%s', (_, input, answer) => {
     expect(word(input, phase, ground)).toBe(answer);

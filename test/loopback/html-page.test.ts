@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { escapePageText, renderHtmlPage } from '../../src/loopback/html-page.ts';
+import { escapeLoopbackPageText, renderLoopbackHtmlPage } from '../../src/loopback/html-page.ts';
 
 describe('rule 26: text from outside stays text', () => {
   test.each([
@@ -12,16 +12,16 @@ describe('rule 26: text from outside stays text', () => {
     ['nothing left', '\u0007 \u202e', ''],
     ['other scripts and emoji', 'Zoë 李 שלום 👩\u200d💻', 'Zoë 李 שלום 👩\u200d💻'],
   ])('%s', (_, text, html) => {
-    expect(escapePageText(text)).toBe(html);
+    expect(escapeLoopbackPageText(text)).toBe(html);
   });
 
   test('300 characters at most, none cut in half', () => {
-    expect([...escapePageText('🦈'.repeat(400))]).toHaveLength(300);
+    expect([...escapeLoopbackPageText('🦈'.repeat(400))]).toHaveLength(300);
   });
 });
 
 test('a page without a script allows none', () => {
-  const { html, policy } = renderHtmlPage({ status: 200, title: 'T <&>', icon: 'done', body: '<h1>T</h1>' });
+  const { html, policy } = renderLoopbackHtmlPage({ status: 200, title: 'T <&>', icon: 'done', body: '<h1>T</h1>' });
   expect(policy).not.toMatch(/script-src|connect-src|unsafe/);
   expect(html).not.toContain('<script');
   expect(html).toContain('<title>T &lt;&amp;&gt; · cloudctl</title>');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { callbackOnPort, parseLoopbackCallback } from '../../src/loopback/loopback-callback.ts';
+import { parseLoopbackCallback, replaceCallbackPort } from '../../src/loopback/loopback-callback.ts';
 
 describe('the authority a browser will write is known from the callback URL', () => {
   test.each([
@@ -19,13 +19,13 @@ describe('the authority a browser will write is known from the callback URL', ()
 
   test('port 0 becomes the port the system gave, and nothing else changes', () => {
     const any = parseLoopbackCallback('http://[::1]:0/a:0?b=:0');
-    expect(callbackOnPort(any, 4711)).toMatchObject({
+    expect(replaceCallbackPort(any, 4711)).toMatchObject({
       href: 'http://[::1]:4711/a:0?b=:0',
       host: '[::1]:4711',
       port: 4711,
     });
     const fixed = parseLoopbackCallback('http://127.0.0.1:8765/callback');
-    expect(callbackOnPort(fixed, 8765)).toEqual(fixed);
+    expect(replaceCallbackPort(fixed, 8765)).toEqual(fixed);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
-import type { LoginExpectations, LoginPhase } from '../../src/loopback/request-decision.ts';
+import type { LoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 
 /** One login for table tests: the helper at 127.0.0.1:8765, with the real judgement of the protocol behind it. */
@@ -10,8 +10,8 @@ export const taken: LoginPhase = { kind: 'taken' };
 
 export function expected(
   flow: 'code' | 'implicit' = 'code',
-  own: Partial<LoginExpectations<AuthorizationResult>> = {},
-): LoginExpectations<AuthorizationResult> {
+  own: Partial<LoopbackRequestExpectations<AuthorizationResult>> = {},
+): LoopbackRequestExpectations<AuthorizationResult> {
   return {
     host,
     flow,

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
-import { hasHeaderWithPrefix, headerValues, rawPath, rawQuery } from '../../src/loopback/loopback-request.ts';
+import {
+  hasHeaderWithPrefix,
+  readRawRequestPath,
+  readRawRequestQuery,
+  readRequestHeaderValues,
+} from '../../src/loopback/loopback-request.ts';
 import { request } from './loopback-fixture.ts';
 
 test('every value of a header is seen, in any case of its name', () => {
   const input = request('/', { rawHeaders: ['Host', 'a', 'X', 'host', 'HOST', 'b'] });
-  expect(headerValues(input, 'host')).toEqual(['a', 'b']);
-  expect(headerValues(input, 'a')).toEqual([]);
+  expect(readRequestHeaderValues(input, 'host')).toEqual(['a', 'b']);
+  expect(readRequestHeaderValues(input, 'a')).toEqual([]);
 });
 
 test('a header is found by the beginning of its name, not by a value', () => {
@@ -20,5 +25,5 @@ test.each([
   ['/a?', '/a', ''],
   ['/%2e%2e/a?%3f', '/%2e%2e/a', '%3f'],
 ])('a target is cut at its first question mark and not decoded: %s', (target, path, query) => {
-  expect([rawPath(request(target)), rawQuery(request(target))]).toEqual([path, query]);
+  expect([readRawRequestPath(request(target)), readRawRequestQuery(request(target))]).toEqual([path, query]);
 });

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import {
-  loopbackJsonResponse,
-  pageResponse,
-  redirectResponse,
-  refusalResponse,
-  serializeResponse,
+  buildLoopbackJsonResponse,
+  buildLoopbackPageResponse,
+  buildLoopbackRedirectResponse,
+  buildLoopbackRefusalResponse,
+  serializeLoopbackResponse,
 } from '../../src/loopback/loopback-response.ts';
-import { outcomePage } from '../../src/loopback/outcome-page.ts';
-import { refuseHttpMethod, refuseRequest } from '../../src/loopback/refusal.ts';
+import { renderLoginOutcomePage } from '../../src/loopback/outcome-page.ts';
+import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from '../../src/loopback/refusal.ts';
 
 const answers = [
-  pageResponse(outcomePage({ kind: 'signed_in', name: 'Zoë' })),
-  refusalResponse(refuseRequest('not_found')),
-  refusalResponse(refuseHttpMethod('GET')),
-  redirectResponse('/done/x'),
-  loopbackJsonResponse({ next: '/done/x' }),
+  buildLoopbackPageResponse(renderLoginOutcomePage({ kind: 'signed_in', name: 'Zoë' })),
+  buildLoopbackRefusalResponse(refuseLoopbackRequest('not_found')),
+  buildLoopbackRefusalResponse(refuseLoopbackHttpMethod('GET')),
+  buildLoopbackRedirectResponse('/done/x'),
+  buildLoopbackJsonResponse({ next: '/done/x' }),
 ];
 
 test('rules 11 and 27: every answer carries the same protecting headers, and none lets another origin read it', () => {
@@ -46,7 +46,7 @@ test('405 names the allowed method', () => {
 });
 
 test('an answer by hand is the same answer on the wire', () => {
-  const raw = serializeResponse(redirectResponse('/done/x'));
+  const raw = serializeLoopbackResponse(buildLoopbackRedirectResponse('/done/x'));
   expect(raw).toMatch(/^HTTP\/1\.1 303 See Other\r\n/);
   expect(raw).toContain('\r\nLocation: /done/x\r\n');
   expect(raw.endsWith('\r\n\r\n')).toBe(true);

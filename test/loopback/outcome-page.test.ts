@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { bridgePage } from '../../src/loopback/bridge-page.ts';
-import type { HtmlPage } from '../../src/loopback/html-page.ts';
-import { type LoginOutcome, outcomePage, refusalPage } from '../../src/loopback/outcome-page.ts';
-import { type RefusalReason, refusalStatus } from '../../src/loopback/refusal.ts';
+import { renderImplicitFlowBridgePage } from '../../src/loopback/bridge-page.ts';
+import type { LoopbackHtmlPage } from '../../src/loopback/html-page.ts';
+import {
+  type LoginOutcome,
+  renderLoginOutcomePage,
+  renderLoopbackRefusalPage,
+} from '../../src/loopback/outcome-page.ts';
+import { type LoopbackRefusalReason, loopbackRefusalStatusCodes } from '../../src/loopback/refusal.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 const outcomes: readonly LoginOutcome[] = [
@@ -16,10 +20,10 @@ const outcomes: readonly LoginOutcome[] = [
 ];
 
 describe('rule 27: a page needs nothing from outside', () => {
-  const pages: readonly HtmlPage[] = [
-    ...outcomes.map(outcomePage),
-    refusalPage('not_found'),
-    bridgePage('/callback/fragment', 'n'),
+  const pages: readonly LoopbackHtmlPage[] = [
+    ...outcomes.map(renderLoginOutcomePage),
+    renderLoopbackRefusalPage('not_found'),
+    renderImplicitFlowBridgePage('/callback/fragment', 'n'),
   ];
   test.each(pages.map((page) => [/<title>(.*)<\/title>/.exec(page.html)?.[1], page] as const))('%s', (_, page) => {
     const hashOf = (tag: string) => {
@@ -43,7 +47,7 @@ describe('rule 27: a page needs nothing from outside', () => {
 });
 
 describe('the page says who signed in', () => {
-  const body = (outcome: LoginOutcome) => outcomePage(outcome).html;
+  const body = (outcome: LoginOutcome) => renderLoginOutcomePage(outcome).html;
   test('by name, email and team', () => {
     const html = body({ kind: 'signed_in', name: 'Sammy', email: 'sammy@example.com', team: 'Reef' });
     expect(html).toMatch(/<h1>[^<]*Sammy<\/h1>\n<p class="who">sammy@example\.com<\/p>\n<p class="who">[^<]*Reef<\/p>/);
@@ -59,7 +63,7 @@ describe('the page says who signed in', () => {
 
 describe('rule 26: text from outside stays text', () => {
   test('markup', () => {
-    const html = outcomePage({
+    const html = renderLoginOutcomePage({
       kind: 'signed_in',
       name: `<img src=x onerror="alert('1')">&amp;`,
       email: '</style><script>',
@@ -68,30 +72,33 @@ describe('rule 26: text from outside stays text', () => {
     expect(html).toContain('&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;amp;');
   });
   test('control and bidi characters', () => {
-    const html = outcomePage({
+    const html = renderLoginOutcomePage({
       kind: 'signed_in',
       name: 'A\u001b[31mB\u0000C\u009bD\u202eE\u2066F\u200bG\ud800H',
     }).html;
     expect(html).toMatch(/<h1>[^<]* ABCEFG\ufffdH<\/h1>/);
   });
   test('length', () => {
-    const html = outcomePage({ kind: 'failed', reason: 'x'.repeat(5000) }).html;
+    const html = renderLoginOutcomePage({ kind: 'failed', reason: 'x'.repeat(5000) }).html;
     expect(html).toContain(`>${'x'.repeat(299)}…<`);
   });
   test('a name made of nothing is no name', () => {
-    expect(outcomePage({ kind: 'signed_in', name: '\u0007 ' }).html).toBe(outcomePage({ kind: 'signed_in' }).html);
+    expect(renderLoginOutcomePage({ kind: 'signed_in', name: '\u0007 ' }).html).toBe(
+      renderLoginOutcomePage({ kind: 'signed_in' }).html,
+    );
   });
 });
 
 test('every outcome has words of its own', () => {
-  const headings = outcomes.map((outcome) => /<h1>(.*)<\/h1>/.exec(outcomePage(outcome).html)?.[1]);
+  const headings = outcomes.map((outcome) => /<h1>(.*)<\/h1>/.exec(renderLoginOutcomePage(outcome).html)?.[1]);
   expect(new Set(headings).size).toBe(outcomes.length);
-  for (const outcome of outcomes) expectGolden('auth', textOf(outcomePage(outcome).html), JSON.stringify(outcome));
+  for (const outcome of outcomes)
+    expectGolden('auth', textOf(renderLoginOutcomePage(outcome).html), JSON.stringify(outcome));
 });
 
 test('every refusal has words of its own', () => {
-  for (const reason of Object.keys(refusalStatus) as RefusalReason[])
-    expectGolden('auth', textOf(refusalPage(reason).html), reason);
+  for (const reason of Object.keys(loopbackRefusalStatusCodes) as LoopbackRefusalReason[])
+    expectGolden('auth', textOf(renderLoopbackRefusalPage(reason).html), reason);
 });
 
 /** The visible text of a page. */

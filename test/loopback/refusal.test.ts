@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
-import { refusalStatus, refuseHttpMethod, refuseRequest } from '../../src/loopback/refusal.ts';
+import {
+  loopbackRefusalStatusCodes,
+  refuseLoopbackHttpMethod,
+  refuseLoopbackRequest,
+} from '../../src/loopback/refusal.ts';
 
 test('every refusal has a status of its kind: the client was wrong', () => {
-  for (const status of Object.values(refusalStatus)) {
+  for (const status of Object.values(loopbackRefusalStatusCodes)) {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
   }
 });
 
 test('rule 10: a refused method names the one that is allowed, no other refusal does', () => {
-  expect(refuseHttpMethod('POST')).toEqual({ kind: 'refuse', reason: 'method_not_allowed', allow: 'POST' });
-  expect(refuseRequest('not_found')).toEqual({ kind: 'refuse', reason: 'not_found' });
+  expect(refuseLoopbackHttpMethod('POST')).toEqual({ kind: 'refuse', reason: 'method_not_allowed', allow: 'POST' });
+  expect(refuseLoopbackRequest('not_found')).toEqual({ kind: 'refuse', reason: 'not_found' });
 });

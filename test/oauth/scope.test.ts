@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasWriteScope, isKnownScope, sameScope, scopeWords } from '../../src/oauth/scope.ts';
+import { hasWriteScope, isKnownScope, isSameOAuthScope, splitOAuthScope } from '../../src/oauth/scope.ts';
 
 describe('scopes', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('scopes', () => {
     ['write read', ['read', 'write']],
     ['read  write read', ['read', 'write']],
   ])('%j has the words %j', (scope, words) => {
-    expect(scopeWords(scope)).toEqual(words);
+    expect(splitOAuthScope(scope)).toEqual(words);
   });
 
   it.each([
@@ -18,8 +18,8 @@ describe('scopes', () => {
     ['read', 'read write', false],
     ['Read', 'read', false],
   ])('%j and %j are the same: %j', (a, b, same) => {
-    expect(sameScope(a, b)).toBe(same);
-    expect(sameScope(b, a)).toBe(same);
+    expect(isSameOAuthScope(a, b)).toBe(same);
+    expect(isSameOAuthScope(b, a)).toBe(same);
   });
 
   it.each([

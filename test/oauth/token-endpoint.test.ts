@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import {
-  exchangeRequest,
+  buildCodeExchangeRequest,
+  buildTokenRefreshRequest,
+  buildTokenRevocationRequest,
   type OAuthClient,
   processRevocationResponse,
   processTokenResponse,
-  refreshRequest,
-  revokeRequest,
   sendTokenRequest,
   type TokenResponse,
 } from '../../src/oauth/token-endpoint.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { Secret } from '../../src/secret.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -41,7 +41,7 @@ function code() {
 
 describe('parameters in the query', () => {
   it('of an exchange are those of the specification and the verifier', () => {
-    const request = exchangeRequest(client, code(), redirectUri, new Secret('v'));
+    const request = buildCodeExchangeRequest(client, code(), redirectUri, new Secret('v'));
     expect(request.url.reveal()).toBe(
       'https://cloud.example/v1/oauth/token?grant_type=authorization_code&code=c+1&client_id=client-1&client_secret=shh%2B%26&redirect_uri=http%3A%2F%2F127.0.0.1%3A8765%2Fcallback&code_verifier=v',
     );
@@ -49,17 +49,19 @@ describe('parameters in the query', () => {
   });
 
   it('of a refresh hold no client credentials', () => {
-    expect(refreshRequest(client, token).url.reveal()).toBe(
+    expect(buildTokenRefreshRequest(client, token).url.reveal()).toBe(
       'https://cloud.example/v1/oauth/token?grant_type=refresh_token&refresh_token=rt%2F1',
     );
   });
 
   it('of a revocation hold the token alone', () => {
-    expect(revokeRequest(client, token).url.reveal()).toBe('https://cloud.example/v1/oauth/revoke?token=rt%2F1');
+    expect(buildTokenRevocationRequest(client, token).url.reveal()).toBe(
+      'https://cloud.example/v1/oauth/revoke?token=rt%2F1',
+    );
   });
 
   it('do not print', () => {
-    const request = exchangeRequest(client, code(), redirectUri, undefined);
+    const request = buildCodeExchangeRequest(client, code(), redirectUri, undefined);
     expect(JSON.parse(JSON.stringify(request))).toEqual({
       url: 'https://cloud.example/v1/oauth/token',
       secrets: ['[secret]', '[secret]'],
@@ -69,9 +71,13 @@ describe('parameters in the query', () => {
 
 describe('parameters in a form', () => {
   it.each([
-    ['exchange', exchangeRequest(body, code(), redirectUri, undefined), 'grant_type=authorization_code&code=c+1&'],
-    ['refresh', refreshRequest(body, token), 'grant_type=refresh_token&refresh_token=rt%2F1&'],
-    ['revocation', revokeRequest(body, token), 'token=rt%2F1&'],
+    [
+      'exchange',
+      buildCodeExchangeRequest(body, code(), redirectUri, undefined),
+      'grant_type=authorization_code&code=c+1&',
+    ],
+    ['refresh', buildTokenRefreshRequest(body, token), 'grant_type=refresh_token&refresh_token=rt%2F1&'],
+    ['revocation', buildTokenRevocationRequest(body, token), 'token=rt%2F1&'],
   ])('of a %s hold the client credentials, and the address nothing', (_what, request, start) => {
     expect(request.url.reveal()).toMatch(/^https:\/\/cloud\.example\/v1\/oauth\/(token|revoke)$/);
     expect(request.body?.reveal()).toContain('client_id=client-1&client_secret=shh%2B%26');
@@ -81,7 +87,7 @@ describe('parameters in a form', () => {
 
   it('of a public client hold no secret', () => {
     const open: OAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'body' };
-    expect(refreshRequest(open, token).body?.reveal()).toBe(
+    expect(buildTokenRefreshRequest(open, token).body?.reveal()).toBe(
       'grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1',
     );
   });
@@ -92,11 +98,11 @@ describe('credentials in the Authorization header', () => {
   it.each([
     [
       'exchange',
-      exchangeRequest(odd, code(), redirectUri, undefined),
+      buildCodeExchangeRequest(odd, code(), redirectUri, undefined),
       /^grant_type=authorization_code&code=c\+1&redirect_uri=/,
     ],
-    ['refresh', refreshRequest(odd, token), /^grant_type=refresh_token&refresh_token=rt%2F1$/],
-    ['revocation', revokeRequest(odd, token), /^token=rt%2F1$/],
+    ['refresh', buildTokenRefreshRequest(odd, token), /^grant_type=refresh_token&refresh_token=rt%2F1$/],
+    ['revocation', buildTokenRevocationRequest(odd, token), /^token=rt%2F1$/],
   ])(
     'of a %s are encoded where they would be read as something else, and stand nowhere else',
     (_what, request, form) => {
@@ -112,7 +118,7 @@ describe('credentials in the Authorization header', () => {
 
   it('of a public client are its name in the form', () => {
     const open: OAuthClient = { authOrigin: client.authOrigin, clientId: 'client-1', tokenParams: 'basic' };
-    const request = refreshRequest(open, token);
+    const request = buildTokenRefreshRequest(open, token);
     expect(request.basic).toBeUndefined();
     expect(request.body?.reveal()).toBe('grant_type=refresh_token&refresh_token=rt%2F1&client_id=client-1');
   });
@@ -127,7 +133,7 @@ describe('a request to the token endpoint', () => {
   ) {
     const server = await serverFor(answerer);
     const send = await createUndiciSender({ env: {}, fresh: true });
-    const request = refreshRequest({ ...client, authOrigin: server.origin, tokenParams }, token);
+    const request = buildTokenRefreshRequest({ ...client, authOrigin: server.origin, tokenParams }, token);
     return { server, raw: await sendTokenRequest(send, request, signal, headers) };
   }
 
@@ -198,7 +204,7 @@ describe('a request to the token endpoint', () => {
 
   it('with a slow answer ends at its deadline and shows no secret', async () => {
     const failure = await ask(() => undefined, 'query', AbortSignal.timeout(150)).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(SendError);
+    expect(failure).toBeInstanceOf(HttpSendError);
     expect(failure).toMatchObject({ kind: 'timeout', sent: true });
     expect(String(failure)).not.toContain('rt');
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeGrant } from '../../src/oauth/token-grant.ts';
+import { decodeTokenGrant } from '../../src/oauth/token-grant.ts';
 
 const whole = {
   access_token: 'at-hunter2',
@@ -11,13 +11,13 @@ const whole = {
 };
 
 function decoded(changes: object) {
-  const result = decodeGrant({ ...whole, ...changes });
+  const result = decodeTokenGrant({ ...whole, ...changes });
   if (!result.ok) throw new Error(result.reason);
   return result.value;
 }
 
 function refusal(json: unknown): string {
-  const result = decodeGrant(json);
+  const result = decodeTokenGrant(json);
   if (result.ok) throw new Error('it was taken');
   return result.reason;
 }

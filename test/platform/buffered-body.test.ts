@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bufferedBodyOf, readBodyText } from '../../src/platform/buffered-body.ts';
+import { createBufferedResponseBody, readResponseBodyText } from '../../src/platform/buffered-body.ts';
 import type { HttpResponse } from '../../src/platform/http-sender.ts';
 
 function answering(body: AsyncIterable<Uint8Array> | null): HttpResponse {
@@ -12,8 +12,8 @@ describe('the body of an answer', () => {
     const pieces = async function* () {
       for (const byte of bytes) yield Uint8Array.of(byte);
     };
-    expect(await readBodyText(answering(pieces()), bytes.length)).toBe('a ✓ b');
-    expect(await readBodyText(answering(null), 0)).toBe('');
+    expect(await readResponseBodyText(answering(pieces()), bytes.length)).toBe('a ✓ b');
+    expect(await readResponseBodyText(answering(null), 0)).toBe('');
   });
 
   it.each([
@@ -23,7 +23,7 @@ describe('the body of an answer', () => {
     [['ab', '', 'cdef'], 3, 'def'],
     [[], 3, ''],
   ])('in the pieces %j has as its last %i bytes %j', (pieces, length, end) => {
-    const body = bufferedBodyOf(pieces.map((piece) => Buffer.from(piece)));
+    const body = createBufferedResponseBody(pieces.map((piece) => Buffer.from(piece)));
     expect(body.end(length).toString()).toBe(end);
     expect(body.bytes().toString()).toBe(pieces.join(''));
     expect(body.size).toBe(pieces.join('').length);
@@ -43,7 +43,7 @@ describe('the body of an answer', () => {
         left = true;
       }
     };
-    expect(await readBodyText(answering(endless()), 1000)).toBeUndefined();
+    expect(await readResponseBodyText(answering(endless()), 1000)).toBeUndefined();
     expect([given, left]).toEqual([1100, true]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeMessage, encodeCall } from '../../src/platform/dbus-wire.ts';
+import { decodeDbusMessage, encodeDbusCall } from '../../src/platform/dbus-wire.ts';
 
 const hello = {
   serial: 1,
@@ -32,14 +32,14 @@ describe('the D-Bus wire format', () => {
       'l\x01\x00\x01\x00\x00\x00\x00\x01\x00\x00\x00m\x00\x00\x00\x01\x01o\x00\x15\x00\x00\x00/org/freedesktop/DBus\x00\x00\x00' +
       '\x02\x01s\x00\x14\x00\x00\x00org.freedesktop.DBus\x00\x00\x00\x00\x03\x01s\x00\x05\x00\x00\x00Hello\x00\x00\x00' +
       '\x06\x01s\x00\x14\x00\x00\x00org.freedesktop.DBus\x00\x00\x00\x00';
-    const sent = encodeCall(hello);
+    const sent = encodeDbusCall(hello);
     expect(sent.toString('latin1')).toBe(expected);
   });
 
   it('of a reply is read with its serial, signature and body, and only when it is whole', () => {
     for (let length = 0; length < reply.length; length++)
-      expect(decodeMessage(reply.subarray(0, length))).toBeUndefined();
-    const message = decodeMessage(Buffer.concat([reply, Buffer.from('more')]));
+      expect(decodeDbusMessage(reply.subarray(0, length))).toBeUndefined();
+    const message = decodeDbusMessage(Buffer.concat([reply, Buffer.from('more')]));
     expect(message).toMatchObject({ length: reply.length, reply: { serial: 7, error: undefined, signature: 's' } });
     expect(message?.reply?.body.string()).toBe('ok');
     expect(() => message?.reply?.body.string()).toThrow(RangeError);
@@ -50,7 +50,7 @@ describe('the D-Bus wire format', () => {
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 200 }), (bytes) => {
         const message = Buffer.concat([Buffer.from('l\x02\x00\x01'), bytes]);
         try {
-          decodeMessage(message);
+          decodeDbusMessage(message);
         } catch (error) {
           expect(error).toBeInstanceOf(Error);
         }

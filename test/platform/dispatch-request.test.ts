@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { readBodyText } from '../../src/platform/buffered-body.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import { readResponseBodyText } from '../../src/platform/buffered-body.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { serverFor } from '../fixtures/fake-server.ts';
 
@@ -28,7 +28,7 @@ it('a compressed body that breaks off is a failure, not a shorter body', async (
   const failure = await send(origin, get())
     .then((answer) => answer.text())
     .catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(SendError);
+  expect(failure).toBeInstanceOf(HttpSendError);
   expect(failure).toMatchObject({ kind: 'connection', sent: true });
 });
 
@@ -41,7 +41,7 @@ it.each([
     response.writeHead(200, { 'content-encoding': name }).end(pack('{"refresh_token":"the only one"}')),
   );
   const send = await createUndiciSender({ env: {} });
-  expect(await readBodyText(await send(origin, get()), 1_000)).toBe('{"refresh_token":"the only one"}');
+  expect(await readResponseBodyText(await send(origin, get()), 1_000)).toBe('{"refresh_token":"the only one"}');
 });
 
 it('the connection of what is no gzip at all is closed, though its answer does not end', async () => {

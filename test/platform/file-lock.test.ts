@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { acquireLock, tryAcquireLock } from '../../src/platform/file-lock.ts';
+import { acquireFileLock, tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { flockLocker } from '../../src/platform/flock.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
@@ -65,7 +65,7 @@ function start(...words: string[]): ChildProcess & { readonly line: () => Promis
 }
 
 async function busyError(waitMs: number): Promise<unknown> {
-  return acquireLock(path, { ...options, waitMs }).catch((error: unknown) => error);
+  return acquireFileLock(path, { ...options, waitMs }).catch((error: unknown) => error);
 }
 
 describe('the lock of a profile', () => {
@@ -77,22 +77,22 @@ describe('the lock of a profile', () => {
   });
 
   it('is not taken through a symbolic link or on a pipe that somebody planted', () => {
-    tryAcquireLock(path)?.release();
+    tryAcquireFileLock(path)?.release();
     const victim = join(folder, 'victim');
     writeFileSync(victim, 'text');
     unlinkSync(path);
     symlinkSync(victim, path);
-    expect(() => tryAcquireLock(path)).toThrow(CliError);
+    expect(() => tryAcquireFileLock(path)).toThrow(CliError);
     expect(readFileSync(victim, 'utf8')).toBe('text');
     unlinkSync(path);
     execFileSync('mkfifo', [path]);
-    expect(() => tryAcquireLock(path)).toThrow(CliError);
+    expect(() => tryAcquireFileLock(path)).toThrow(CliError);
   });
 
   it('is not given away while its holder lives, and waiting ends with busy', async () => {
     const child = start();
     expect(await child.line()).toBe('held');
-    expect(tryAcquireLock(path)).toBeUndefined();
+    expect(tryAcquireFileLock(path)).toBeUndefined();
     const from = Date.now();
     const error = await busyError(300);
     expect(error).toBeInstanceOf(CliError);
@@ -100,7 +100,7 @@ describe('the lock of a profile', () => {
     expect(Date.now() - from).toBeGreaterThanOrEqual(295);
     child.stdin?.end();
     expect(await child.line()).toBe('released');
-    tryAcquireLock(path)?.release();
+    tryAcquireFileLock(path)?.release();
   });
 
   it('is free as soon as its holder was killed', async () => {
@@ -108,7 +108,7 @@ describe('the lock of a profile', () => {
     await child.line();
     child.kill('SIGKILL');
     await once(child, 'close');
-    const held = tryAcquireLock(path);
+    const held = tryAcquireFileLock(path);
     expect(held).toBeDefined();
     held?.release();
   });
@@ -120,21 +120,21 @@ describe('the lock of a profile', () => {
     expect(await busyError(400)).toMatchObject({ code: 'busy' });
     child.kill('SIGCONT');
     child.stdin?.end();
-    (await acquireLock(path, options)).release();
+    (await acquireFileLock(path, options)).release();
   });
 
   it('excludes within one process as well, and can be taken again after release', () => {
-    const held = tryAcquireLock(path);
-    expect(tryAcquireLock(path)).toBeUndefined();
+    const held = tryAcquireFileLock(path);
+    expect(tryAcquireFileLock(path)).toBeUndefined();
     held?.release();
-    const again = tryAcquireLock(path);
+    const again = tryAcquireFileLock(path);
     expect(again).toBeDefined();
     again?.release();
   });
 
   it('is a permanent file of the user alone that contains only the kind of its lock', () => {
-    tryAcquireLock(path)?.release();
-    tryAcquireLock(path)?.release();
+    tryAcquireFileLock(path)?.release();
+    tryAcquireFileLock(path)?.release();
     expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['fcntl\n', 0o600]);
     expect(statSync(join(folder, 'locks')).mode & 0o777).toBe(0o700);
   });
@@ -146,14 +146,14 @@ describe('the lock of a profile', () => {
       removed = true;
       return native.tryLock(descriptor);
     };
-    const held = tryAcquireLock(path, [{ name: 'fcntl', lock: removing }]);
+    const held = tryAcquireFileLock(path, [{ name: 'fcntl', lock: removing }]);
     expect(held).toBeDefined();
-    expect(tryAcquireLock(path)).toBeUndefined();
+    expect(tryAcquireFileLock(path)).toBeUndefined();
     held?.release();
   });
 
   it('is waited for with pauses of 25 to 75 ms, which a signal ends', async () => {
-    const held = tryAcquireLock(path);
+    const held = tryAcquireFileLock(path);
     const pauses: number[] = [];
     let now = 0;
     const clock = {
@@ -165,12 +165,12 @@ describe('the lock of a profile', () => {
     };
     const bytes = [0, 255, 128, 51, 204];
     const random = () => Uint8Array.of(bytes[pauses.length % bytes.length] ?? 0);
-    await expect(acquireLock(path, { waitMs: 1000, clock, random })).rejects.toMatchObject({ code: 'busy' });
+    await expect(acquireFileLock(path, { waitMs: 1000, clock, random })).rejects.toMatchObject({ code: 'busy' });
     expect(Math.min(...pauses.slice(0, -1))).toBeGreaterThanOrEqual(25);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(75);
     expect(new Set(pauses).size).toBeGreaterThan(3);
     const given = new AbortController();
-    const waiting = acquireLock(path, { ...options, signal: given.signal });
+    const waiting = acquireFileLock(path, { ...options, signal: given.signal });
     setTimeout(() => given.abort(), 30);
     await expect(waiting).rejects.toMatchObject({ name: 'AbortError' });
     held?.release();
@@ -179,7 +179,7 @@ describe('the lock of a profile', () => {
   it.each([-3_600_000, 3_600_000])(
     'is waited for as long although the clock is set by %d ms meanwhile',
     async (step) => {
-      const held = tryAcquireLock(path);
+      const held = tryAcquireFileLock(path);
       let [now, slept] = [0, 0];
       const clock = {
         now: () => now,
@@ -189,7 +189,7 @@ describe('the lock of a profile', () => {
           now += ms + step;
         },
       };
-      await expect(acquireLock(path, { ...options, waitMs: 1000, clock })).rejects.toMatchObject({ code: 'busy' });
+      await expect(acquireFileLock(path, { ...options, waitMs: 1000, clock })).rejects.toMatchObject({ code: 'busy' });
       expect(slept).toBeCloseTo(1000);
       held?.release();
     },
@@ -197,8 +197,8 @@ describe('the lock of a profile', () => {
 
   it('that cannot be made names the folder', () => {
     writeFileSync(join(folder, 'locks'), 'a file where the folder should be');
-    expect(() => tryAcquireLock(path)).toThrow(CliError);
-    expect(() => tryAcquireLock(path)).toThrow(join(folder, 'locks'));
+    expect(() => tryAcquireFileLock(path)).toThrow(CliError);
+    expect(() => tryAcquireFileLock(path)).toThrow(join(folder, 'locks'));
     rmSync(join(folder, 'locks'));
   });
 
@@ -206,7 +206,7 @@ describe('the lock of a profile', () => {
     const lockless = () => {
       throw Object.assign(new Error('No locks available'), { code: 'ENOLCK' });
     };
-    expect(() => tryAcquireLock(path, [{ name: 'fcntl', lock: lockless }])).toThrow(
+    expect(() => tryAcquireFileLock(path, [{ name: 'fcntl', lock: lockless }])).toThrow(
       `${join(folder, 'locks')}: No locks available`,
     );
   });
@@ -216,11 +216,11 @@ const flock = [{ name: 'flock', lock: flockLocker }] as const;
 
 describe.skipIf(process.platform !== 'linux')('the flock program in place of the library', () => {
   it('excludes, and its lock lasts until it is released', () => {
-    const held = tryAcquireLock(path, flock);
+    const held = tryAcquireFileLock(path, flock);
     expect(held).toBeDefined();
-    expect(tryAcquireLock(path, flock)).toBeUndefined();
+    expect(tryAcquireFileLock(path, flock)).toBeUndefined();
     held?.release();
-    const again = tryAcquireLock(path, flock);
+    const again = tryAcquireFileLock(path, flock);
     expect(again).toBeDefined();
     again?.release();
   });
@@ -229,7 +229,7 @@ describe.skipIf(process.platform !== 'linux')('the flock program in place of the
     const { PATH } = process.env;
     process.env.PATH = '/nonexistent';
     try {
-      expect(() => tryAcquireLock(path, flock)).toThrow(/\bflock program\b/);
+      expect(() => tryAcquireFileLock(path, flock)).toThrow(/\bflock program\b/);
     } finally {
       process.env.PATH = PATH;
     }

@@ -3,8 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createPreallocatedFile, removeDurably, renameDurably } from '../../src/platform/files.ts';
-import { prepareFileReplacement } from '../../src/platform/secret-file.ts';
+import { createPreallocatedFile, removeFileDurably, renameFileDurably } from '../../src/platform/files.ts';
+import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -49,7 +49,7 @@ const folderSynced = process.platform === 'win32' ? [] : ['sync .'];
 
 it('what replaces a file has its room and its text on the disk before it is renamed, and the folder after', () => {
   const path = join(folder, 'record');
-  const deeds = deedsOf(() => prepareFileReplacement(path, 4096).commit('new'));
+  const deeds = deedsOf(() => prepareSecretFileReplacement(path, 4096).commit('new'));
   const prepared = ['sync temporary', 'rename temporary to temporary', ...folderSynced];
   expect(deeds).toEqual([...prepared, 'sync temporary', 'rename temporary to record', ...folderSynced]);
 });
@@ -61,16 +61,16 @@ it('a file with room is on the disk, and its folder after it, before anything is
 
 it('a file that is renamed keeps its new name after a power cut', () => {
   writeFileSync(join(folder, 'draft'), '');
-  const deeds = deedsOf(() => renameDurably(join(folder, 'draft'), join(folder, 'wal')));
+  const deeds = deedsOf(() => renameFileDurably(join(folder, 'draft'), join(folder, 'wal')));
   expect(deeds).toEqual(['rename draft to wal', ...folderSynced]);
 });
 
 it('a file that is removed stays removed after a power cut', () => {
   writeFileSync(join(folder, 'wal'), '');
-  const deeds = deedsOf(() => removeDurably(join(folder, 'wal')));
+  const deeds = deedsOf(() => removeFileDurably(join(folder, 'wal')));
   expect(deeds).toEqual(['remove wal', ...folderSynced]);
 });
 
 it('where nothing was removed the disk is not waited for', () => {
-  expect(deedsOf(() => removeDurably(join(folder, 'wal')))).toEqual([]);
+  expect(deedsOf(() => removeFileDurably(join(folder, 'wal')))).toEqual([]);
 });

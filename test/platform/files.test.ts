@@ -20,10 +20,10 @@ import {
   ensureFolder,
   readTextIfPresent,
   readTextIfReadable,
-  removeDurably,
-  writeAtomically,
+  removeFileDurably,
+  writeFileAtomically,
 } from '../../src/platform/files.ts';
-import { prepareFileReplacement } from '../../src/platform/secret-file.ts';
+import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
 import { bundleProgram } from './bundle.ts';
 
 let folder = '';
@@ -61,10 +61,10 @@ describe('folders and reading', () => {
 
 describe('writing atomically', () => {
   it('replaces the text, for the user alone, and leaves nothing else behind', () => {
-    writeAtomically(path, 'a first text that is longer');
+    writeFileAtomically(path, 'a first text that is longer');
     expect(modeOf(path)).toBe(0o600);
     chmodSync(path, 0o644);
-    writeAtomically(path, 'second ✓\n');
+    writeFileAtomically(path, 'second ✓\n');
     expect([readTextIfPresent(path), modeOf(path), readdirSync(folder)]).toEqual([
       'second ✓\n',
       0o600,
@@ -73,33 +73,33 @@ describe('writing atomically', () => {
   });
 
   it('never shows a reader half a text', () => {
-    writeAtomically(path, 'old');
-    const replacement = prepareFileReplacement(path, 4096);
+    writeFileAtomically(path, 'old');
+    const replacement = prepareSecretFileReplacement(path, 4096);
     expect(readTextIfPresent(path)).toBe('old');
     replacement.commit('new');
     expect(readTextIfPresent(path)).toBe('new');
   });
 
   it('that is abandoned or fails leaves the old text and nothing else', () => {
-    writeAtomically(path, 'old');
-    prepareFileReplacement(path, 4096).abandon();
+    writeFileAtomically(path, 'old');
+    prepareSecretFileReplacement(path, 4096).abandon();
     expect(readdirSync(folder)).toEqual(['config.json']);
     rmSync(path);
     mkdirSync(path);
-    expect(() => writeAtomically(path, 'new')).toThrow(path);
+    expect(() => writeFileAtomically(path, 'new')).toThrow(path);
     expect(readdirSync(folder)).toEqual(['config.json']);
-    expect(() => writeAtomically(join(folder, 'no', 'folder'), 'x')).toThrow('ENOENT');
+    expect(() => writeFileAtomically(join(folder, 'no', 'folder'), 'x')).toThrow('ENOENT');
   });
 
   it.skipIf(process.platform === 'win32')('never takes the place of a device or a pipe', () => {
     execFileSync('mkfifo', [path]);
-    expect(() => writeAtomically(path, 'new')).toThrow(path);
+    expect(() => writeFileAtomically(path, 'new')).toThrow(path);
     expect(lstatSync(path).isFIFO()).toBe(true);
   });
 
   it('goes past a temporary file that a killed process of the same number left', () => {
     for (let i = 0; i < 2000; i += 100) writeFileSync(join(folder, `.config.json.${process.pid}.${i}.tmp`), 'left');
-    for (let i = 0; i < 120; i++) writeAtomically(path, String(i));
+    for (let i = 0; i < 120; i++) writeFileAtomically(path, String(i));
     expect(readTextIfPresent(path)).toBe('119');
     expect(readFileSync(join(folder, `.config.json.${process.pid}.100.tmp`), 'utf8')).toBe('left');
   });
@@ -114,7 +114,7 @@ describe('writing atomically', () => {
       symlinkSync(join('dotfiles', 'between.json'), path);
     } else symlinkSync(kind === 'absolute' ? real : join('dotfiles', 'real.json'), path);
     const link = readlinkSync(path);
-    writeAtomically(path, 'new');
+    writeFileAtomically(path, 'new');
     expect([readFileSync(real, 'utf8'), lstatSync(path).isSymbolicLink(), readlinkSync(path)]).toEqual([
       'new',
       true,
@@ -126,7 +126,7 @@ describe('writing atomically', () => {
 
   it('a link that leads to itself is an error', () => {
     symlinkSync(path, path);
-    expect(() => writeAtomically(path, 'x')).toThrow(expect.objectContaining({ code: 'ELOOP' }));
+    expect(() => writeFileAtomically(path, 'x')).toThrow(expect.objectContaining({ code: 'ELOOP' }));
   });
 });
 
@@ -155,9 +155,9 @@ describe('a file with room', () => {
 describe('removing', () => {
   it('removes, and what is not there is removed as well', () => {
     writeFileSync(path, 'x');
-    removeDurably(path);
-    removeDurably(path);
-    removeDurably(join(folder, 'no', 'folder'));
+    removeFileDurably(path);
+    removeFileDurably(path);
+    removeFileDurably(join(folder, 'no', 'folder'));
     expect(readdirSync(folder)).toEqual([]);
   });
 });

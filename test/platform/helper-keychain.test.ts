@@ -7,9 +7,9 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { tryAcquireLock } from '../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { createHelperKeychain } from '../../src/platform/helper-keychain.ts';
-import type { Environment, KeychainOptions } from '../../src/platform/host.ts';
+import type { KeychainOptions, ProcessEnvironment } from '../../src/platform/host.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
@@ -32,7 +32,7 @@ beforeEach(() => {
   account = `default#k3yb0x${accounts}`;
 });
 
-const open = (env: Environment, options: KeychainOptions = patient) =>
+const open = (env: ProcessEnvironment, options: KeychainOptions = patient) =>
   createHelperKeychain({ env, script }).open(options);
 
 async function timed<T>(work: () => Promise<T>): Promise<readonly [T, number]> {
@@ -184,7 +184,7 @@ describe('a helper that was given a lock', () => {
       const here = join(folder, 'here');
       const signs = `require('node:fs').writeFileSync(${JSON.stringify(here)}, ''); console.log('begun');`;
       writeFileSync(silent, `${signs} process.stdin.resume();`);
-      const lock = tryAcquireLock(path);
+      const lock = tryAcquireFileLock(path);
       const helper = createHelperKeychain({ env: {}, script: silent }).open({
         timeoutMs: 5_000,
         lockDescriptor: lock?.descriptor,
@@ -193,9 +193,9 @@ describe('a helper that was given a lock', () => {
       while (!existsSync(here)) await sleep(10);
       // As the death of this process would free it.
       lock?.release();
-      expect(tryAcquireLock(path)).toBeUndefined();
+      expect(tryAcquireFileLock(path)).toBeUndefined();
       expect(await reading).toMatchObject({ why: 'hung' });
-      const freed = tryAcquireLock(path);
+      const freed = tryAcquireFileLock(path);
       expect(freed).toBeDefined();
       freed?.release();
       await helper.close();

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { tryAcquireLock } from '../../src/platform/file-lock.ts';
-import { availableLockKinds } from '../../src/platform/lock-kind.ts';
+import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
+import { listAvailableFileLockKinds } from '../../src/platform/lock-kind.ts';
 
 function newLock(content?: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'lock-kind-'));
@@ -13,7 +13,7 @@ function newLock(content?: string): string {
   return path;
 }
 
-const only = (name: string) => availableLockKinds().filter((kind) => kind.name === name);
+const only = (name: string) => listAvailableFileLockKinds().filter((kind) => kind.name === name);
 
 describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
   it.each([
@@ -21,36 +21,36 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
     ['flock', 'fcntl'],
   ])('of which the first was %s: one that can only take %s refuses', (first, second) => {
     const path = newLock();
-    const held = tryAcquireLock(path, only(first));
+    const held = tryAcquireFileLock(path, only(first));
     expect(held).toBeDefined();
-    expect(() => tryAcquireLock(path, only(second))).toThrow(first === 'fcntl' ? /fs-native-extensions/ : /flock/);
+    expect(() => tryAcquireFileLock(path, only(second))).toThrow(first === 'fcntl' ? /fs-native-extensions/ : /flock/);
     held?.release();
-    expect(() => tryAcquireLock(path, only(second))).toThrow(expect.objectContaining({ code: 'internal' }));
+    expect(() => tryAcquireFileLock(path, only(second))).toThrow(expect.objectContaining({ code: 'internal' }));
   });
 
   it('one that can take both takes the recorded one, and is excluded by it', () => {
     const path = newLock();
-    const held = tryAcquireLock(path, only('flock'));
-    expect(tryAcquireLock(path)).toBeUndefined();
+    const held = tryAcquireFileLock(path, only('flock'));
+    expect(tryAcquireFileLock(path)).toBeUndefined();
     held?.release();
-    const again = tryAcquireLock(path);
-    expect(tryAcquireLock(path, only('flock'))).toBeUndefined();
+    const again = tryAcquireFileLock(path);
+    expect(tryAcquireFileLock(path, only('flock'))).toBeUndefined();
     again?.release();
   });
 
   it('an empty file of an earlier version gets the kind of the first process', () => {
     const path = newLock('');
-    tryAcquireLock(path, only('fcntl'))?.release();
-    expect(() => tryAcquireLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+    tryAcquireFileLock(path, only('fcntl'))?.release();
+    expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
   });
 
   it.each(['\0\0\0\0\0\0', 'fcnt', 'another\n'])(
     'a damaged file (%j) is recorded anew, and does not grow',
     (content) => {
       const path = newLock(content);
-      tryAcquireLock(path, only('fcntl'))?.release();
+      tryAcquireFileLock(path, only('fcntl'))?.release();
       expect(readFileSync(path, 'utf8')).toBe('fcntl\n');
-      expect(() => tryAcquireLock(path, only('flock'))).toThrow(/fs-native-extensions/);
+      expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
     },
   );
 });

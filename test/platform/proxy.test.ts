@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer as createTcp, type Socket } fro
 import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { proxyFor } from '../../src/platform/proxy.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -168,7 +168,7 @@ describe('a request through a proxy', () => {
     const proxy = await startProxy(0, { status: '407 Proxy Authentication Required' });
     const send = await createUndiciSender({ env: { HTTPS_PROXY: `http://user:hunter2@127.0.0.1:${proxy.port}` } });
     const error: unknown = await send('https://api.example.test/', post()).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(SendError);
+    expect(error).toBeInstanceOf(HttpSendError);
     expect(error).toMatchObject({ kind: 'connection', sent: false, atProxy: true });
     expect(inspect(error)).toContain('refused api.example.test:443: 407 Proxy Authentication Required');
     expect(inspect(error)).not.toMatch(/hunter2|dXNlcjpodW50ZXIy/);

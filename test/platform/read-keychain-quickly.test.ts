@@ -6,15 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createHelperKeychain } from '../../src/platform/helper-keychain.ts';
-import type { Environment } from '../../src/platform/host.ts';
-import { keychainService as serviceName } from '../../src/platform/keychain-service.ts';
+import type { ProcessEnvironment } from '../../src/platform/host.ts';
+import { keychainServiceName as serviceName } from '../../src/platform/keychain-service.ts';
 import { readKeychainQuickly } from '../../src/platform/read-keychain-quickly.ts';
-import { readSecret } from '../../src/platform/secret-service.ts';
+import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
 const account = 'default#qu1ckr3d';
-const read = (env: Environment, name = account) => readKeychainQuickly(name, { env, platform: 'linux', limit: 1000 });
+const read = (env: ProcessEnvironment, name = account) =>
+  readKeychainQuickly(name, { env, platform: 'linux', limit: 1000 });
 
 describe.skipIf(!canStartSecretService())('the quick read of the Secret Service', () => {
   let service: SecretService;
@@ -45,7 +46,7 @@ describe.skipIf(!canStartSecretService())('the quick read of the Secret Service'
   it('asks for the item by the service and the account, both of them', async () => {
     await write('the first');
     const ask = (attributes: Readonly<Record<string, string>>) =>
-      readSecret(service.env, attributes, new AbortController().signal);
+      readSecretServiceItem(service.env, attributes, new AbortController().signal);
     expect(serviceName).toBe('cloudctl');
     expect(await ask({ service: serviceName, username: account })).toEqual({ kind: 'found', value: 'the first' });
     expect(await ask({ service: 'another', username: account })).toEqual({ kind: 'absent' });

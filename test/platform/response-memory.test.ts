@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { createResponseMemory } from '../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemory } from '../../src/platform/response-memory.ts';
 
 const half = 40 * 2 ** 20;
 
 test('a session whose responses are too large alone will not do better later', () => {
-  const use = createResponseMemory('statement').open();
+  const use = createDatabaseResponseMemory('statement').open();
   use.add(half);
   expect(() => use.add(half)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
 });
 
 test('sessions that are too large together may succeed one after the other', () => {
-  const memory = createResponseMemory('session');
+  const memory = createDatabaseResponseMemory('session');
   const [first, second] = [memory.open(), memory.open()];
   first.add(half);
   expect(() => second.add(half)).toThrow(expect.objectContaining({ code: 'MEMORY' }));
@@ -33,7 +33,7 @@ test.each([
       return false;
     }
   };
-  const memory = createResponseMemory(kept);
+  const memory = createDatabaseResponseMemory(kept);
   const use = memory.open();
   use.add(half);
   use.nextStatement();

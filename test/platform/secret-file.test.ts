@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFile
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
-  adoptTemporary,
   InsecureFileError,
-  prepareFileReplacement,
-  readSecretText,
+  prepareSecretFileReplacement,
+  readSecretFile,
+  renameTemporarySecretFile,
 } from '../../src/platform/secret-file.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
@@ -19,19 +19,19 @@ function newFolder(): string {
 describe.skipIf(process.platform === 'win32')('a file with secrets', () => {
   it('is read when it is of mode 0600, and is undefined when it is missing', () => {
     const path = join(newFolder(), 'record');
-    expect(readSecretText(path)).toBeUndefined();
+    expect(readSecretFile(path)).toBeUndefined();
     writeFileSync(path, 'secret', { mode: 0o600 });
-    expect(readSecretText(path)).toBe('secret');
+    expect(readSecretFile(path)).toBe('secret');
   });
 
   it.each([0o644, 0o640, 0o660, 0o602])('is refused with mode %o, and the hint repairs it', (mode) => {
     const path = join(newFolder(), 'record');
     writeFileSync(path, 'secret');
     chmodSync(path, mode);
-    expect(() => readSecretText(path)).toThrow(InsecureFileError);
-    expect(() => readSecretText(path)).toThrow(expect.objectContaining({ hint: expect.stringContaining('chmod 600') }));
+    expect(() => readSecretFile(path)).toThrow(InsecureFileError);
+    expect(() => readSecretFile(path)).toThrow(expect.objectContaining({ hint: expect.stringContaining('chmod 600') }));
     chmodSync(path, 0o600);
-    expect(readSecretText(path)).toBe('secret');
+    expect(readSecretFile(path)).toBe('secret');
   });
 
   it('is neither read nor replaced through a symbolic link; a folder may be one', () => {
@@ -39,20 +39,20 @@ describe.skipIf(process.platform === 'win32')('a file with secrets', () => {
     const [victim, link, alias] = [join(folder, 'victim'), join(folder, 'record'), `${folder}-alias`];
     writeFileSync(victim, 'theirs', { mode: 0o600 });
     symlinkSync(victim, link);
-    expect(() => readSecretText(link)).toThrow(InsecureFileError);
-    expect(() => prepareFileReplacement(link, 16)).toThrow(InsecureFileError);
+    expect(() => readSecretFile(link)).toThrow(InsecureFileError);
+    expect(() => prepareSecretFileReplacement(link, 16)).toThrow(InsecureFileError);
     expect(readFileSync(victim, 'utf8')).toBe('theirs');
     symlinkSync(folder, alias);
-    expect(readSecretText(join(alias, 'victim'))).toBe('theirs');
-    prepareFileReplacement(join(alias, 'victim'), 16).commit('ours');
+    expect(readSecretFile(join(alias, 'victim'))).toBe('theirs');
+    prepareSecretFileReplacement(join(alias, 'victim'), 16).commit('ours');
     expect(readFileSync(victim, 'utf8')).toBe('ours');
   });
 
   it('that is a folder is refused', () => {
     const path = join(newFolder(), 'record');
     mkdirSync(path);
-    expect(() => readSecretText(path)).toThrow(InsecureFileError);
-    expect(() => prepareFileReplacement(path, 16)).toThrow();
+    expect(() => readSecretFile(path)).toThrow(InsecureFileError);
+    expect(() => prepareSecretFileReplacement(path, 16)).toThrow();
   });
 });
 
@@ -61,23 +61,23 @@ describe('a replacement', () => {
     const folder = newFolder();
     const path = join(folder, 'record');
     writeFileSync(path, 'old', { mode: 0o600 });
-    const replacement = prepareFileReplacement(path, 4096);
+    const replacement = prepareSecretFileReplacement(path, 4096);
     expect(readdirSync(folder).length).toBe(2);
     const other = join(folder, 'other');
     mkdirSync(other);
     // A folder cannot be replaced by a file.
-    const stuck = prepareFileReplacement(join(other, 'record'), 16);
+    const stuck = prepareSecretFileReplacement(join(other, 'record'), 16);
     mkdirSync(join(other, 'record'));
     expect(() => stuck.commit('text')).toThrow();
     expect([stuck.hasText(), readFileSync(stuck.path, 'utf8')]).toEqual([true, 'text']);
     writeFileSync(replacement.path, 'new\n\0\0\0');
-    adoptTemporary(replacement.path, path, 'new\n');
+    renameTemporarySecretFile(replacement.path, path, 'new\n');
     expect([readFileSync(path, 'utf8'), readdirSync(folder).sort()]).toEqual(['new\n', ['other', 'record']]);
   });
 
   it('leaves nothing when it is abandoned', () => {
     const folder = newFolder();
-    prepareFileReplacement(join(folder, 'record'), 4096).abandon();
+    prepareSecretFileReplacement(join(folder, 'record'), 4096).abandon();
     expect(readdirSync(folder)).toEqual([]);
   });
 });
@@ -85,7 +85,7 @@ describe('a replacement', () => {
 it('a file that a process with the same ID has left is neither replaced nor removed', () => {
   const path = join(newFolder(), 'record');
   writeFileSync(path, 'old', { mode: 0o600 });
-  const first = prepareFileReplacement(path, 64);
+  const first = prepareSecretFileReplacement(path, 64);
   const [, number = ''] = /\.(\d+)\.ready\.tmp$/.exec(first.path) ?? [];
   first.abandon();
   const left = [1, 2, 3].flatMap((next) =>
@@ -94,7 +94,7 @@ it('a file that a process with the same ID has left is neither replaced nor remo
     ),
   );
   for (const name of left) writeFileSync(name, 'only copy', { mode: 0o600 });
-  const second = prepareFileReplacement(path, 64);
+  const second = prepareSecretFileReplacement(path, 64);
   second.abandon();
   expect(left.map((name) => readFileSync(name, 'utf8'))).toEqual(left.map(() => 'only copy'));
 });

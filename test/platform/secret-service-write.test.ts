@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { readSecret } from '../../src/platform/secret-service.ts';
-import { removeSecret, writeSecret } from '../../src/platform/secret-service-write.ts';
+import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
+import { removeSecretServiceItem, writeSecretServiceItem } from '../../src/platform/secret-service-write.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 import { type Bundle, bundleProgram } from './bundle.ts';
 
@@ -13,7 +13,7 @@ const long = `{"v":1,"name":"Zoë ✓","token":"${'x'.repeat(2000)}"}`;
 describe.skipIf(!canStartSecretService())('what is written straight to the Secret Service', () => {
   let service: SecretService;
   let native: Bundle;
-  const read = () => readSecret(service.env, attributes, new AbortController().signal);
+  const read = () => readSecretServiceItem(service.env, attributes, new AbortController().signal);
   /** The native client, as on a machine where nothing else is asked. */
   const natively = async (...words: string[]): Promise<unknown> => {
     const { stdout } = await promisify(execFile)(process.execPath, [native.script, ...words], { env: service.env });
@@ -30,22 +30,22 @@ describe.skipIf(!canStartSecretService())('what is written straight to the Secre
 
   it('is one item, made or replaced, whoever wrote it first', async () => {
     for (const value of ['first', long]) {
-      expect(await writeSecret(service.env, item(value))).toEqual({ kind: 'done' });
+      expect(await writeSecretServiceItem(service.env, item(value))).toEqual({ kind: 'done' });
       expect(await read()).toEqual({ kind: 'found', value });
       expect(await natively('read', attributes.username)).toEqual({ kind: 'found', value });
     }
     expect(await natively('write', attributes.username, 'by the native client')).toEqual({ kind: 'done' });
     expect(await read()).toEqual({ kind: 'found', value: 'by the native client' });
-    expect(await writeSecret(service.env, item('ours again'))).toEqual({ kind: 'done' });
+    expect(await writeSecretServiceItem(service.env, item('ours again'))).toEqual({ kind: 'done' });
     expect(await natively('read', attributes.username)).toEqual({ kind: 'found', value: 'ours again' });
   });
 
   it('is there when the service begins again, and what was removed is not', async () => {
-    expect(await writeSecret(service.env, item('kept'))).toEqual({ kind: 'done' });
+    expect(await writeSecretServiceItem(service.env, item('kept'))).toEqual({ kind: 'done' });
     await service.restart();
     expect(await read()).toEqual({ kind: 'found', value: 'kept' });
     for (let times = 0; times < 2; times++)
-      expect(await removeSecret(service.env, attributes)).toEqual({ kind: 'done' });
+      expect(await removeSecretServiceItem(service.env, attributes)).toEqual({ kind: 'done' });
     await service.restart();
     expect(await read()).toEqual({ kind: 'absent' });
   });
@@ -53,13 +53,16 @@ describe.skipIf(!canStartSecretService())('what is written straight to the Secre
   it('is refused by a locked keyring, and nobody is prompted', async () => {
     await service.lock();
     onTestFinished(() => service.restart());
-    expect(await writeSecret(service.env, item('new'))).toMatchObject({ kind: 'unavailable', why: 'locked' });
+    expect(await writeSecretServiceItem(service.env, item('new'))).toMatchObject({
+      kind: 'unavailable',
+      why: 'locked',
+    });
   });
 
   it('is refused where there is no keyring to write to', async () => {
     const bare = await startSecretService({ unlocked: false });
     onTestFinished(() => bare.stop());
-    expect(await writeSecret(bare.env, item('new'))).toMatchObject({ kind: 'unavailable', why: 'missing' });
+    expect(await writeSecretServiceItem(bare.env, item('new'))).toMatchObject({ kind: 'unavailable', why: 'missing' });
   });
 });
 

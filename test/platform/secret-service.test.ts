@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSessionBus } from '../../src/platform/dbus-connection.ts';
-import { readSecret } from '../../src/platform/secret-service.ts';
+import { readSecretServiceItem } from '../../src/platform/secret-service.ts';
 import { canStartSecretService, type SecretService, startSecretService } from '../fixtures/secret-service.ts';
 
 describe.skipIf(!canStartSecretService())('the Secret Service', () => {
@@ -11,7 +11,7 @@ describe.skipIf(!canStartSecretService())('the Secret Service', () => {
   afterAll(() => service.stop());
 
   it('outlives thousands of connections, each with one question', async () => {
-    const ask = () => readSecret(service.env, { service: 'nothing' }, new AbortController().signal);
+    const ask = () => readSecretServiceItem(service.env, { service: 'nothing' }, new AbortController().signal);
     const kinds = new Set<string>();
     await Promise.all(
       Array.from({ length: 8 }, async () => {

@@ -5,7 +5,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type HttpRequestInit, SendError } from '../../src/platform/http-sender.ts';
+import { type HttpRequestInit, HttpSendError } from '../../src/platform/http-sender.ts';
 import { createFetchSender, createUndiciSender } from '../../src/platform/undici-sender.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { bundleProgram } from './bundle.ts';
@@ -64,12 +64,12 @@ const post = (parts: Partial<HttpRequestInit> = {}): HttpRequestInit => ({
   ...parts,
 });
 
-async function failure(request: Promise<unknown>): Promise<SendError> {
+async function failure(request: Promise<unknown>): Promise<HttpSendError> {
   const error = await request.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof SendError)) throw new Error(`no SendError but ${inspect(error)}`);
+  if (!(error instanceof HttpSendError)) throw new Error(`no SendError but ${inspect(error)}`);
   expect(inspect(error, { depth: 9 })).not.toContain(secret);
   expect(error.cause).toBeUndefined();
   return error;

@@ -1,6 +1,6 @@
-import type { PinnedMessage } from '../../src/postgresql/pinned-message.ts';
+import type { SearchPathSafeMessage } from '../../src/postgresql/pinned-message.ts';
 
 /** A message that the program could not send: tests of the connection itself send others than its own. */
-export function anyMessage(text: string): PinnedMessage {
-  return text as PinnedMessage;
+export function anyMessage(text: string): SearchPathSafeMessage {
+  return text as SearchPathSafeMessage;
 }

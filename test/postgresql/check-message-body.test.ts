@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { checkMessageBody } from '../../src/postgresql/check-message-body.ts';
+import { checkPostgresqlMessageBody } from '../../src/postgresql/check-message-body.ts';
 import { int32 } from './wire.ts';
 
 const check = (kind: string, ...parts: readonly (string | Buffer | readonly number[])[]) =>
-  checkMessageBody(
+  checkPostgresqlMessageBody(
     kind.charCodeAt(0),
     Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part)))),
   );

@@ -1,13 +1,16 @@
 import { expect, test, vi } from 'vitest';
-import { ConnectError } from '../../src/platform/connect-error.ts';
-import { checkedStream } from '../../src/postgresql/checked-stream.ts';
+import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
+import { createCheckedPostgresqlStream } from '../../src/postgresql/checked-stream.ts';
 
 function streamWith(read: (chunk: Buffer, deliver: (messages: Buffer) => void) => void) {
   const listeners = new Map<string, (...values: unknown[]) => void>();
   const destroy = vi.fn();
-  const stream = checkedStream({ on: (event, listener) => listeners.set(event, listener), destroy }, (deliver) => ({
-    read: (chunk) => read(chunk, deliver),
-  }));
+  const stream = createCheckedPostgresqlStream(
+    { on: (event, listener) => listeners.set(event, listener), destroy },
+    (deliver) => ({
+      read: (chunk) => read(chunk, deliver),
+    }),
+  );
   return { stream, destroy, emit: (event: string, value?: unknown) => listeners.get(event)?.(value) };
 }
 
@@ -23,7 +26,7 @@ test('data passes through the reader, and other events do not', () => {
 });
 
 test('an error of the reader or of the listener ends the connection', () => {
-  const refused = new ConnectError('startup', 'PROTOCOL', 'no');
+  const refused = new DatabaseConnectError('startup', 'PROTOCOL', 'no');
   const reading = streamWith(() => {
     throw refused;
   });

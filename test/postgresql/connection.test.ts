@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { ConnectError } from '../../src/platform/connect-error.ts';
+import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { QueryError } from '../../src/postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../src/postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
-import { startupSettings } from '../../src/postgresql/startup-settings.ts';
+import { postgresqlStartupSettings } from '../../src/postgresql/startup-settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { anyMessage } from './any-message.ts';
@@ -34,7 +34,7 @@ const failing = (source: PostgresqlSource, more = {}) =>
       throw new Error('it connected');
     },
     (error: unknown) => {
-      if (error instanceof ConnectError) return error;
+      if (error instanceof DatabaseConnectError) return error;
       throw error;
     },
   );
@@ -77,7 +77,7 @@ describe('the startup message', () => {
       "My-DB'",
       'application_name',
       'cloudctl-preflight',
-      ...Object.entries(startupSettings).flat(),
+      ...Object.entries(postgresqlStartupSettings).flat(),
       'client_encoding',
       'UTF8',
     ]);
@@ -206,11 +206,11 @@ describe('a connection that fails', () => {
 describe('a query', () => {
   const query = (reply: (socket: Socket) => Buffer | undefined) =>
     serve((text, socket) => (isStartup(text) ? hello : text[0] === 0x51 ? reply(socket) : undefined));
-  const failed = async (source: PostgresqlSource, limit = 1000): Promise<QueryError> => {
+  const failed = async (source: PostgresqlSource, limit = 1000): Promise<PostgresqlQueryError> => {
     const session = await connectPostgresql(source, options);
     const error = await session.query(anyMessage('SELECT 1'), limit).catch((reason: unknown) => reason);
     await session.end();
-    if (error instanceof QueryError) return error;
+    if (error instanceof PostgresqlQueryError) return error;
     throw new Error('no QueryError', { cause: error });
   };
 

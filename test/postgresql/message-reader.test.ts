@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { createResponseMemory } from '../../src/platform/response-memory.ts';
-import { type CopyMessages, createMessageReader } from '../../src/postgresql/message-reader.ts';
+import { createDatabaseResponseMemory } from '../../src/platform/response-memory.ts';
+import { createPostgresqlMessageReader, type PostgresqlCopyDelivery } from '../../src/postgresql/message-reader.ts';
 import { hello, int32, message, ready, row } from './wire.ts';
 
 /** What pg receives of these bytes when they arrive in chunks of this size. */
-function delivered(bytes: Buffer, size = bytes.length, copy?: CopyMessages): readonly Buffer[] {
+function delivered(bytes: Buffer, size = bytes.length, copy?: PostgresqlCopyDelivery): readonly Buffer[] {
   const found: Buffer[] = [];
-  const reader = createMessageReader(
+  const reader = createPostgresqlMessageReader(
     (messages) => found.push(...splitMessages(Buffer.from(messages))),
     () => {},
-    createResponseMemory('statement'),
+    createDatabaseResponseMemory('statement'),
   );
   reader.read(hello);
   found.length = 0;
@@ -30,10 +30,10 @@ function splitMessages(bytes: Buffer): readonly Buffer[] {
 
 function readerOf(onAuthentication: (code: number, body: Buffer) => void = () => {}) {
   const found: Buffer[] = [];
-  const reader = createMessageReader(
+  const reader = createPostgresqlMessageReader(
     (messages) => found.push(Buffer.from(messages)),
     onAuthentication,
-    createResponseMemory('statement'),
+    createDatabaseResponseMemory('statement'),
   );
   return { ...reader, received: () => Buffer.concat(found) };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseArrayText, parseRecordText } from '../../src/postgresql/nested-text.ts';
+import { parsePostgresqlArray, parsePostgresqlRecord } from '../../src/postgresql/nested-text.ts';
 
 test.each([
   ['{}', []],
@@ -10,7 +10,7 @@ test.each([
   ['[0:1]={a,b}', ['a', 'b']],
   ['{"line\nbreak"}', ['line\nbreak']],
 ])('the array %s has the elements %j', (text, elements) => {
-  expect(parseArrayText(text)).toEqual(elements);
+  expect(parsePostgresqlArray(text)).toEqual(elements);
 });
 
 test.each([
@@ -20,10 +20,10 @@ test.each([
   ['("a,b","c""d","e\\\\f","(g)")', ['a,b', 'c"d', 'e\\f', '(g)']],
   ['("{1,2}","(1,""x"")")', ['{1,2}', '(1,"x")']],
 ])('the composite value %s has the fields %j', (text, fields) => {
-  expect(parseRecordText(text)).toEqual(fields);
+  expect(parsePostgresqlRecord(text)).toEqual(fields);
 });
 
 test('any other text is refused', () => {
-  expect(() => parseArrayText('a,b')).toThrow(TypeError);
-  expect(() => parseRecordText('a,b')).toThrow(TypeError);
+  expect(() => parsePostgresqlArray('a,b')).toThrow(TypeError);
+  expect(() => parsePostgresqlRecord('a,b')).toThrow(TypeError);
 });

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  identifySystemMessage,
-  pinSessionMessage,
-  readOnlyTransaction,
-  resultsOfStatements,
-  rollbackMessage,
-  showVersionMessage,
+  buildReadOnlyTransaction,
+  identifySystemStatementMessage,
+  rollbackStatementMessage,
+  searchPathSafeSessionMessage,
+  selectStatementResults,
+  showVersionStatementMessage,
 } from '../../src/postgresql/pinned-message.ts';
 import { isPinnedTransaction, pinRules } from '../fixtures/pin-rules.ts';
 
 test('a read-only transaction begins with the pin and ends with COMMIT', () => {
-  const text = readOnlyTransaction(['SELECT 1  \n\n\n', 'COPY s.t (a) TO STDOUT'], { statement_timeout: '15s' });
+  const text = buildReadOnlyTransaction(['SELECT 1  \n\n\n', 'COPY s.t (a) TO STDOUT'], { statement_timeout: '15s' });
   expect(isPinnedTransaction(text)).toBe(true);
   expect(text.split('; ').slice(3)).toEqual([
     "SET LOCAL statement_timeout='15s'",
@@ -23,18 +23,18 @@ test('a read-only transaction begins with the pin and ends with COMMIT', () => {
 });
 
 test('the results of the statements are those before COMMIT', () => {
-  expect(resultsOfStatements(['BEGIN', 'SET', 'SET', 'a', 'b', 'COMMIT'], 2)).toEqual(['a', 'b']);
+  expect(selectStatementResults(['BEGIN', 'SET', 'SET', 'a', 'b', 'COMMIT'], 2)).toEqual(['a', 'b']);
 });
 
 test('every other message resolves no name, or pins the session', () => {
-  for (const text of [rollbackMessage, showVersionMessage]) {
+  for (const text of [rollbackStatementMessage, showVersionStatementMessage]) {
     const rules = pinRules({ replication: false });
     expect(rules.refuse(text)).toBeUndefined();
     expect(rules.refuse('SELECT 1')).toBeDefined();
   }
-  expect(pinRules({ replication: true }).refuse(identifySystemMessage)).toBeUndefined();
+  expect(pinRules({ replication: true }).refuse(identifySystemStatementMessage)).toBeUndefined();
   const session = pinRules({ replication: false });
-  expect([session.refuse(pinSessionMessage), session.refuse('SELECT 1')]).toEqual([undefined, undefined]);
+  expect([session.refuse(searchPathSafeSessionMessage), session.refuse('SELECT 1')]).toEqual([undefined, undefined]);
 });
 
 test('only pinned sessions send any text, and only the connection uses the client', () => {

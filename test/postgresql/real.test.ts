@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConnectError } from '../../src/platform/connect-error.ts';
+import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/postgresql/quote.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
-import { startupSettings } from '../../src/postgresql/startup-settings.ts';
+import { postgresqlStartupSettings } from '../../src/postgresql/startup-settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { anyMessage } from './any-message.ts';
@@ -89,7 +89,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
         { name: 'application_name', setting: 'cloudctl-preflight' },
         { name: 'client_encoding', setting: 'UTF8' },
         // pg_settings does not list the role.
-        ...Object.entries(startupSettings)
+        ...Object.entries(postgresqlStartupSettings)
           .filter(([name]) => name !== 'role')
           .map(([name, setting]) => ({ name, setting })),
       ]);
@@ -107,7 +107,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
     const failing = (into: PostgresqlSource) =>
       enter(into).then(
         () => undefined,
-        (error: unknown) => (error instanceof ConnectError ? [error.phase, error.code, error.message] : error),
+        (error: unknown) => (error instanceof DatabaseConnectError ? [error.phase, error.code, error.message] : error),
       );
     expect(
       await failing({ ...source, host: 'source.example', address: '127.0.0.1', verify: { what: 'full', ca } }),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ConnectError, connectErrorCodes } from '../../src/platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { isStartupRefusal, startupSettings } from '../../src/postgresql/startup-settings.ts';
+import { isStartupSettingRefusal, postgresqlStartupSettings } from '../../src/postgresql/startup-settings.ts';
 import * as wire from './wire.ts';
 
 test.each([
@@ -9,12 +9,12 @@ test.each([
   { phase: 'startup', code: '42704', again: true },
   { phase: 'startup', code: '28P01', again: false },
   { phase: 'startup', code: '3D000', again: false },
-  { phase: 'startup', code: connectErrorCodes.closed, again: false },
+  { phase: 'startup', code: databaseConnectErrorCodes.closed, again: false },
   { phase: 'tls', code: '08P01', again: false },
 ] as const)(
   'a login that failed with $code ($phase) is tried without the settings: $again',
   ({ phase, code, again }) => {
-    expect(isStartupRefusal(new ConnectError(phase, code, 'no'))).toBe(again);
+    expect(isStartupSettingRefusal(new DatabaseConnectError(phase, code, 'no'))).toBe(again);
   },
 );
 
@@ -32,7 +32,7 @@ test('a pooler that rejects the settings is connected to without them, and its m
     await session.end();
     expect(session.startupRefusal).toBe(refusal);
     expect(logins).toHaveLength(2);
-    expect(Object.keys(startupSettings).filter((name) => logins[1]?.includes(name))).toEqual([]);
+    expect(Object.keys(postgresqlStartupSettings).filter((name) => logins[1]?.includes(name))).toEqual([]);
   } finally {
     await server.stop();
   }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createTableDigest } from '../../src/postgresql/table-digest.ts';
+import { createTableDigestBuilder } from '../../src/postgresql/table-digest.ts';
 
 function contentOf(...rows: readonly string[]) {
-  const digest = createTableDigest();
+  const digest = createTableDigestBuilder();
   for (const row of rows) digest.add(Buffer.from(`${row}\n`));
   return digest.content();
 }
 
 test('a large row that arrives in parts is one row', () => {
-  const digest = createTableDigest();
+  const digest = createTableDigestBuilder();
   for (const part of ['a', 'b', 'c\n', 'd\n', '\n']) digest.add(Buffer.from(part));
   expect(digest.content()).toEqual(contentOf('abc', 'd', ''));
 });

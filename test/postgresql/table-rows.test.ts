@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { readOnlyTransaction } from '../../src/postgresql/pinned-message.ts';
+import { buildReadOnlyTransaction } from '../../src/postgresql/pinned-message.ts';
 import {
-  copyBinaryFields,
-  copyTableStatement,
-  copyTableStatements,
-  copyTextFields,
-  isNullField,
-  readRows,
+  buildCopyTableStatement,
+  buildCopyTableTransaction,
+  isNullCopyField,
+  readTableRows,
+  splitBinaryCopyRow,
+  splitTextCopyRow,
 } from '../../src/postgresql/table-rows.ts';
 import { postgresEndpointOf } from '../engine/engine-servers.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
@@ -20,9 +20,11 @@ async function read(server: Postgres, version: number, more: Partial<typeof tabl
   const session = await connectPostgresql(postgresEndpointOf(server), { dbname: 'postgres', limit: 10_000 });
   const rows: Uint8Array[] = [];
   const { format, ...names } = more;
-  const text = readOnlyTransaction(copyTableStatements({ ...table, ...names }, version * 10_000 + 99, format));
+  const text = buildReadOnlyTransaction(
+    buildCopyTableTransaction({ ...table, ...names }, version * 10_000 + 99, format),
+  );
   try {
-    const end = await readRows(session, text, (row) => rows.push(decode(row)) === 0, limits);
+    const end = await readTableRows(session, text, (row) => rows.push(decode(row)) === 0, limits);
     return { end, rows };
   } finally {
     await session.end();
@@ -44,14 +46,14 @@ test.each([
   [170_000, true],
   [190_000, true],
 ])('version %i knows restrict_nonsystem_relation_kind: %s', (version, isKnown) => {
-  const statements = copyTableStatements(table, version);
+  const statements = buildCopyTableTransaction(table, version);
   expect(statements.some((one) => one.includes('restrict_nonsystem_relation_kind'))).toBe(isKnown);
   expect(statements).toContain('SET LOCAL row_security = off');
   expect(statements.at(-1)).toBe('COPY "public"."t" ("a", "The ""b") TO STDOUT');
 });
 
 test('names are quoted from what the catalog has', () => {
-  expect(copyTableStatement({ schema: 's"; DROP', name: 'n; --', columns: [] })).toBe(
+  expect(buildCopyTableStatement({ schema: 's"; DROP', name: 'n; --', columns: [] })).toBe(
     'COPY "s""; DROP"."n; --" TO STDOUT',
   );
 });
@@ -68,17 +70,17 @@ test.each([14, 18] as const)('rows of PostgreSQL %i are decoded', async (version
   });
   const { end, rows } = await read(server, version);
   expect(end).toBe('complete');
-  expect(rows.map(copyTextFields)).toEqual([
+  expect(rows.map(splitTextCopyRow)).toEqual([
     ['tab\t line\n back\\ cr\r', 'pg_class'],
     [null, null],
     ['\\N', '-'],
     ['', 'pg_class'],
   ]);
   const first = await read(server, version, { columns: ['a'] });
-  expect(first.rows.map(isNullField)).toEqual([false, true, false, false]);
+  expect(first.rows.map(isNullCopyField)).toEqual([false, true, false, false]);
   const binary = await read(server, version, { columns: ['The "b'], format: 'binary' });
   expect(
-    binary.rows.flatMap((row) => copyBinaryFields(row).map((field) => field && Buffer.from(field).readUInt32BE())),
+    binary.rows.flatMap((row) => splitBinaryCopyRow(row).map((field) => field && Buffer.from(field).readUInt32BE())),
   ).toEqual([1259, null, 0, 1259]);
   await expect(read(server, version, { name: 'v' })).rejects.toMatchObject({ code: '42809' });
   await expect(read(server, version, { name: 'p' })).rejects.toMatchObject({ code: '42809' });
@@ -95,9 +97,9 @@ test('a search ends with the first row that is found, and at its limits', async 
     statement: readonly string[] = [],
   ) => {
     const session = await connectPostgresql(postgresEndpointOf(server), { dbname: 'postgres', limit: 10_000 });
-    const text = readOnlyTransaction([...statement, 'COPY public.t TO STDOUT']);
+    const text = buildReadOnlyTransaction([...statement, 'COPY public.t TO STDOUT']);
     try {
-      return await readRows(session, text, visit, { time: 30_000, bytes: 100_000_000, ...more });
+      return await readTableRows(session, text, visit, { time: 30_000, bytes: 100_000_000, ...more });
     } finally {
       await session.end();
     }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { changesSince, decodeBaseline } from '../../src/preflight/baseline.ts';
+import { decodePreflightBaseline, findChangesSinceBaseline } from '../../src/preflight/baseline.ts';
 import { findings, report } from './sample.ts';
 
-const saved = decodeBaseline(JSON.stringify(report));
+const saved = decodePreflightBaseline(JSON.stringify(report));
 
 describe('a baseline', () => {
   it('is a report that was saved, and nothing else', () => {
@@ -15,20 +15,20 @@ describe('a baseline', () => {
       '{"schema_version":2}',
       '{"schema_version":1,"engine":"postgresql","started_at":"x","source":{},"findings":[{}]}',
     ]) {
-      expect(decodeBaseline(text)).toBeUndefined();
+      expect(decodePreflightBaseline(text)).toBeUndefined();
     }
   });
 
   it('of the same source without a change tells of none', () => {
-    expect(saved && changesSince(saved, report)).toEqual([]);
+    expect(saved && findChangesSinceBaseline(saved, report)).toEqual([]);
   });
 
   it('tells a schema in which a table was made, and one that is new or gone', () => {
-    const before = decodeBaseline(
+    const before = decodePreflightBaseline(
       JSON.stringify({ ...report, schemas: { 'shop.public': '3 tables', 'shop.old': '1 tables' } }),
     );
     const after = { 'shop.public': '4 tables', 'shop.new': '1 tables' };
-    expect(before && changesSince(before, report, after)).toEqual([
+    expect(before && findChangesSinceBaseline(before, report, after)).toEqual([
       { id: 'schema shop.new', after: { status: 'info', observed: '1 tables' } },
       { id: 'schema shop.old', before: { status: 'info', observed: '1 tables' } },
       {
@@ -40,7 +40,7 @@ describe('a baseline', () => {
   });
 
   it('without shapes of its own tells of no drift', () => {
-    expect(saved && changesSince(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
+    expect(saved && findChangesSinceBaseline(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
   });
 
   it('tells another status, another value, what is new and what is gone, each in its database', () => {
@@ -54,7 +54,7 @@ describe('a baseline', () => {
         { ...rest.find(({ id }) => id === 'matviews')!, database: 'other' },
       ],
     };
-    expect(saved && changesSince(saved, after)).toEqual([
+    expect(saved && findChangesSinceBaseline(saved, after)).toEqual([
       {
         id: 'wal-level',
         before: { status: 'fail', observed: 'replica' },

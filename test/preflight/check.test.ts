@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CheckSeverity } from '../../src/preflight/check.ts';
-import { fail, type MigrationMethod } from '../../src/preflight/finding.ts';
+import type { PreflightCheckSeverity } from '../../src/preflight/check.ts';
+import { failOutcome, type MigrationMethod } from '../../src/preflight/finding.ts';
 import { databaseCheck, serverCheck } from '../../src/preflight/postgresql/check.ts';
 import { redisCheck } from '../../src/preflight/redis/check.ts';
 import { preflightOptions, sourceFacts } from './postgresql/facts.ts';
@@ -13,21 +13,21 @@ const needs = 'address' as const;
 
 /** Each evaluates a check of this severity that blocks these methods. */
 const kinds = {
-  'PostgreSQL server': (severity: CheckSeverity, blocks: readonly MigrationMethod[]) =>
-    serverCheck({ ...words, severity, needs, queries, evaluate: () => fail(blocks, 'x') }).evaluate(
+  'PostgreSQL server': (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
+    serverCheck({ ...words, severity, needs, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
       {},
       sourceFacts(),
       preflightOptions(),
     ),
-  'PostgreSQL database': (severity: CheckSeverity, blocks: readonly MigrationMethod[]) =>
-    databaseCheck({ ...words, severity, queries, evaluate: () => fail(blocks, 'x') }).evaluate(
+  'PostgreSQL database': (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
+    databaseCheck({ ...words, severity, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
       {},
       'd1',
       sourceFacts(),
       preflightOptions(),
     ),
-  Redis: (severity: CheckSeverity, blocks: readonly MigrationMethod[]) =>
-    redisCheck({ ...words, severity, needs, queries, evaluate: () => fail(blocks, 'x') }).evaluate(
+  Redis: (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
+    redisCheck({ ...words, severity, needs, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
       {},
       redisFacts(),
       redisOptions(),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PostgresqlReport } from '../../src/preflight/postgresql/run.ts';
+import type { PostgresqlPreflightReport } from '../../src/preflight/postgresql/run.ts';
 import { renderFixScript, renderUndoScript } from '../../src/preflight/render-fix-script.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
@@ -11,7 +11,7 @@ const tables = ['CREATE TABLE keyless (n int)', 'INSERT INTO keyless VALUES (1)'
 
 async function serverOf(
   role: readonly string[],
-): Promise<{ server: Postgres; report: PostgresqlReport; script: string }> {
+): Promise<{ server: Postgres; report: PostgresqlPreflightReport; script: string }> {
   const server = await startPostgres({
     version: 16,
     settings: { wal_level: 'replica', max_replication_slots: 1 },

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 import {
-  methodNotPossibleError,
+  buildMigrationMethodBlockedError,
   type PreflightOutcome,
-  reportOptionSpecs,
+  preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../src/preflight/run-with-files.ts';
 import { closedPort, countingSource } from '../commands/db/test-source.ts';
@@ -22,7 +22,7 @@ function run(
   port: number,
   files: Readonly<Record<string, readonly string[]>>,
 ): Promise<PreflightOutcome> {
-  const args = argsFrom(files, [], [...reportOptionSpecs, deadlineSpec]);
+  const args = argsFrom(files, [], [...preflightReportOptionSpecs, deadlineSpec]);
   const credentials = { username: undefined, password: undefined, db: undefined };
   const source = { host: '127.0.0.1', port, ssl: 'disable', ...credentials } as const;
   return runPreflightWithFiles(
@@ -116,7 +116,7 @@ describe('--baseline', () => {
 
 describe('the error of a method that is not possible', () => {
   it('names each blocker of the method once, and no other finding', () => {
-    const { code, exitCode, detail } = methodNotPossibleError(report, undefined);
+    const { code, exitCode, detail } = buildMigrationMethodBlockedError(report, undefined);
     expect({ code, exitCode }).toEqual({ code: 'preflight_blocked', exitCode: 3 });
     const blockers = new Set(
       report.findings.filter(({ blocks }) => blocks.includes(report.method)).map(({ id }) => id),
@@ -129,18 +129,18 @@ describe('the error of a method that is not possible', () => {
 
   it('leaves out accepted blockers', () => {
     const findings = report.findings.map((finding) => ({ ...finding, accepted: finding.id === 'wal-level' }));
-    expect(methodNotPossibleError({ ...report, findings }, undefined).detail).not.toContain('wal-level');
+    expect(buildMigrationMethodBlockedError({ ...report, findings }, undefined).detail).not.toContain('wal-level');
   });
 
   it('recommends to write the fix script, or to run the one that was written', () => {
-    expect(methodNotPossibleError(report, undefined).hint).toContain('--fix-sql');
-    const { hint } = methodNotPossibleError(report, 'my-fix.sql');
+    expect(buildMigrationMethodBlockedError(report, undefined).hint).toContain('--fix-sql');
+    const { hint } = buildMigrationMethodBlockedError(report, 'my-fix.sql');
     expect(hint).toContain('my-fix.sql');
     expect(hint).not.toContain('--fix-sql');
   });
 
   it('recommends no script when no finding has a fix for one', () => {
     const findings = report.findings.map(({ fix: _fix, ...finding }) => finding);
-    expect(methodNotPossibleError({ ...report, findings }, undefined).hint).not.toContain('--fix-sql');
+    expect(buildMigrationMethodBlockedError({ ...report, findings }, undefined).hint).not.toContain('--fix-sql');
   });
 });

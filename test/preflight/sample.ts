@@ -1,8 +1,8 @@
-import type { Finding } from '../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../src/preflight/finding.ts';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 
 /** A report with every status, awkward names and two settings that meet. */
-export const findings: readonly Finding[] = [
+export const findings: readonly CheckFinding[] = [
   {
     id: 'wal-level',
     title: 'wal_level is logical',

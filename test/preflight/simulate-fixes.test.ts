@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest';
-import type { Finding, Fix } from '../../src/preflight/finding.ts';
-import { simulateFixes } from '../../src/preflight/simulate-fixes.ts';
-import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../../src/preflight/simulated-fix.ts';
+import type { CheckFinding, FindingFix } from '../../src/preflight/finding.ts';
+import { simulatePreflightFixes } from '../../src/preflight/simulate-fixes.ts';
+import { type EvaluatedFixEffects, type FixEffectInDatabase, findingKey } from '../../src/preflight/simulated-fix.ts';
 
-function simulate(findings: readonly Finding[], evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects) {
-  return simulateFixes(findings, 'continuous', evaluate);
+function simulate(
+  findings: readonly CheckFinding[],
+  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+) {
+  return simulatePreflightFixes(findings, 'continuous', evaluate);
 }
 
-function finding(id: string, more: Partial<Finding> = {}): Finding {
+function finding(id: string, more: Partial<CheckFinding> = {}): CheckFinding {
   return {
     id,
     title: id,
@@ -20,14 +23,14 @@ function finding(id: string, more: Partial<Finding> = {}): Finding {
   };
 }
 
-function sets(name: string, value = '2', more: Partial<Fix> = {}): { readonly fix: Fix } {
+function sets(name: string, value = '2', more: Partial<FindingFix> = {}): { readonly fix: FindingFix } {
   const sql = [`ALTER SYSTEM SET ${name} = '${value}'`];
   return { fix: { sql, text: 'Set it.', effects: [{ kind: 'setting', name, value }], ...more } };
 }
 
 /** Evaluates by the settings that are set: each rule says what a finding then is. */
-function evaluateBy(rules: (set: ReadonlyMap<string, string>) => readonly Finding[]) {
-  return (placed: readonly EffectInDatabase[]) => {
+function evaluateBy(rules: (set: ReadonlyMap<string, string>) => readonly CheckFinding[]) {
+  return (placed: readonly FixEffectInDatabase[]) => {
     const settings = placed.flatMap(({ effect }): [string, string][] =>
       effect.kind === 'setting' ? [[effect.name, effect.value]] : [],
     );
@@ -36,8 +39,8 @@ function evaluateBy(rules: (set: ReadonlyMap<string, string>) => readonly Findin
 }
 
 const passed = (id: string) => finding(id, { status: 'pass' });
-const fixOf = (findings: readonly Finding[], id: string) => findings.find((one) => one.id === id)?.fix;
-const statusOf = (findings: readonly Finding[] | undefined, id: string) =>
+const fixOf = (findings: readonly CheckFinding[], id: string) => findings.find((one) => one.id === id)?.fix;
+const statusOf = (findings: readonly CheckFinding[] | undefined, id: string) =>
   findings?.find((one) => one.id === id)?.status;
 
 test('a fix that makes another finding worse loses its statements and names the finding', () => {
@@ -136,11 +139,11 @@ test('a fix with which another one is no longer enough is not written', () => {
 });
 
 test('a fix with which the server does not start is not written, unless another one prevents that', () => {
-  const evaluate = (placed: readonly EffectInDatabase[]) => {
+  const evaluate = (placed: readonly FixEffectInDatabase[]) => {
     const names = placed.flatMap(({ effect }) => (effect.kind === 'setting' ? [effect.name] : []));
     const restarts = placed.some(({ effect }) => effect.kind === 'restart');
     const cannotStart = restarts && names.includes('senders') && !names.includes('level') ? 'no WAL' : undefined;
-    return { changed: new Map<string, Finding>(), cannotStart };
+    return { changed: new Map<string, CheckFinding>(), cannotStart };
   };
   const senders = finding('senders', sets('senders', '2', { restart: true }));
   expect(fixOf(simulate([senders], evaluate).findings, 'senders')?.text).toContain('no WAL');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renderReport } from '../../src/preflight/formats/render-report.ts';
+import { renderPreflightReport } from '../../src/preflight/formats/render-report.ts';
 import { describeVerdictAfterFixes, verdictAfterFixesSentence } from '../../src/preflight/verdict-after-fixes.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { findings, report } from './sample.ts';
@@ -22,8 +22,8 @@ test('the sentence names what still blocks and what was not simulated', () => {
 });
 
 test('every format for people has it, and JSON has its fields', () => {
-  for (const file of ['a.md', 'a.html']) expect(renderReport(file, report, '1')).toContain('tablespaces');
-  expect(JSON.parse(renderReport('a.json', report, '1') ?? '')).toMatchObject({
+  for (const file of ['a.md', 'a.html']) expect(renderPreflightReport(file, report, '1')).toContain('tablespaces');
+  expect(JSON.parse(renderPreflightReport('a.json', report, '1') ?? '')).toMatchObject({
     verdict_after_fixes: report.verdict_after_fixes,
   });
 });

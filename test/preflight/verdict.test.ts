@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import type { CheckOutcome, Finding } from '../../src/preflight/finding.ts';
-import { fail, info, pass, unknown, warn } from '../../src/preflight/finding.ts';
-import { deriveVerdict, type VerdictInput } from '../../src/preflight/verdict.ts';
+import type { CheckFinding, PreflightCheckOutcome } from '../../src/preflight/finding.ts';
+import { failOutcome, infoOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../src/preflight/finding.ts';
+import { derivePreflightVerdict, type PreflightVerdictInput } from '../../src/preflight/verdict.ts';
 
-function finding(id: string, outcome: CheckOutcome, database?: string): Finding {
+function finding(id: string, outcome: PreflightCheckOutcome, database?: string): CheckFinding {
   const scope = database === undefined ? 'server' : 'database';
   return { id, title: id, headline: id, scope, ...(database === undefined ? {} : { database }), ...outcome };
 }
 
-function weigh(findings: readonly Finding[], more: Partial<VerdictInput> = {}) {
-  return deriveVerdict({
+function weigh(findings: readonly CheckFinding[], more: Partial<PreflightVerdictInput> = {}) {
+  return derivePreflightVerdict({
     findings,
     databases: ['d1', 'd2'],
     methods: ['continuous', 'dump'],
@@ -21,10 +21,10 @@ function weigh(findings: readonly Finding[], more: Partial<VerdictInput> = {}) {
   });
 }
 
-const walLevel = finding('wal-level', fail(['continuous'], 'replica'));
+const walLevel = finding('wal-level', failOutcome(['continuous'], 'replica'));
 
 test('without a blocker the verdict is the best method', () => {
-  expect(weigh([finding('a', pass('yes')), finding('b', warn('hm'))])).toMatchObject({
+  expect(weigh([finding('a', passOutcome('yes')), finding('b', warnOutcome('hm'))])).toMatchObject({
     verdict: 'continuous',
     methods: { continuous: true, dump: true },
     ok: true,
@@ -46,13 +46,13 @@ test('the dump is possible when it was the dump that was asked for', () => {
 });
 
 test('the total is the worst of all databases', () => {
-  const { verdict, databases } = weigh([finding('db-noconnect', fail(['continuous', 'dump'], 'no'), 'd2')]);
+  const { verdict, databases } = weigh([finding('db-noconnect', failOutcome(['continuous', 'dump'], 'no'), 'd2')]);
   expect(verdict).toBe('blocked');
   expect(databases.map((one) => one.verdict)).toEqual(['continuous', 'blocked']);
 });
 
 test('a server-wide finding about some databases blocks no other', () => {
-  const { databases } = weigh([finding('hba-rule', fail(['continuous', 'dump'], 'reject', { only: ['d2'] }))]);
+  const { databases } = weigh([finding('hba-rule', failOutcome(['continuous', 'dump'], 'reject', { only: ['d2'] }))]);
   expect(databases.map((one) => one.verdict)).toEqual(['continuous', 'blocked']);
 });
 
@@ -64,46 +64,46 @@ test('an accepted blocker opens the method again and is marked', () => {
 });
 
 test('what passed is not marked as accepted', () => {
-  expect(weigh([finding('wal-level', pass('logical'))], { accept: ['wal-level'] }).findings[0]).not.toHaveProperty(
-    'accepted',
-  );
+  expect(
+    weigh([finding('wal-level', passOutcome('logical'))], { accept: ['wal-level'] }).findings[0],
+  ).not.toHaveProperty('accepted');
 });
 
 test('strict makes a warning stop the run, unless it is accepted', () => {
-  const warning = finding('wal-rate', warn('much'));
+  const warning = finding('wal-rate', warnOutcome('much'));
   expect(weigh([warning], { strict: true })).toMatchObject({ ok: false, verdict: 'continuous' });
   expect(weigh([warning], { strict: true, accept: ['wal-rate'] }).ok).toBe(true);
 });
 
 test('what could not be asked leaves the verdict unproven, and strict stops at that', () => {
-  const doubt = finding('hba-rule', unknown('denied'));
+  const doubt = finding('hba-rule', unknownOutcome('denied'));
   expect(weigh([doubt])).toMatchObject({ verdict: 'continuous', ok: true, proven: false });
   expect(weigh([doubt], { strict: true }).ok).toBe(false);
 });
 
 test('an unanswered question that could only have warned leaves no doubt', () => {
-  expect(weigh([finding('advice', unknown('denied'))]).proven).toBe(true);
+  expect(weigh([finding('advice', unknownOutcome('denied'))]).proven).toBe(true);
 });
 
 test('what is not known is a premise with the option that settles it, once for all databases', () => {
   const settle = 'Provide --target-extensions.';
   const open = ['d1', 'd2'].map((database) => ({
-    ...finding('extensions', unknown('postgis', { text: settle })),
+    ...finding('extensions', unknownOutcome('postgis', { text: settle })),
     database,
   }));
-  const { premises, proven, ok } = weigh([finding('version-not-newer', unknown('say it')), ...open]);
+  const { premises, proven, ok } = weigh([finding('version-not-newer', unknownOutcome('say it')), ...open]);
   expect({ proven, ok }).toEqual({ proven: false, ok: true });
   expect(premises).toMatchObject([{ id: 'version-not-newer' }, { id: 'extensions', databases: ['d1', 'd2'], settle }]);
-  expect(weigh([finding('advice', unknown('denied'))]).premises).toEqual([]);
+  expect(weigh([finding('advice', unknownOutcome('denied'))]).premises).toEqual([]);
 });
 
 test('a premise has a clause of its own, and names what settles it', () => {
   const open = {
-    ...finding('setting-checks', unknown('2 constraints')),
+    ...finding('setting-checks', unknownOutcome('2 constraints')),
     premise: 'valid rows',
     settledBy: '--x',
   };
-  expect(weigh([open, finding('rows', unknown('not read'))]).premises).toEqual([
+  expect(weigh([open, finding('rows', unknownOutcome('not read'))]).premises).toEqual([
     { id: 'setting-checks', condition: 'valid rows', settled_by: '--x' },
     { id: 'rows', condition: 'rows', settled_by: 'cloudctl db rehearse' },
   ]);
@@ -111,7 +111,7 @@ test('a premise has a clause of its own, and names what settles it', () => {
 
 test('databases with different clauses have the title of the check as their premise', () => {
   const inDatabase = (database: string, premise: string, settledBy: string) => ({
-    ...finding('extensions', unknown('open'), database),
+    ...finding('extensions', unknownOutcome('open'), database),
     premise,
     settledBy,
   });
@@ -122,7 +122,7 @@ test('databases with different clauses have the title of the check as their prem
 });
 
 test('an accepted premise does not stop a strict run, and remains unproven', () => {
-  const open = finding('redis-tls', unknown('private authority'));
+  const open = finding('redis-tls', unknownOutcome('private authority'));
   expect(weigh([open], { strict: true, accept: ['redis-tls'] })).toMatchObject({
     ok: true,
     proven: false,
@@ -131,21 +131,21 @@ test('an accepted premise does not stop a strict run, and remains unproven', () 
 });
 
 test('blocked is proven by its blocker, whatever else is unknown', () => {
-  const blocked = finding('tcp-connect', fail(['continuous', 'dump'], 'ECONNREFUSED'));
-  expect(weigh([blocked, finding('hba-rule', unknown('denied'))]).proven).toBe(true);
+  const blocked = finding('tcp-connect', failOutcome(['continuous', 'dump'], 'ECONNREFUSED'));
+  expect(weigh([blocked, finding('hba-rule', unknownOutcome('denied'))]).proven).toBe(true);
 });
 
 test('losses leave the verdict and are told with their database', () => {
   const { verdict, data_loss } = weigh([
-    finding('unlogged', info('3', { dataLoss: '3 unlogged tables' }), 'd1'),
-    finding('roles', info('2', { dataLoss: 'passwords of 2 roles' })),
+    finding('unlogged', infoOutcome('3', { dataLoss: '3 unlogged tables' }), 'd1'),
+    finding('roles', infoOutcome('2', { dataLoss: 'passwords of 2 roles' })),
   ]);
   expect(verdict).toBe('continuous');
   expect(data_loss).toEqual(['d1: 3 unlogged tables', 'passwords of 2 roles']);
 });
 
 test('the summary counts every status', () => {
-  expect(weigh([walLevel, finding('a', pass('x')), finding('b', pass('y'))]).summary).toEqual({
+  expect(weigh([walLevel, finding('a', passOutcome('x')), finding('b', passOutcome('y'))]).summary).toEqual({
     pass: 2,
     fail: 1,
     warn: 0,

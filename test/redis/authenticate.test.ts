@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { authenticate } from '../../src/redis/authenticate.ts';
+import { authenticateRedisConnection } from '../../src/redis/authenticate.ts';
 import { openRedisSocket } from '../../src/redis/redis-socket.ts';
 import { parseRedisSource } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
@@ -56,7 +56,7 @@ async function tried(port: number, password: string | undefined) {
   });
   const { socket } = await openRedisSocket(source, bound);
   try {
-    return await authenticate(socket, source, bound);
+    return await authenticateRedisConnection(socket, source, bound);
   } finally {
     socket.destroy();
   }

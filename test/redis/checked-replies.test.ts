@@ -1,11 +1,11 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { checkReplies } from '../../src/redis/checked-replies.ts';
+import { checkRedisReplies } from '../../src/redis/checked-replies.ts';
 
 function socketWith(read: (chunk: Buffer) => void) {
   const socket = new Socket();
   const seen: unknown[] = [];
-  const failure = checkReplies(socket, { read });
+  const failure = checkRedisReplies(socket, { read });
   socket.prependListener('data', (chunk) => seen.push(chunk));
   return { socket, seen, failure };
 }

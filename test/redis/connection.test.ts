@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CommandError, errorCodeOf, redactServerMessage } from '../../src/redis/command-error.ts';
+import { parseRedisErrorCode, RedisCommandError, redactServerMessage } from '../../src/redis/command-error.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisSource, type RedisSourceInput } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
@@ -59,7 +59,7 @@ describe.skipIf(lacks('redis-server', 'redis-cli'))('with a real server', () => 
     const behind = session.send(['PING']);
     const [late, next] = await Promise.allSettled([slow, behind]);
     expect(late).toMatchObject({ reason: { code: 'ETIMEDOUT', lost: true } });
-    expect(next).toMatchObject({ status: 'rejected', reason: expect.any(CommandError) });
+    expect(next).toMatchObject({ status: 'rejected', reason: expect.any(RedisCommandError) });
     await expect(session.send(['PING'])).rejects.toMatchObject({ lost: true });
   });
 
@@ -133,9 +133,9 @@ test('the password is removed from a message that quotes it', () => {
 });
 
 test('the code of an error is its first word', () => {
-  expect(errorCodeOf('NOAUTH Authentication required.')).toBe('NOAUTH');
-  expect(errorCodeOf('BUSYKEY')).toBe('BUSYKEY');
-  expect(errorCodeOf('Something else')).toBe('ERR');
+  expect(parseRedisErrorCode('NOAUTH Authentication required.')).toBe('NOAUTH');
+  expect(parseRedisErrorCode('BUSYKEY')).toBe('BUSYKEY');
+  expect(parseRedisErrorCode('Something else')).toBe('ERR');
 });
 
 test('an endless reply ends the session before it fills the memory', async () => {

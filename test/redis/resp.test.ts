@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openRedisSocket } from '../../src/redis/redis-socket.ts';
-import { encodeCommand, exchangeRedisLine } from '../../src/redis/resp.ts';
+import { encodeRedisCommand, exchangeRedisLine } from '../../src/redis/resp.ts';
 import { parseRedisSource } from '../../src/redis/source.ts';
 import { listen } from './listen.ts';
 
@@ -8,7 +8,7 @@ const bound = { limit: 1000 };
 const source = (port: number) => parseRedisSource({ host: '127.0.0.1', port, disableSsl: true }).source;
 
 test('a command is counted in bytes, not in characters', () => {
-  expect(encodeCommand(['GET', 'ü\r\n']).toString('utf8')).toBe('*2\r\n$3\r\nGET\r\n$4\r\nü\r\n\r\n');
+  expect(encodeRedisCommand(['GET', 'ü\r\n']).toString('utf8')).toBe('*2\r\n$3\r\nGET\r\n$4\r\nü\r\n\r\n');
 });
 
 test('lines are read one at a time, and what follows stays for the next reader', async () => {

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
-import { parseInfo } from '../../src/redis/info.ts';
-import { isVersionAtLeast, parseServerVersion, parseTargetVersion, rdbVersion } from '../../src/redis/version.ts';
+import { parseRedisInfo } from '../../src/redis/info.ts';
+import {
+  isRedisVersionAtLeast,
+  parseRedisServerVersion,
+  parseRedisTargetVersion,
+  rdbVersion,
+} from '../../src/redis/version.ts';
 
 test.each<readonly [string, object | undefined]>([
   ['redis_version:7.0.15', { product: 'redis', version: '7.0.15', major: 7, minor: 0 }],
@@ -16,7 +21,7 @@ test.each<readonly [string, object | undefined]>([
   ['os:Linux', undefined],
   ['redis_version:unstable', undefined],
 ])('%j is recognized', (info, expected) => {
-  const version = parseServerVersion(parseInfo(info));
+  const version = parseRedisServerVersion(parseRedisInfo(info));
   if (expected === undefined) expect(version).toBeUndefined();
   else expect(version).toMatchObject(expected);
 });
@@ -31,8 +36,8 @@ test.each<readonly [string, object | undefined]>([
   ['latest', undefined],
   ['', undefined],
 ])('the target %j is read', (text, expected) => {
-  if (expected === undefined) expect(parseTargetVersion(text)).toBeUndefined();
-  else expect(parseTargetVersion(text)).toMatchObject(expected);
+  if (expected === undefined) expect(parseRedisTargetVersion(text)).toBeUndefined();
+  else expect(parseRedisTargetVersion(text)).toMatchObject(expected);
 });
 
 test.each<readonly ['redis' | 'valkey', number, number, number]>([
@@ -59,7 +64,7 @@ test.each<readonly ['redis' | 'valkey', number, number, number]>([
 });
 
 test('a version without a minor one is its newest', () => {
-  expect(isVersionAtLeast({ major: 7, minor: undefined }, 7, 4)).toBe(true);
-  expect(isVersionAtLeast({ major: 7, minor: 2 }, 7, 4)).toBe(false);
-  expect(isVersionAtLeast({ major: 8, minor: 0 }, 7, 4)).toBe(true);
+  expect(isRedisVersionAtLeast({ major: 7, minor: undefined }, 7, 4)).toBe(true);
+  expect(isRedisVersionAtLeast({ major: 7, minor: 2 }, 7, 4)).toBe(false);
+  expect(isRedisVersionAtLeast({ major: 8, minor: 0 }, 7, 4)).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { MigrationState } from '../../src/engine/migration-state.ts';
-import { waitForCatchUp } from '../../src/rehearsal/catch-up.ts';
+import { waitForRehearsalCatchUp } from '../../src/rehearsal/catch-up.ts';
 import { instantClock } from '../batch/batch-fixtures.ts';
 
 type Change = Pick<MigrationState, 'status'> & { readonly phase: MigrationState['databases'][number]['phase'] };
@@ -18,9 +18,9 @@ function waitFor(changes: readonly Change[]) {
       ],
     } as unknown as MigrationState;
   };
-  const migration = { state } as unknown as Parameters<typeof waitForCatchUp>[0];
+  const migration = { state } as unknown as Parameters<typeof waitForRehearsalCatchUp>[0];
   const signal = new AbortController().signal;
-  return waitForCatchUp(migration, { clock: instantClock(), signal, poll: 1000, stallTimeout: 5000 });
+  return waitForRehearsalCatchUp(migration, { clock: instantClock(), signal, poll: 1000, stallTimeout: 5000 });
 }
 
 it('a migration whose databases stream has caught up', async () => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { compareContents, compareCounts, compareSequences } from '../../src/rehearsal/compare-counts.ts';
+import { compareRowCounts, compareSequences, compareTableContents } from '../../src/rehearsal/compare-counts.ts';
 
 const round = (before: number, target: number | undefined, after: number) => {
   const of = (rows: number | undefined) => new Map(rows === undefined ? [] : [['t', rows]]);
-  return compareCounts({ before: of(before), target: of(target), after: of(after) })[0]?.state;
+  return compareRowCounts({ before: of(before), target: of(target), after: of(after) })[0]?.state;
 };
 
 test('a table is equal when the source did not change around the count of the target', () => {
@@ -22,7 +22,7 @@ test('a table that is written to is not comparable when the target lies between,
 test('as many rows with other values are not equal, and a write in between makes them not comparable', () => {
   const of = (digest: string) => new Map([['t', { rows: 2, digest }]]);
   const state = (before: string, target: string, after: string) =>
-    compareContents({ before: of(before), target: of(target), after: of(after) }, true)[0]?.state;
+    compareTableContents({ before: of(before), target: of(target), after: of(after) }, true)[0]?.state;
   expect(state('a', 'a', 'a')).toBe('equal');
   expect(state('a', 'b', 'a')).toBe('differs');
   expect(state('a', 'b', 'b')).toBe('not_comparable');
@@ -32,8 +32,8 @@ test('as many rows with other values are not equal, and a write in between makes
 test('rows that are missing while the source is written to are lost only if the target has received everything', () => {
   const of = (rows: number) => new Map([['t', { rows, digest: String(rows) }]]);
   const round = { before: of(5), target: of(2), after: of(6) };
-  expect(compareContents(round, true)[0]?.state).toBe('differs');
-  expect(compareContents(round, false)[0]?.state).toBe('not_comparable');
+  expect(compareTableContents(round, true)[0]?.state).toBe('differs');
+  expect(compareTableContents(round, false)[0]?.state).toBe('not_comparable');
 });
 
 test('a sequence whose value is not known is not called equal', () => {

@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
-import { comparisonError, showComparison } from '../../src/rehearsal/comparison-output.ts';
-import { type ComparisonReport, comparedDatabase, worstComparison } from '../../src/rehearsal/comparison-report.ts';
-import { comparisonText } from '../../src/rehearsal/comparison-text.ts';
+import { buildDatabaseComparisonError, printDatabaseComparison } from '../../src/rehearsal/comparison-output.ts';
+import {
+  buildDatabaseComparisonEntry,
+  type DatabaseComparisonReport,
+  pickWorstComparisonResult,
+} from '../../src/rehearsal/comparison-report.ts';
+import { formatDatabaseComparison } from '../../src/rehearsal/comparison-text.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -13,7 +17,7 @@ const servers = {
 };
 
 const parts = { sequences: [], not_compared: [] };
-const equal = comparedDatabase({
+const equal = buildDatabaseComparisonEntry({
   ...{ name: 'shop', not_compared: ['1 materialized view'] },
   sequences: [{ name: 'public.s', source: '5', target: '5', state: 'equal' }],
   tables: [
@@ -21,23 +25,23 @@ const equal = comparedDatabase({
     { name: 'public.g', rows_source: 2, rows_target: 2, state: 'partly_equal', columns_not_compared: ['sum'] },
   ],
 });
-const behind = comparedDatabase({
+const behind = buildDatabaseComparisonEntry({
   ...parts,
   name: 'busy',
   tables: [{ name: 'public.t', rows_source: 4, rows_target: 3, state: 'not_comparable', error: 'a slot is behind' }],
 });
-const closed = comparedDatabase({ ...parts, name: 'closed', tables: [], error: 'permission denied' });
-const other = comparedDatabase({
+const closed = buildDatabaseComparisonEntry({ ...parts, name: 'closed', tables: [], error: 'permission denied' });
+const other = buildDatabaseComparisonEntry({
   name: '=evil()\u001b[2J',
   tables: [{ name: 'public.t', rows_source: 3, rows_target: null, state: 'differs' }],
   sequences: [{ name: 'public.s', source: '5', target: '1.', state: 'differs' }],
   not_compared: [],
 });
 
-function report(...databases: ComparisonReport['databases']): ComparisonReport {
+function report(...databases: DatabaseComparisonReport['databases']): DatabaseComparisonReport {
   return {
     ...{ schema_version: 1, engine: 'postgresql', ...servers, databases, not_compared: ['roles'] },
-    state: worstComparison(databases.map(({ state }) => state)),
+    state: pickWorstComparisonResult(databases.map(({ state }) => state)),
     ...{ started_at: '2026-01-01T00:00:00.000Z', seconds: 1.5 },
   };
 }
@@ -47,24 +51,24 @@ it.each([
   ['not comparable', report(equal, behind, closed)],
   ['different', report(equal, behind, other)],
 ])('the text of a comparison that is %s', (_what, one) => {
-  expectGolden('db-compare', comparisonText(one, plain));
-  expect(comparisonText(one, plain)).not.toContain('\u001b');
+  expectGolden('db-compare', formatDatabaseComparison(one, plain));
+  expect(formatDatabaseComparison(one, plain)).not.toContain('\u001b');
 });
 
 it('a difference is exit 1, what could not be compared exit 5; a difference comes first', () => {
-  expect(comparisonError(report(behind, other))).toMatchObject({ code: 'contents_differ', exitCode: 1 });
-  const unknown = comparisonError(report(equal, behind, closed));
+  expect(buildDatabaseComparisonError(report(behind, other))).toMatchObject({ code: 'contents_differ', exitCode: 1 });
+  const unknown = buildDatabaseComparisonError(report(equal, behind, closed));
   expect(unknown).toMatchObject({ code: 'contents_not_comparable', exitCode: 5 });
   expectGolden('db-compare', `${unknown.message}\n${unknown.detail}\n${unknown.hint}`);
 });
 
 it('csv has a row for each table and sequence, and for a database with an error; json is the report', async () => {
   const host = testHost();
-  await showComparison(commandIo(host, 'csv'), report(equal, closed, other));
+  await printDatabaseComparison(commandIo(host, 'csv'), report(equal, closed, other));
   const lines = host.out().trim().split('\n');
   expect(lines).toHaveLength(1 + 3 + 1 + 2);
   expect(lines.at(-1)).toMatch(/^'=evil/);
   const json = testHost();
-  await showComparison(commandIo(json, 'json'), report(equal));
+  await printDatabaseComparison(commandIo(json, 'json'), report(equal));
   expect(json.json()).toMatchObject({ state: 'equal', databases: [{ name: 'shop' }] });
 });

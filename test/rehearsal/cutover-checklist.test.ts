@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type CutoverFacts, cutoverChecklist, firstUnfinishedLine } from '../../src/rehearsal/cutover-checklist.ts';
+import {
+  type CutoverFacts,
+  cutoverChecklist,
+  findUnfinishedCutoverLine,
+} from '../../src/rehearsal/cutover-checklist.ts';
 
 const equal = { state: 'equal', databases: [] } as const;
 const running = { hasEnded: false, description: 'm' };
@@ -20,7 +24,7 @@ const statesOf = (changes: Partial<CutoverFacts>) =>
 
 describe('the checklist', () => {
   it('is done when every line is', () => {
-    expect(firstUnfinishedLine(cutoverChecklist(ready))).toBeUndefined();
+    expect(findUnfinishedCutoverLine(cutoverChecklist(ready))).toBeUndefined();
     expect(statesOf({})).toEqual({
       writes: 'done',
       lag: 'done',
@@ -50,7 +54,7 @@ describe('the checklist', () => {
     [{ migration: 'the service does not answer' }, { stopped: 'unknown', lag: 'done' }],
   ])('%j has %j', (changes, expected) => {
     expect(statesOf(changes)).toMatchObject(expected);
-    expect(firstUnfinishedLine(cutoverChecklist({ ...ready, ...changes }))).toBeDefined();
+    expect(findUnfinishedCutoverLine(cutoverChecklist({ ...ready, ...changes }))).toBeDefined();
   });
 
   it('a check that was left out is not done', () => {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   createRehearsalRecordFile,
+  getRehearsalRecordPath,
   type RehearsalRecord,
   readRehearsalRecord,
-  rehearsalPath,
 } from '../../src/rehearsal/rehearsal-record.ts';
 
 const first: RehearsalRecord = {
@@ -25,7 +25,7 @@ const first: RehearsalRecord = {
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-rehearsal-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  return rehearsalPath(folder, 'a:1', 'b:2');
+  return getRehearsalRecordPath(folder, 'a:1', 'b:2');
 }
 
 test('what was made is on the disk before the next thing is made, and for its owner alone', () => {
@@ -57,6 +57,10 @@ test('a damaged record is told, and left as it is', () => {
 });
 
 test('every source with every target has a record of its own', () => {
-  const paths = [rehearsalPath('s', 'a:1', 'b:2'), rehearsalPath('s', 'b:2', 'a:1'), rehearsalPath('s', 'a:1', 'b:3')];
+  const paths = [
+    getRehearsalRecordPath('s', 'a:1', 'b:2'),
+    getRehearsalRecordPath('s', 'b:2', 'a:1'),
+    getRehearsalRecordPath('s', 'a:1', 'b:3'),
+  ];
   expect(new Set(paths).size).toBe(3);
 });

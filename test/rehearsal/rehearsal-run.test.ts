@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, it } from 'vitest';
-import { lockRehearsal, warnAboutLeftovers } from '../../src/rehearsal/leftovers.ts';
+import { lockRehearsal, warnAboutRehearsalLeftovers } from '../../src/rehearsal/leftovers.ts';
 import { rehearsalPreflightOptions } from '../../src/rehearsal/rehearsal-preflight.ts';
-import { createRehearsalRecordFile, rehearsalPath } from '../../src/rehearsal/rehearsal-record.ts';
+import { createRehearsalRecordFile, getRehearsalRecordPath } from '../../src/rehearsal/rehearsal-record.ts';
 import { openRehearsalRun } from '../../src/rehearsal/rehearsal-run.ts';
 import { startRehearsalWatch } from '../../src/rehearsal/rehearsal-watch.ts';
-import { buildRehearsalReport, rehearsalFailedError, showRehearsalReport } from '../../src/rehearsal/report-output.ts';
+import { buildRehearsalReport, printRehearsalReport, rehearsalFailedError } from '../../src/rehearsal/report-output.ts';
 import { closedPort } from '../commands/db/test-source.ts';
 import { argsFrom, commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -46,7 +46,7 @@ it('a target that cannot be reached is an error before anything is created', asy
 
 it('a damaged record of an earlier rehearsal stops the next one, and stays', async () => {
   const host = testHost();
-  const path = rehearsalPath(host.folders.state, '127.0.0.1:1', '127.0.0.1:2');
+  const path = getRehearsalRecordPath(host.folders.state, '127.0.0.1:1', '127.0.0.1:2');
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, '{');
   const run = await runBetween(commandIo(host), 1, 2);
@@ -56,11 +56,11 @@ it('a damaged record of an earlier rehearsal stops the next one, and stays', asy
 
 it('interrupted rehearsals of other pairs are a warning with their command, running ones are not', async () => {
   const host = testHost();
-  const [interrupted, running] = ['a', 'b'].map((name) => rehearsalPath(host.folders.state, name, name));
+  const [interrupted, running] = ['a', 'b'].map((name) => getRehearsalRecordPath(host.folders.state, name, name));
   for (const path of [interrupted, running])
     createRehearsalRecordFile(path ?? '', { ...record, command: `again ${path}` });
   const lock = lockRehearsal(running ?? '');
-  await warnAboutLeftovers(commandIo(host), 'current');
+  await warnAboutRehearsalLeftovers(commandIo(host), 'current');
   lock.release();
   expect(host.err()).toContain(`again ${interrupted}`);
   expect(host.err()).not.toContain(`again ${running}`);
@@ -102,6 +102,6 @@ it('a report with failures or leftovers is not ok, and its error is exit 1', asy
   const report = buildRehearsalReport(parts);
   expect(report).toMatchObject({ ok: false, seconds: 2.5, failures: [{ reason: 'it broke' }], source: server });
   expect(rehearsalFailedError(report)).toMatchObject({ code: 'rehearsal_failed', exitCode: 1, detail: 'it broke' });
-  await showRehearsalReport(commandIo(host, 'json'), report);
+  await printRehearsalReport(commandIo(host, 'json'), report);
   expect(host.json()).toMatchObject({ ok: false, started_at: '1970-01-01T00:00:00.000Z' });
 });

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { type PinnedSession, pinSession } from '../../src/postgresql/pinned-session.ts';
-import { listTables, readSequences, readTableContents } from '../../src/rehearsal/postgresql/count-rows.ts';
-import { dropDatabases, dropRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
+import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../src/postgresql/pinned-session.ts';
+import {
+  listRehearsalTables,
+  readSequenceStates,
+  readTableContents,
+} from '../../src/rehearsal/postgresql/count-rows.ts';
+import { dropRehearsalDatabases, dropRehearsalRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
 import {
   describeExistingObjects,
-  readEmptyDatabase,
-  restoreEmptyDatabase,
+  readEmptyDatabaseState,
+  restoreEmptyDatabaseState,
 } from '../../src/rehearsal/postgresql/existing-objects.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
@@ -19,10 +23,12 @@ beforeAll(async () => {
 
 afterAll(() => server?.stop());
 
-async function inside<T>(dbname: string, work: (session: PinnedSession) => Promise<T>): Promise<T> {
+async function inside<T>(dbname: string, work: (session: SearchPathSafeSession) => Promise<T>): Promise<T> {
   const { host, port } = server;
   const door = { host, port, dbname, username: 'postgres', password: new Secret(server.password) } as const;
-  const session = await pinSession(await connectPostgresql({ ...door, ssl: 'disable' }, { dbname, limit: 10_000 }));
+  const session = await makeSessionSearchPathSafe(
+    await connectPostgresql({ ...door, ssl: 'disable' }, { dbname, limit: 10_000 }),
+  );
   try {
     return await work(session);
   } finally {
@@ -35,7 +41,7 @@ test('a database that was filled is put back to what it was, extensions of its o
   await server.query('CREATE EXTENSION hstore', 'bare');
   const before = await inside('bare', async (session) => {
     expect(await describeExistingObjects(session)).toEqual([]);
-    return readEmptyDatabase(session);
+    return readEmptyDatabaseState(session);
   });
   await server.query(
     `CREATE SCHEMA "Own"; CREATE TABLE "Own".t (id serial); CREATE TABLE base (id int PRIMARY KEY, h hstore);
@@ -46,8 +52,8 @@ test('a database that was filled is put back to what it was, extensions of its o
   );
   await inside('bare', async (session) => {
     expect(await describeExistingObjects(session)).toContain('table public.base');
-    expect(await restoreEmptyDatabase(session, before, [])).toEqual([]);
-    expect(await readEmptyDatabase(session)).toEqual(before);
+    expect(await restoreEmptyDatabaseState(session, before, [])).toEqual([]);
+    expect(await readEmptyDatabaseState(session)).toEqual(before);
   });
 });
 
@@ -58,11 +64,11 @@ test('only what has the oid of what was made is dropped', async () => {
   const [role] = await server.query("SELECT oid::text FROM pg_roles WHERE rolname = 'Role of mine'");
   await inside('postgres', async (session) => {
     const made = [{ name: 'mine', oid: String(oid?.oid) }, { name: 'theirs', oid: '1' }, { name: 'doubtful' }];
-    expect(await dropDatabases(session, made, 180_000)).toMatchObject({
+    expect(await dropRehearsalDatabases(session, made, 180_000)).toMatchObject({
       dropped: ['mine', 'theirs'],
       leftovers: [{ object: 'database doubtful', statement: 'DROP DATABASE "doubtful" WITH (FORCE)' }],
     });
-    expect(await dropRoles(session, [{ name: 'Role of mine', oid: String(role?.oid) }])).toMatchObject({
+    expect(await dropRehearsalRoles(session, [{ name: 'Role of mine', oid: String(role?.oid) }])).toMatchObject({
       leftovers: [],
     });
   });
@@ -80,7 +86,7 @@ test('rows are counted where they are, and sequences tell whether they were give
     'counted',
   );
   await inside('counted', async (session) => {
-    const tables = await listTables(session);
+    const tables = await listRehearsalTables(session);
     expect(tables.map(({ name, isUnlogged }) => [name, isUnlogged])).toEqual([
       ['public.odd name', true],
       ['public.part_1', false],
@@ -95,7 +101,7 @@ test('rows are counted where they are, and sequences tell whether they were give
       ['public.odd name', 0],
       ['public.part_1', 2],
     ]);
-    expect([...(await readSequences(session)).keys()]).toEqual(['public.odd name_id_seq']);
+    expect([...(await readSequenceStates(session)).keys()]).toEqual(['public.odd name_id_seq']);
     // A table that cannot be read in time counts as not read, not as empty.
     await inside('counted', async (locking) => {
       await locking.query('BEGIN; LOCK TABLE public.part_1 IN ACCESS EXCLUSIVE MODE');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countWrites, readWriteActivity } from '../../src/rehearsal/write-activity.ts';
+import { countWritesBetweenReadings, readServerWriteActivity } from '../../src/rehearsal/write-activity.ts';
 import { postgresEndpointOf, redisEndpointOf, startSource } from '../engine/engine-servers.ts';
 import { startRedis } from '../fixtures/redis.ts';
 
@@ -10,12 +10,12 @@ test('a source counts transactions that write, and names those that have not end
   try {
     await server.query('CREATE TABLE t (id int)');
     const source = { engine: 'postgresql', source: postgresEndpointOf(server) } as const;
-    const first = await readWriteActivity(source, signal);
+    const first = await readServerWriteActivity(source, signal);
     await server.query('SELECT count(*) FROM t');
-    const second = await readWriteActivity(source, signal);
-    expect([countWrites(first, second), second.open]).toEqual([0, []]);
+    const second = await readServerWriteActivity(source, signal);
+    expect([countWritesBetweenReadings(first, second), second.open]).toEqual([0, []]);
     await server.query('INSERT INTO t VALUES (1)');
-    expect(countWrites(second, await readWriteActivity(source, signal))).toBe(1);
+    expect(countWritesBetweenReadings(second, await readServerWriteActivity(source, signal))).toBe(1);
   } finally {
     await server.stop();
   }
@@ -25,12 +25,12 @@ test('a Redis source counts changes of keys, and not reads', async () => {
   const server = await startRedis();
   try {
     const source = { engine: 'redis', source: redisEndpointOf(server) } as const;
-    const first = await readWriteActivity(source, signal);
+    const first = await readServerWriteActivity(source, signal);
     server.cli('GET', 'a');
-    const second = await readWriteActivity(source, signal);
-    expect(countWrites(first, second)).toBe(0);
+    const second = await readServerWriteActivity(source, signal);
+    expect(countWritesBetweenReadings(first, second)).toBe(0);
     server.cli('SET', 'a', '1');
-    expect(countWrites(second, await readWriteActivity(source, signal))).toBeGreaterThan(0);
+    expect(countWritesBetweenReadings(second, await readServerWriteActivity(source, signal))).toBeGreaterThan(0);
   } finally {
     await server.stop();
   }
@@ -38,5 +38,5 @@ test('a Redis source counts changes of keys, and not reads', async () => {
 
 test('a counter that began again counts as a write', () => {
   const open: readonly string[] = [];
-  expect(countWrites({ counter: 7, since: 'a', open }, { counter: 0, since: 'b', open })).toBe(1);
+  expect(countWritesBetweenReadings({ counter: 7, since: 'a', open }, { counter: 0, since: 'b', open })).toBe(1);
 });

@@ -1,23 +1,25 @@
 import { describe, expect, it } from 'vitest';
 import {
-  addMigration,
-  createMigrationStore,
-  getMigrationOutcome,
-  latestMigration,
-  type MigrationStore,
-  markMigrationStopped,
+  addSandboxMigration,
+  createSandboxMigrationStore,
+  findLatestSandboxMigration,
+  getSandboxMigrationOutcome,
+  markSandboxMigrationStopped,
+  type SandboxMigrationStore,
 } from '../../src/sandbox/migration-store.ts';
 import type { SandboxMigration } from '../../src/sandbox/records.ts';
-import { createStateTable } from '../../src/sandbox/state/state-table.ts';
+import { createSandboxStateTable } from '../../src/sandbox/state/state-table.ts';
 
 const DAY = 86_400_000;
 const source = { host: 'db.example.com', disableSsl: false, ignoreDbs: [] };
 const migration = (id: string, startedAt: number): SandboxMigration => ({ id, cluster: 'c', source, startedAt });
 
-const empty = (): MigrationStore =>
-  createMigrationStore(createStateTable<SandboxMigration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} }));
-const latest = (all: MigrationStore): SandboxMigration => {
-  const found = latestMigration(all, 'c');
+const empty = (): SandboxMigrationStore =>
+  createSandboxMigrationStore(
+    createSandboxStateTable<SandboxMigration>({ keyOf: ({ id }) => id, rows: [], onChange: () => {} }),
+  );
+const latest = (all: SandboxMigrationStore): SandboxMigration => {
+  const found = findLatestSandboxMigration(all, 'c');
   if (found === undefined) throw new Error('there is none');
   return found;
 };
@@ -25,8 +27,8 @@ const latest = (all: MigrationStore): SandboxMigration => {
 describe('an online migration', () => {
   it('runs for two weeks, and then stops automatically', () => {
     const one = migration('a', 1_000);
-    expect(getMigrationOutcome(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
-    expect(getMigrationOutcome(one, 1_000 + 14 * DAY)).toEqual({
+    expect(getSandboxMigrationOutcome(one, 1_000 + 14 * DAY - 1)).toEqual({ status: 'running' });
+    expect(getSandboxMigrationOutcome(one, 1_000 + 14 * DAY)).toEqual({
       status: 'canceled',
       stop: { at: 1_000 + 14 * DAY, reason: 'max_duration' },
     });
@@ -34,11 +36,11 @@ describe('an online migration', () => {
 
   it('that was stopped reports when, and stays stopped', () => {
     const all = empty();
-    const one = addMigration(all, migration('a', 0));
+    const one = addSandboxMigration(all, migration('a', 0));
     if (one === undefined) throw new Error('not started');
-    markMigrationStopped(all, one, 5_000);
-    markMigrationStopped(all, one, 9_000);
-    expect(getMigrationOutcome(latest(all), 20 * DAY)).toEqual({
+    markSandboxMigrationStopped(all, one, 5_000);
+    markSandboxMigrationStopped(all, one, 9_000);
+    expect(getSandboxMigrationOutcome(latest(all), 20 * DAY)).toEqual({
       status: 'canceled',
       stop: { at: 5_000, reason: 'stopped_by_user' },
     });
@@ -46,16 +48,16 @@ describe('an online migration', () => {
 
   it('cannot be stopped after its two weeks', () => {
     const all = empty();
-    const one = addMigration(all, migration('a', 0));
+    const one = addSandboxMigration(all, migration('a', 0));
     if (one === undefined) throw new Error('not started');
-    markMigrationStopped(all, one, 15 * DAY);
-    expect(getMigrationOutcome(latest(all), 15 * DAY).stop?.reason).toBe('max_duration');
+    markSandboxMigrationStopped(all, one, 15 * DAY);
+    expect(getSandboxMigrationOutcome(latest(all), 15 * DAY).stop?.reason).toBe('max_duration');
   });
 
   it('excludes a second migration from its cluster while it runs', () => {
     const all = empty();
-    expect(addMigration(all, migration('a', 0))).toBeDefined();
-    expect(addMigration(all, migration('b', 14 * DAY - 1))).toBeUndefined();
-    expect(addMigration(all, migration('c', 14 * DAY))?.id).toBe('c');
+    expect(addSandboxMigration(all, migration('a', 0))).toBeDefined();
+    expect(addSandboxMigration(all, migration('b', 14 * DAY - 1))).toBeUndefined();
+    expect(addSandboxMigration(all, migration('c', 14 * DAY))?.id).toBe('c');
   });
 });

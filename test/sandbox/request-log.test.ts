@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestLog, getTokenHint, type LoggedRequest } from '../../src/sandbox/request-log.ts';
+import { createRequestLog, getLastTokenCharacters, type LoggedRequest } from '../../src/sandbox/request-log.ts';
 
 function entry(status: number): LoggedRequest {
   return { at: '2026-01-01T00:00:00.000Z', method: 'GET', path: '/a', status };
@@ -23,7 +23,7 @@ describe('the request log', () => {
   });
 
   it('the hint of a token is its end, and a short token has none', () => {
-    expect(getTokenHint('sandbox_0123456789')).toBe('6789');
-    expect(getTokenHint('short')).toBeUndefined();
+    expect(getLastTokenCharacters('sandbox_0123456789')).toBe('6789');
+    expect(getLastTokenCharacters('short')).toBeUndefined();
   });
 });

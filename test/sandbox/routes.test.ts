@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { ROUTES } from '../../src/sandbox/routes.ts';
+import { SANDBOX_ROUTES } from '../../src/sandbox/routes.ts';
 import { admin, sandboxFor, send } from './requests.ts';
 
 describe('the table of routes', () => {
   it('names no endpoint twice', () => {
-    for (const routes of Object.values(ROUTES)) {
+    for (const routes of Object.values(SANDBOX_ROUTES)) {
       const endpoints = routes.map(({ method, path }) => `${method} ${path}`);
       expect(new Set(endpoints).size).toBe(endpoints.length);
     }
   });
 
   it('requires the scope that the method needs', () => {
-    for (const { method, scope } of ROUTES.api) expect(scope).toBe(method === 'GET' ? 'read' : 'read write');
+    for (const { method, scope } of SANDBOX_ROUTES.api) expect(scope).toBe(method === 'GET' ? 'read' : 'read write');
   });
 
   it('requires a token for the admin API and a session for the panel', async () => {
     const sandbox = await sandboxFor();
-    for (const { method, path, scope } of ROUTES.auth) {
+    for (const { method, path, scope } of SANDBOX_ROUTES.auth) {
       const answer = await send(sandbox.ready.auth_url, path, { method });
       if (scope === 'admin') expect([path, answer.status]).toEqual([path, 403]);
       if (scope === 'session')
@@ -25,12 +25,12 @@ describe('the table of routes', () => {
   });
 
   it('has a scope of admin for everything under /_sandbox', () => {
-    for (const { path, scope } of ROUTES.auth) expect(scope === 'admin').toBe(path.startsWith('/_sandbox/'));
+    for (const { path, scope } of SANDBOX_ROUTES.auth) expect(scope === 'admin').toBe(path.startsWith('/_sandbox/'));
   });
 
   it('replies to HEAD for every GET route, without a body', async () => {
     const sandbox = await sandboxFor();
-    for (const { path } of ROUTES.auth.filter(({ method, scope }) => method === 'GET' && scope !== 'session')) {
+    for (const { path } of SANDBOX_ROUTES.auth.filter(({ method, scope }) => method === 'GET' && scope !== 'session')) {
       const headers = { 'x-admin-token': sandbox.ready.admin_token };
       const [get, head] = [
         await send(sandbox.ready.auth_url, path, { headers }),

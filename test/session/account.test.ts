@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { accountFromGrant, readAccount, removeAccount, writeAccount } from '../../src/session/account.ts';
+import { accountFromGrant, readAccountFile, removeAccountFile, writeAccountFile } from '../../src/session/account.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const info = { name: 'Maya', email: 'maya@example.com', uuid: 'a1b2c3d4-x', teamName: 'Ops', teamUuid: 't-1' };
@@ -21,16 +21,16 @@ describe('who is logged in', () => {
       scope_verified: true,
       flow: 'code',
     });
-    writeAccount(config, 'work', account);
-    expect(readAccount(config, 'work')).toEqual(account);
+    writeAccountFile(config, 'work', account);
+    expect(readAccountFile(config, 'work')).toEqual(account);
     expect(statSync(join(config, 'accounts', 'work.json')).mode & 0o777).toBe(0o600);
-    expect(readAccount(config, 'other')).toBeUndefined();
+    expect(readAccountFile(config, 'other')).toBeUndefined();
   });
 
   it('of the implicit flow is nobody, with a scope nobody verified', () => {
     const { config } = testHost().folders;
-    writeAccount(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
-    expect(readAccount(config, 'work')).toEqual({
+    writeAccountFile(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
+    expect(readAccountFile(config, 'work')).toEqual({
       sid: 'sid-1',
       scope: 'read',
       scope_verified: false,
@@ -40,17 +40,17 @@ describe('who is logged in', () => {
 
   it('is gone after it was removed, once and again', () => {
     const { config } = testHost().folders;
-    writeAccount(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
-    removeAccount(config, 'work');
-    removeAccount(config, 'work');
-    expect(readAccount(config, 'work')).toBeUndefined();
+    writeAccountFile(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
+    removeAccountFile(config, 'work');
+    removeAccountFile(config, 'work');
+    expect(readAccountFile(config, 'work')).toBeUndefined();
   });
 
   it('that cannot be read is nobody, and no error', () => {
     const { config } = testHost().folders;
     // As root every file can be read; a folder in its place cannot by anybody.
     mkdirSync(join(config, 'accounts', 'work.json'), { recursive: true });
-    expect(readAccount(config, 'work')).toBeUndefined();
+    expect(readAccountFile(config, 'work')).toBeUndefined();
   });
 
   it.each(['', '{', '[]', '{"sid":7,"scope":"read"}', '{"sid":"x"}'])(
@@ -59,7 +59,7 @@ describe('who is logged in', () => {
       const { config } = testHost().folders;
       mkdirSync(join(config, 'accounts'), { recursive: true });
       writeFileSync(join(config, 'accounts', 'work.json'), text);
-      expect(readAccount(config, 'work')).toBeUndefined();
+      expect(readAccountFile(config, 'work')).toBeUndefined();
     },
   );
 });

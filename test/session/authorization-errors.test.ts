@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
-import { requireAuthorization } from '../../src/session/authorization-errors.ts';
-import { loginCommands } from '../../src/session/suggested-commands.ts';
+import { requireAuthorizationGrant } from '../../src/session/authorization-errors.ts';
+import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 function errorOf(result: AuthorizationResult, flow: 'code' | 'implicit', prompt?: string): CliError {
   try {
-    requireAuthorization(result, {
+    requireAuthorizationGrant(result, {
       request: { prompt },
-      loginCommands: loginCommands(profileNamed('default'), { flow, scope: undefined }, undefined),
+      loginCommands: buildLoginRetryCommands(profileNamed('default'), { flow, scope: undefined }, undefined),
     });
   } catch (error) {
     if (error instanceof CliError) return error;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { readClientSecret, writeClientSecret } from '../../src/session/client-secret.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
+import { createKeychainRefreshJournal } from '../../src/session/write-ahead-journal.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
@@ -12,7 +12,7 @@ const binding = { authOrigin: 'https://auth.example', clientId: 'client-1' };
 
 describe('a client secret', () => {
   it('is given to the application it was stored for, and to no other', async () => {
-    const store = createFileStore(profilePaths(testHost().folders.state, 'work'));
+    const store = createFileCredentialStore(profilePaths(testHost().folders.state, 'work'));
     expect(await readClientSecret(store, binding)).toBeUndefined();
     await writeClientSecret(store, binding, new Secret('hunter2'));
     expect((await readClientSecret(store, binding))?.reveal()).toBe('hunter2');
@@ -21,7 +21,7 @@ describe('a client secret', () => {
   });
 
   it.each(['', '{', '[]', '{"client_secret":"hunter2"}'])('stored as %j is none', async (text) => {
-    const store = createFileStore(profilePaths(testHost().folders.state, 'work'));
+    const store = createFileCredentialStore(profilePaths(testHost().folders.state, 'work'));
     await store.withItems((items) => items.write('client', new Secret(text)));
     expect(await readClientSecret(store, binding)).toBeUndefined();
   });
@@ -34,7 +34,7 @@ describe('a client secret', () => {
       limit: 1,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createWriteAheadJournal(profilePaths(testHost().folders.state, 'work')),
+      journal: createKeychainRefreshJournal(profilePaths(testHost().folders.state, 'work')),
     });
     await expect(readClientSecret(store, binding)).rejects.toMatchObject({
       code: 'keychain_unavailable',

@@ -7,10 +7,10 @@ import {
   type ScopeMismatchPolicy,
 } from '../../src/session/confirm-grant.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
-import { loginCommands } from '../../src/session/suggested-commands.ts';
+import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
-const commands = loginCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined);
+const commands = buildLoginRetryCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined);
 const grantOf = (changes: Partial<TokenGrant>): TokenGrant => ({ accessToken: new Secret('at-1'), ...changes });
 const requestOf = (changes: Partial<LoginRequest>): LoginRequest => ({
   flow: 'code',

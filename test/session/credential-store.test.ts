@@ -2,17 +2,21 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { describe, expect, it } from 'vitest';
 import type { Keychain } from '../../src/platform/host.ts';
 import { Secret } from '../../src/secret.ts';
-import { type CredentialStore, requireAvailable, storeUnavailableError } from '../../src/session/credential-store.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import {
+  type CredentialStore,
+  credentialStoreUnavailableError,
+  requireCredentialStoreAvailable,
+} from '../../src/session/credential-store.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
 import { existingKeychainAccount, keychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
-import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
+import { createKeychainRefreshJournal } from '../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 const stores: readonly (readonly [string, () => CredentialStore])[] = [
-  ['file', () => createFileStore(profilePaths(testHost().folders.state, 'work'))],
+  ['file', () => createFileCredentialStore(profilePaths(testHost().folders.state, 'work'))],
   ['keychain', () => keychainStore()],
 ];
 
@@ -28,7 +32,7 @@ function keychainStore(
     limit: 3_000,
     onWaiting: () => undefined,
     platform: 'linux',
-    journal: createWriteAheadJournal(profilePaths(testHost().folders.state, 'work')),
+    journal: createKeychainRefreshJournal(profilePaths(testHost().folders.state, 'work')),
   });
 }
 
@@ -65,7 +69,7 @@ describe.each(stores)('the %s store', (kind, create) => {
 describe('the file store', () => {
   it('is for this user alone', async () => {
     const place = profilePaths(testHost().folders.state, 'work');
-    await createFileStore(place).withItems((items) => items.write('credential', new Secret('x')));
+    await createFileCredentialStore(place).withItems((items) => items.write('credential', new Secret('x')));
     expect(statSync(place.credentialFile).mode & 0o777).toBe(0o600);
     expect(statSync(place.folder).mode & 0o777).toBe(0o700);
   });
@@ -73,14 +77,14 @@ describe('the file store', () => {
   it('that cannot be read or written is unavailable, never empty', async () => {
     const place = profilePaths(testHost().folders.state, 'work');
     mkdirSync(place.credentialFile, { recursive: true });
-    const store = createFileStore(place);
+    const store = createFileCredentialStore(place);
     const [read, written] = await store.withItems(async (items) => [
       await items.read('credential'),
       await items.write('credential', new Secret('x')),
     ]);
     expect(read).toMatchObject({ kind: 'unavailable', why: 'file' });
     expect(written).toMatchObject({ kind: 'unavailable', why: 'file' });
-    expect(() => requireAvailable(read ?? { kind: 'absent' }, profileNamed('work'))).toThrow(
+    expect(() => requireCredentialStoreAvailable(read ?? { kind: 'absent' }, profileNamed('work'))).toThrow(
       expect.objectContaining({ code: 'keychain_unavailable', exitCode: 1 }),
     );
     chmodSync(place.folder, 0o700);
@@ -115,7 +119,7 @@ describe('the keychain store', () => {
       limit: 1,
       onWaiting: () => undefined,
       platform: 'darwin',
-      journal: createWriteAheadJournal(profilePaths(testHost().folders.state, 'a')),
+      journal: createKeychainRefreshJournal(profilePaths(testHost().folders.state, 'a')),
     });
     await expect(store.withItems(() => Promise.reject(new Error('bug')))).rejects.toThrow('bug');
     expect(closed).toBe(1);
@@ -145,7 +149,7 @@ describe('the keychain store', () => {
   ] as const)('that is %s has its own error, and never reads as empty', async (why, suggestsFile) => {
     const read = await keychainStore(new Map(), () => why).withItems((items) => items.read('credential'));
     expect(read).toMatchObject({ kind: 'unavailable', why });
-    const error = storeUnavailableError(
+    const error = credentialStoreUnavailableError(
       { kind: 'unavailable', why, reason: 'reason-of-the-system' },
       profileNamed('work'),
     );

@@ -2,47 +2,47 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import {
-  decryptJournal,
-  encodeJournalHeader,
-  encryptionOverhead,
-  encryptJournal,
-  isJournalKey,
-  type JournalHeader,
+  decryptRefreshJournal,
+  encodeRefreshJournalHeader,
+  encryptRefreshJournal,
+  isRefreshJournalKey,
+  type RefreshJournalHeader,
+  refreshJournalEncryptionOverhead,
   refreshTokenFingerprint,
 } from '../../src/session/encrypted-journal.ts';
 
 const key = new Secret(randomBytes(32).toString('base64url'));
-const head: JournalHeader = {
+const head: RefreshJournalHeader = {
   sid: '0123456789abcdef',
   gen: 2,
   fingerprint: 'cafe0123',
   sentAt: 1_767_225_600,
   pid: 4711,
 };
-const line = encodeJournalHeader(head);
+const line = encodeRefreshJournalHeader(head);
 const body = '{"access_token":"hunter2","token_type":"bearer"}\n';
 const room = 256;
 
 function file(text = body, size = room): Buffer {
-  return Buffer.concat([Buffer.from(line), encryptJournal(line, key, text, size, randomBytes(12))]);
+  return Buffer.concat([Buffer.from(line), encryptRefreshJournal(line, key, text, size, randomBytes(12))]);
 }
 
 describe('a sealed answer', () => {
   it('opens by the seal of its session and is the body to the byte', () => {
-    const opened = decryptJournal(file(), key);
+    const opened = decryptRefreshJournal(file(), key);
     expect(opened).toMatchObject({ kind: 'opens', head });
     expect(opened.kind === 'opens' && opened.body.reveal()).toBe(body);
   });
 
   it('fills its room exactly, so that its length says nothing', () => {
     for (const text of ['', 'x', body])
-      expect(encryptJournal(line, key, text, room, randomBytes(12))).toHaveLength(room);
+      expect(encryptRefreshJournal(line, key, text, room, randomBytes(12))).toHaveLength(room);
   });
 
-  it.each([room - encryptionOverhead, room - encryptionOverhead + 1, 10_000])(
+  it.each([room - refreshJournalEncryptionOverhead, room - refreshJournalEncryptionOverhead + 1, 10_000])(
     'of %d bytes is whole, within its room or beyond',
     (size) => {
-      const opened = decryptJournal(file('é'.repeat(size / 2)), key);
+      const opened = decryptRefreshJournal(file('é'.repeat(size / 2)), key);
       expect(opened.kind === 'opens' && opened.body.reveal()).toBe('é'.repeat(size / 2));
     },
   );
@@ -53,14 +53,14 @@ describe('a sealed answer', () => {
     );
     expect(file().toString('latin1')).not.toContain('hunter2');
     expect(refreshTokenFingerprint(new Secret('hunter2'))).toMatch(/^[0-9a-f]{8}$/);
-    expect(JSON.stringify(decryptJournal(file(), key))).not.toContain('hunter2');
+    expect(JSON.stringify(decryptRefreshJournal(file(), key))).not.toContain('hunter2');
   });
 
   it('does not open by another seal, nor by one that is no key', () => {
     const other = new Secret(randomBytes(32).toString('base64url'));
-    expect(decryptJournal(file(), other)).toEqual({ kind: 'torn', head });
-    expect(decryptJournal(file(), new Secret('short'))).toEqual({ kind: 'torn', head });
-    expect([isJournalKey(key), isJournalKey(new Secret('short'))]).toEqual([true, false]);
+    expect(decryptRefreshJournal(file(), other)).toEqual({ kind: 'torn', head });
+    expect(decryptRefreshJournal(file(), new Secret('short'))).toEqual({ kind: 'torn', head });
+    expect([isRefreshJournalKey(key), isRefreshJournalKey(new Secret('short'))]).toEqual([true, false]);
   });
 
   it('does not open behind another line 1', () => {
@@ -72,8 +72,8 @@ describe('a sealed answer', () => {
       { pid: 1 },
       { fingerprint: '00000000' },
     ]) {
-      const other = encodeJournalHeader({ ...head, ...changed });
-      expect(decryptJournal(Buffer.concat([Buffer.from(other), text]), key).kind).toBe('torn');
+      const other = encodeRefreshJournalHeader({ ...head, ...changed });
+      expect(decryptRefreshJournal(Buffer.concat([Buffer.from(other), text]), key).kind).toBe('torn');
     }
   });
 });
@@ -86,13 +86,14 @@ describe('a file that is not whole', () => {
       const rest = Buffer.alloc(whole.length - length);
       const torn = Buffer.concat([whole.subarray(0, length), rest]);
       // The last bytes may happen to be zeros: then nothing is missing.
-      if (!torn.equals(whole)) expect(decryptJournal(torn, key).kind).toBe(length === line.length ? 'zeros' : 'torn');
+      if (!torn.equals(whole))
+        expect(decryptRefreshJournal(torn, key).kind).toBe(length === line.length ? 'zeros' : 'torn');
     }
   });
 
   it('cut off at any byte is never opened', () => {
     for (let length = 0; length < whole.length; length++) {
-      expect(decryptJournal(whole.subarray(0, length), key).kind).not.toBe('opens');
+      expect(decryptRefreshJournal(whole.subarray(0, length), key).kind).not.toBe('opens');
     }
   });
 
@@ -101,7 +102,7 @@ describe('a file that is not whole', () => {
       for (const bit of [1, 128]) {
         const flipped = Buffer.from(whole);
         flipped[at] = (flipped[at] ?? 0) ^ bit;
-        expect(decryptJournal(flipped, key).kind).toBe('torn');
+        expect(decryptRefreshJournal(flipped, key).kind).toBe('torn');
       }
     }
   });
@@ -114,11 +115,11 @@ describe('a file that is not whole', () => {
     ['a line that lacks a part', '{"op":"refresh","sid":"0123456789abcdef","gen":2}\n'],
     ['no JSON', 'hello\n'],
   ])('of %s is torn', (_what, text) => {
-    expect(decryptJournal(Buffer.from(text), key)).toEqual({ kind: 'torn', head: undefined });
+    expect(decryptRefreshJournal(Buffer.from(text), key)).toEqual({ kind: 'torn', head: undefined });
   });
 
   it('of zeros is one to which no answer came', () => {
-    expect(decryptJournal(Buffer.concat([Buffer.from(line), Buffer.alloc(room)]), key)).toEqual({
+    expect(decryptRefreshJournal(Buffer.concat([Buffer.from(line), Buffer.alloc(room)]), key)).toEqual({
       kind: 'zeros',
       head,
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { encodeRecord } from '../../src/session/credential-record.ts';
-import { refreshSession } from '../../src/session/refresh-session.ts';
+import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
+import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { reply } from '../fixtures/fake-server.ts';
 import { machineWith, singleUseServer, token } from './session-fixture.ts';
 
@@ -11,7 +11,7 @@ describe.each(['file', 'keychain'] as const)('a refresh token that is rejected (
     const server = await singleUseServer();
     const machine = await machineWith(server, kind);
     server.generation = 7;
-    await expect(refreshSession(machine.deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+    await expect(refreshStoredSession(machine.deps, due)).rejects.toMatchObject({ code: 'needs_login' });
     expect(machine.stored()?.refreshToken).toBeUndefined();
     expect(machine.traces()).toEqual([]);
   });
@@ -26,10 +26,10 @@ describe.each(['file', 'keychain'] as const)('a refresh token that is rejected (
     server.instead.push((_, response) => {
       // The lock of the folder is not shared: the winner stores its grant before the answer for this process arrives.
       void machine.store
-        .withItems((items) => items.write('credential', encodeRecord(newer)))
+        .withItems((items) => items.write('credential', encodeCredentialRecord(newer)))
         .then(() => reply(response, 400, { error: 'invalid_grant' }));
     });
-    const { record } = await refreshSession(machine.deps, due);
+    const { record } = await refreshStoredSession(machine.deps, due);
     expect([record.gen, record.accessToken.reveal()]).toEqual([2, 'at-2']);
     expect(machine.stored()?.refreshToken?.reveal()).toBe('rt-2');
     expect(machine.traces()).toEqual([]);
@@ -39,7 +39,9 @@ describe.each(['file', 'keychain'] as const)('a refresh token that is rejected (
     const server = await singleUseServer();
     const machine = await machineWith(server, kind);
     const lock = async () => ({ descriptor: -1, release: () => undefined });
-    const all = await Promise.all(Array.from({ length: 6 }, () => refreshSession(machine.sibling({ lock }), due)));
+    const all = await Promise.all(
+      Array.from({ length: 6 }, () => refreshStoredSession(machine.sibling({ lock }), due)),
+    );
     expect(all.map(({ record }) => record.accessToken.reveal())).toEqual(all.map(() => 'at-2'));
     expect(machine.stored()?.refreshToken?.reveal()).toBe('rt-2');
     expect(machine.traces()).toEqual([]);

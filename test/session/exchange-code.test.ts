@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { Secret } from '../../src/secret.ts';
-import { type ExchangeDeps, exchangeCode } from '../../src/session/exchange-code.ts';
-import { loginCommands } from '../../src/session/suggested-commands.ts';
+import { type AuthorizationCodeExchangeDeps, exchangeCodeForTokens } from '../../src/session/exchange-code.ts';
+import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -21,11 +21,11 @@ function validatedCode() {
   return response.code;
 }
 
-function exchange(deps: Pick<ExchangeDeps, 'createSender'>, origin = 'https://cloud.example.com') {
+function exchange(deps: Pick<AuthorizationCodeExchangeDeps, 'createSender'>, origin = 'https://cloud.example.com') {
   const client = { authOrigin: origin, clientId: 'c', clientSecret: new Secret('s'), tokenParams: 'body' } as const;
-  const commands = loginCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined);
+  const commands = buildLoginRetryCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined);
   const signal = new AbortController().signal;
-  return exchangeCode(
+  return exchangeCodeForTokens(
     { ...deps, client, profile: profileNamed('default'), loginCommands: commands, isSpecServer: () => false },
     { code: validatedCode(), redirectUri: 'http://127.0.0.1:1/callback', pkce: undefined, signal },
   );
@@ -39,7 +39,7 @@ it.each([
   let attempts = 0;
   const createSender = async () => () => {
     attempts += 1;
-    return Promise.reject(new SendError(kind, sent, 'no'));
+    return Promise.reject(new HttpSendError(kind, sent, 'no'));
   };
   await expect(exchange({ createSender })).rejects.toMatchObject({ code, exitCode: 6 });
   expect(attempts).toBe(tries);

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { run } from '../../src/main.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
-import { encodeRecord, unknownExpiry } from '../../src/session/credential-record.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { encodeCredentialRecord, unknownTokenExpiry } from '../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { keychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
 import { environment } from '../fixtures/folders.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
@@ -54,8 +54,8 @@ describe('the fast answer of auth token', () => {
     const host = testHost();
     const { grant, record, place } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...rest } = record;
-    const given = encodeRecord({ ...rest, expiresAt: unknownExpiry, scope: '', isGivenToken: true });
-    await createFileStore(place).withItems((items) => items.write('credential', given));
+    const given = encodeCredentialRecord({ ...rest, expiresAt: unknownTokenExpiry, scope: '', isGivenToken: true });
+    await createFileCredentialStore(place).withItems((items) => items.write('credential', given));
     expect(fast(host, ['auth', 'token'])).toBe(grant.access_token);
   });
 

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
-import { createFileJournal } from '../../src/session/file-store-journal.ts';
-import { listCredentialTemporaries, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
+import { createFileRefreshJournal } from '../../src/session/file-store-journal.ts';
+import { listTemporaryCredentialFiles, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
 const stored: CredentialRecord = {
@@ -37,10 +37,10 @@ it('a refresh in doubt keeps its trace, and what else was left is removed', () =
   const place = ground();
   left(place, 101, '\0'.repeat(4096));
   left(place, 102, '{"torn');
-  const journal = createFileJournal(place);
+  const journal = createFileRefreshJournal(place);
   expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, hasObsoleteFiles: true });
   journal.removeObsolete(stored, 0);
-  expect(listCredentialTemporaries(place).map((path) => basename(path))).toEqual([
+  expect(listTemporaryCredentialFiles(place).map((path) => basename(path))).toEqual([
     '.default.credential.json.101.1.tmp',
   ]);
   expect(journal.inspect(stored)).toMatchObject({ inDoubt: true, hasObsoleteFiles: false });
@@ -49,7 +49,7 @@ it('a refresh in doubt keeps its trace, and what else was left is removed', () =
 it('without a refresh token nothing is in doubt, and all that was left is removed', () => {
   const place = ground();
   left(place, 101, '\0'.repeat(4096));
-  const journal = createFileJournal(place);
+  const journal = createFileRefreshJournal(place);
   const { refreshToken: _none, ...bare } = stored;
   expect(journal.inspect(bare)).toMatchObject({ inDoubt: false });
   journal.removeObsolete(bare, 0);

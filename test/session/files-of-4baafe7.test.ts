@@ -2,17 +2,17 @@ import { chmodSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readAccount } from '../../src/session/account.ts';
+import { readAccountFile } from '../../src/session/account.ts';
 import { readClientSecret } from '../../src/session/client-secret.ts';
 import type { CredentialStore } from '../../src/session/credential-store.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
 import { existingKeychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
-import { recoverSession } from '../../src/session/recover-session.ts';
-import { sessionReport } from '../../src/session/session-report.ts';
+import { recoverStoredSession } from '../../src/session/recover-session.ts';
+import { buildLoginSessionReport } from '../../src/session/session-report.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
-import { createWriteAheadJournal } from '../../src/session/write-ahead-journal.ts';
+import { createKeychainRefreshJournal } from '../../src/session/write-ahead-journal.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -41,7 +41,7 @@ function machineWith(fixture: string): {
   for (const name of readdirSync(sessions)) chmodSync(join(sessions, name), 0o600);
   const store = (profile = 'default'): CredentialStore => {
     const paths = profilePaths(host.folders.state, profile);
-    if (!isKeychain) return createFileStore(paths);
+    if (!isKeychain) return createFileCredentialStore(paths);
     return createKeychainStore({
       profile: profileNamed(profile),
       keychain: host.keychain,
@@ -49,7 +49,7 @@ function machineWith(fixture: string): {
       limit: 1_000,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createWriteAheadJournal(paths),
+      journal: createKeychainRefreshJournal(paths),
     });
   };
   return { host, store };
@@ -65,8 +65,8 @@ describe.each(['file-store', 'keychain'])('the session that 4baafe7 stored in th
     expect(session.record.accessToken.reveal()).toBe('at-default-1');
     expect(session.record.refreshToken?.reveal()).toBe('rt-default-1');
     expect((await readClientSecret(store(), binding))?.reveal()).toBe('client-secret-4baafe7');
-    const account = readAccount(host.folders.config, 'default');
-    expect(sessionReport('default', session.record, account, store().kind)).toMatchObject({
+    const account = readAccountFile(host.folders.config, 'default');
+    expect(buildLoginSessionReport('default', session.record, account, store().kind)).toMatchObject({
       name: 'Ada Example',
       email: 'ada@example.com',
       team_name: 'Team Example',
@@ -104,7 +104,12 @@ it('a session of the implicit flow of 4baafe7 is read as one', async () => {
   const session = await loadStoredSession(store('implicit'), binding);
   if (session.kind !== 'found') throw new Error(session.kind);
   expect(session.record.refreshToken).toBeUndefined();
-  const report = sessionReport('implicit', session.record, readAccount(host.folders.config, 'implicit'), 'file');
+  const report = buildLoginSessionReport(
+    'implicit',
+    session.record,
+    readAccountFile(host.folders.config, 'implicit'),
+    'file',
+  );
   expect(report).toMatchObject({ flow: 'implicit', scope_verified: false });
 });
 
@@ -119,7 +124,7 @@ describe.each([
     const before = await loadStoredSession(store(), binding);
     expect(before).toMatchObject({ kind: 'found', pending: isPending, inDoubt: !isPending, needsRecovery: true });
     const deps = { ...refreshDeps(host, { ready } as never), binding, store: store() };
-    const found = await store().withItems((items) => recoverSession(deps, items));
+    const found = await store().withItems((items) => recoverStoredSession(deps, items));
     expect(found.record.gen).toBe(isPending ? 2 : 1);
     expect(found.record.accessToken.reveal()).toBe(isPending ? 'at-default-2' : 'at-default-1');
     expect(await loadStoredSession(store(), binding)).toMatchObject({ pending: false, inDoubt: !isPending });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { encodeRecord } from '../../src/session/credential-record.ts';
-import { writeUnlessSuperseded } from '../../src/session/guarded-write.ts';
+import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
+import { writeCredentialUnlessSuperseded } from '../../src/session/guarded-write.ts';
 import { machineWith, singleUseServer, token } from './session-fixture.ts';
 
 const changes = [
@@ -23,8 +23,8 @@ it.each(changes)('over $what: $kind', async ({ change, kind }) => {
   const present = { ...bare, ...rest, ...(isEnded || refreshToken === undefined ? {} : { refreshToken }) };
   const next = { ...sent, gen: 4, refreshToken: token('rt-new') };
   await machine.store.withItems(async (items) => {
-    await items.write('credential', encodeRecord(present));
-    expect((await writeUnlessSuperseded(machine.store, items, next, sent)).kind).toBe(kind);
+    await items.write('credential', encodeCredentialRecord(present));
+    expect((await writeCredentialUnlessSuperseded(machine.store, items, next, sent)).kind).toBe(kind);
   });
   const expected = kind === 'done' ? next : present;
   expect(machine.stored()?.refreshToken?.reveal()).toBe(expected.refreshToken?.reveal());
@@ -36,7 +36,7 @@ it('does not bring back a session that was logged out', async () => {
   if (sent === undefined) throw new Error('no session');
   await machine.store.withItems(async (items) => {
     await items.remove('credential');
-    const written = await writeUnlessSuperseded(machine.store, items, { ...sent, gen: 2 }, sent);
+    const written = await writeCredentialUnlessSuperseded(machine.store, items, { ...sent, gen: 2 }, sent);
     expect(written.kind).toBe('superseded');
   });
   expect(machine.stored()).toBeUndefined();

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Failpoint, failpoints } from '../../src/session/failpoints.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
-import { refreshSession } from '../../src/session/refresh-session.ts';
+import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { testHost } from '../fixtures/host.ts';
 import {
   expectAlive,
@@ -30,7 +30,7 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     server.expired = 1;
     const machine = await machineWith(server, kind);
     const { reached, moment } = snapshotAt(machine, server, point, testHost());
-    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
+    await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
     const left = moment();
     if (left === undefined) throw new Error(`${point} was not reached`);
     const after = machineFromSnapshot(server, kind, left);
@@ -67,7 +67,7 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const server = await singleUseServer();
     const machine = await machineWith(server, kind);
     const first = snapshotAt(machine, server, 'K8-sealed', testHost());
-    await refreshSession({ ...machine.deps, onFailpoint: first.reached }, due);
+    await refreshStoredSession({ ...machine.deps, onFailpoint: first.reached }, due);
     const middle = machineFromSnapshot(server, kind, first.moment()!);
     const second = snapshotAt(middle, server, point, testHost());
     await createProfileSession({ ...middle.deps, onFailpoint: second.reached }).record();
@@ -81,7 +81,7 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const server = await singleUseServer();
     const machine = await machineWith(server, kind);
     const { reached, moment } = snapshotAt(machine, server, 'K8-sealed', testHost());
-    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
+    await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
     await createProfileSession(machineFromSnapshot(server, kind, moment()!).deps).bearer();
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
@@ -93,7 +93,7 @@ describe('a write-ahead file torn at any byte', () => {
     server.expired = 1;
     const machine = await machineWith(server, 'keychain');
     const { reached, moment } = snapshotAt(machine, server, 'K8-sealed', testHost());
-    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
+    await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
     const left = moment()!;
     const whole = readFileSync(`${left.folder}/default.0123456789abcdef.2.wal`);
     const start = whole.indexOf('\n') + 1;

@@ -1,15 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
-import type { Account } from '../../src/session/account.ts';
-import { encodeRecord } from '../../src/session/credential-record.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import type { LoggedInAccount } from '../../src/session/account.ts';
+import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { type LoginDeps, performLogin } from '../../src/session/login.ts';
 import type { LoginRequest } from '../../src/session/login-request.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { loginCommands } from '../../src/session/suggested-commands.ts';
+import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
@@ -31,7 +31,7 @@ const request: LoginRequest = {
 interface Ground {
   readonly deps: LoginDeps;
   readonly notes: string[];
-  readonly accounts: Account[];
+  readonly accounts: LoggedInAccount[];
   /** What a person pastes, once the address was shown; `STATE` becomes the state of this login. */
   paste(...lines: string[]): void;
 }
@@ -39,7 +39,7 @@ interface Ground {
 function ground(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginDeps> = {}): Ground {
   const { store, lock, requireSafe } = refreshDeps(host, sandbox);
   const notes: string[] = [];
-  const accounts: Account[] = [];
+  const accounts: LoggedInAccount[] = [];
   const lines: string[] = [];
   let state = '';
   const { authOrigin, clientId } = bindingTo(sandbox);
@@ -64,7 +64,7 @@ function ground(host: TestHost, sandbox: SandboxServers, changes: Partial<LoginD
       random: host.random,
       signals: host.signals,
       isSpecServer: () => false,
-      loginCommands: loginCommands(profileNamed('default'), request, undefined),
+      loginCommands: buildLoginRetryCommands(profileNamed('default'), request, undefined),
       onOtherScope: 'refuse',
       canContinue: false,
       writeAccount: (account) => accounts.push(account),
@@ -143,7 +143,7 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const invite = () => Promise.reject(new Error('invited'));
     const store = {
-      ...createFileStore(profilePaths(host.folders.state, 'default')),
+      ...createFileCredentialStore(profilePaths(host.folders.state, 'default')),
       withItems: () => Promise.reject(new CliError('keychain_unavailable', 'locked')),
     };
     await expect(
@@ -163,7 +163,7 @@ describe('a login by paste', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const store = keychainStoreOf(host);
     const { record } = await seedSession(host, sandbox);
-    await store.withItems((items) => items.write('credential', encodeRecord(record)));
+    await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
     const others = { ...record, sid: 'fedcba9876543210' };
     for (const left of [record, others]) store.journal.reserve(left, { now: 1, random: host.random }).close();
     const { deps, paste } = ground(host, sandbox, { store });
@@ -227,7 +227,7 @@ describe('a login that is interrupted', () => {
           exchange = signal;
           setImmediate(() => host.signal('SIGINT'));
           return new Promise((_resolve, reject) =>
-            signal.addEventListener('abort', () => reject(new SendError('aborted', true, 'given up'))),
+            signal.addEventListener('abort', () => reject(new HttpSendError('aborted', true, 'given up'))),
           );
         },
     });

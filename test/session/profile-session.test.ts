@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createApi } from '../../src/api/client.ts';
+import { createApiClient } from '../../src/api/client.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
-import { encodeRecord } from '../../src/session/credential-record.ts';
+import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
-import type { RefreshDeps } from '../../src/session/refresh-session.ts';
-import { sessionState } from '../../src/session/session-report.ts';
+import type { SessionRefreshDeps } from '../../src/session/refresh-session.ts';
+import { determineLoginSessionState } from '../../src/session/session-report.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -34,7 +34,7 @@ async function pass(host: TestHost, sandbox: SandboxServers, ms: number): Promis
 }
 
 /** A session as another process would have it: the same files, nothing else in common. */
-function sibling(host: TestHost, sandbox: SandboxServers, changes: Partial<RefreshDeps> = {}) {
+function sibling(host: TestHost, sandbox: SandboxServers, changes: Partial<SessionRefreshDeps> = {}) {
   return createProfileSession(refreshDeps(testHost({ beside: host }), sandbox, changes));
 }
 
@@ -93,7 +93,7 @@ describe('the bearer', () => {
     const { record } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
     const deps = refreshDeps(host, sandbox);
-    await deps.store.withItems((items) => items.write('credential', encodeRecord(bare)));
+    await deps.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
     await pass(host, sandbox, 30 * day - 60_000);
     expect((await createProfileSession(deps).bearer()).reveal()).toBe(record.accessToken.reveal());
     await pass(host, sandbox, 120_000);
@@ -139,7 +139,7 @@ describe('a refused token', () => {
     const { record } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
     const deps = refreshDeps(host, sandbox);
-    await deps.store.withItems((items) => items.write('credential', encodeRecord(bare)));
+    await deps.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
     await expect(createProfileSession(deps).renew(record.accessToken)).rejects.toMatchObject({ code: 'needs_login' });
     // The resource API takes the token still: whatever refused it was passing.
     expect(storedRecord(profilePaths(host.folders.state, 'default'))?.expiresAt).toBe(record.expiresAt);
@@ -151,14 +151,14 @@ describe('a refused token', () => {
     const { refreshToken: _none, ...bare } = record;
     const flowAgain = () => ['--flow implicit'];
     const deps = refreshDeps(host, sandbox, { flowOption: flowAgain });
-    await deps.store.withItems((items) => items.write('credential', encodeRecord(bare)));
+    await deps.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
     await admin(sandbox, 'POST', '/_sandbox/tokens/revoke', { token: grant.access_token });
     const hint = expect.stringMatching(/^`cloudctl auth login --flow implicit /);
     const ended = { code: 'needs_login', hint };
     await expect(createProfileSession(deps).renew(record.accessToken)).rejects.toMatchObject(ended);
     await expect(createProfileSession(deps).bearer()).rejects.toMatchObject(ended);
     const stored = storedRecord(profilePaths(host.folders.state, 'default'));
-    expect(stored === undefined ? undefined : sessionState(stored, host.clock.now())).toBe('needs_login');
+    expect(stored === undefined ? undefined : determineLoginSessionState(stored, host.clock.now())).toBe('needs_login');
   });
 
   it('of a session that was revoked is a login, and the next command knows it without a request', async () => {
@@ -182,7 +182,7 @@ describe('a refused token', () => {
     const { record } = await seedSession(host, sandbox, {
       record: { gen: 2, accessToken: new Secret(fresh.access_token) },
     });
-    const api = createApi({
+    const api = createApiClient({
       baseOrigin: sandbox.ready.base_url,
       send: await host.createSender({ env: {} }),
       bearer: session.bearer,

@@ -3,12 +3,19 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPreallocatedFile } from '../../src/platform/files.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
-import { encodeJournalHeader, encryptJournal, refreshTokenFingerprint } from '../../src/session/encrypted-journal.ts';
-import { writeAheadPath } from '../../src/session/profile-paths.ts';
+import {
+  encodeRefreshJournalHeader,
+  encryptRefreshJournal,
+  refreshTokenFingerprint,
+} from '../../src/session/encrypted-journal.ts';
+import { buildRefreshJournalFilePath } from '../../src/session/profile-paths.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
-import { refreshSession } from '../../src/session/refresh-session.ts';
+import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
-import { createWriteAheadJournal, type WriteAheadFileOperations } from '../../src/session/write-ahead-journal.ts';
+import {
+  createKeychainRefreshJournal,
+  type RefreshJournalFileOperations,
+} from '../../src/session/write-ahead-journal.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { expectAlive, machineWith, type SessionMachine, singleUseServer, token, unexpired } from './session-fixture.ts';
@@ -30,20 +37,20 @@ interface Content {
 function leave(machine: SessionMachine, content: Content = {}): string {
   const record = machine.stored()!;
   const { gen = record.gen + 1, sid = record.sid, at = Math.floor(Date.now() / 1000) } = content;
-  const head = encodeJournalHeader({
+  const head = encodeRefreshJournalHeader({
     sid,
     gen,
     fingerprint: content.proof ?? refreshTokenFingerprint(record.refreshToken!),
     sentAt: at,
     pid: 1,
   });
-  const path = writeAheadPath(machine.place, sid, gen);
+  const path = buildRefreshJournalFilePath(machine.place, sid, gen);
   mkdirSync(machine.place.folder, { recursive: true });
   const file = createPreallocatedFile(path, head, 4096);
   if (content.grants !== undefined) {
     const tokens = { access_token: `at-${content.grants}`, refresh_token: `rt-${content.grants}` };
     const body = JSON.stringify({ ...tokens, token_type: 'bearer', expires_in: 3600, scope: 'read', ...content.extra });
-    file.fill(encryptJournal(head, record.journalKey, body, 4096, machine.host.random(12)));
+    file.fill(encryptRefreshJournal(head, record.journalKey, body, 4096, machine.host.random(12)));
   }
   file.close();
   return path;
@@ -79,7 +86,7 @@ describe('the current record', () => {
   it('is never made of a file of another session or generation, nor of one that was given another name', async () => {
     const { machine } = await keychainMachine();
     const path = leave(machine, { grants: 2 });
-    cpSync(path, writeAheadPath(machine.place, machine.stored()!.sid, 5));
+    cpSync(path, buildRefreshJournalFilePath(machine.place, machine.stored()!.sid, 5));
     rmSync(path);
     leave(machine, { grants: 7, sid: 'fedcba9876543210' });
     const stored = await loadStoredSession(machine.store, binding(machine));
@@ -237,7 +244,7 @@ describe('recovery', () => {
     leave(machine, { grants: 2 });
     machine.items.clear();
     await expect(createProfileSession(machine.deps).bearer()).rejects.toMatchObject({ code: 'needs_login' });
-    await expect(refreshSession(machine.deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+    await expect(refreshStoredSession(machine.deps, due)).rejects.toMatchObject({ code: 'needs_login' });
     expect(machine.traces()).toHaveLength(1);
   });
 
@@ -251,7 +258,7 @@ describe('recovery', () => {
       .catch((caught) => caught);
     expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
     expectGolden('auth', errorText(error));
-    await expect(refreshSession(machine.deps, due)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+    await expect(refreshStoredSession(machine.deps, due)).rejects.toMatchObject({ code: 'keychain_unavailable' });
     expect(machine.traces()).toHaveLength(1);
     expect([...machine.items]).toEqual(before);
   });
@@ -273,8 +280,8 @@ describe('recovery', () => {
 });
 
 describe('a disk that fails', () => {
-  const failing = (code: string, of: keyof WriteAheadFileOperations): WriteAheadFileOperations => {
-    const real: WriteAheadFileOperations = {
+  const failing = (code: string, of: keyof RefreshJournalFileOperations): RefreshJournalFileOperations => {
+    const real: RefreshJournalFileOperations = {
       create: createPreallocatedFile,
       read: (path) => (existsSync(path) ? readFileSync(path) : undefined),
       rename: () => undefined,
@@ -285,16 +292,16 @@ describe('a disk that fails', () => {
     };
     return { ...real, [of]: fail };
   };
-  const withDisk = (machine: SessionMachine, disk: WriteAheadFileOperations) => ({
+  const withDisk = (machine: SessionMachine, disk: RefreshJournalFileOperations) => ({
     ...machine.deps,
-    store: { ...machine.store, place: '', journal: createWriteAheadJournal(machine.place, disk) },
+    store: { ...machine.store, place: '', journal: createKeychainRefreshJournal(machine.place, disk) },
   });
 
   it.each(['ENOSPC', 'EROFS', 'EACCES', 'EDQUOT', 'EIO'])(
     'with %s is found out before anything is sent',
     async (code) => {
       const { server, machine } = await keychainMachine();
-      await expect(refreshSession(withDisk(machine, failing(code, 'create')), due)).rejects.toMatchObject({
+      await expect(refreshStoredSession(withDisk(machine, failing(code, 'create')), due)).rejects.toMatchObject({
         code: 'keychain_unavailable',
         exitCode: 1,
         detail: expect.stringContaining(`${code}: no`),
@@ -307,13 +314,13 @@ describe('a disk that fails', () => {
 
   it('when the answer is written still leads to the store', async () => {
     const { server, machine } = await keychainMachine();
-    const create: WriteAheadFileOperations['create'] = (path, head, room) => ({
+    const create: RefreshJournalFileOperations['create'] = (path, head, room) => ({
       ...createPreallocatedFile(path, head, room),
       fill: () => {
         throw Object.assign(new Error('ENOSPC: no'), { code: 'ENOSPC' });
       },
     });
-    await refreshSession(withDisk(machine, { ...failing('', 'rename'), create }), due);
+    await refreshStoredSession(withDisk(machine, { ...failing('', 'rename'), create }), due);
     expectAlive(machine.stored()!, server);
     expect(machine.deps.warnings).toEqual([]);
     expect(machine.traces()).toEqual([]);
@@ -321,7 +328,7 @@ describe('a disk that fails', () => {
 
   it('when a file is removed is no failure: it is worthless, and the next command removes it', async () => {
     const { server, machine } = await keychainMachine();
-    await refreshSession(withDisk(machine, failing('EACCES', 'remove')), due);
+    await refreshStoredSession(withDisk(machine, failing('EACCES', 'remove')), due);
     expect(machine.traces()).toHaveLength(1);
     expectAlive(await createProfileSession(machine.deps).record(), server);
     expect(machine.traces()).toEqual([]);
@@ -341,7 +348,7 @@ describe('a disk that fails', () => {
     const path = leave(machine);
     writeFileSync(`${path}.next`, 'half');
     const refused = { kind: 'refused', token: token('at-1') } as const;
-    await refreshSession(machine.deps, refused);
+    await refreshStoredSession(machine.deps, refused);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toEqual([]);
   });

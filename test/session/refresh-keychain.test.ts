@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { SendError } from '../../src/platform/http-sender.ts';
-import { decodeRecord, encodeRecord } from '../../src/session/credential-record.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { decodeCredentialRecord, encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
-import { refreshSession } from '../../src/session/refresh-session.ts';
+import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
 import { reply } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -23,7 +23,7 @@ describe('a refresh with the keychain', () => {
   it('passes its points in the order of the protocol, and leaves nothing but the item', async () => {
     const { server, machine } = await ground();
     const passed: string[] = [];
-    await refreshSession({ ...machine.deps, onFailpoint: (point) => passed.push(point) }, due);
+    await refreshStoredSession({ ...machine.deps, onFailpoint: (point) => passed.push(point) }, due);
     expect(passed).toEqual([
       'K1-waiting',
       'K1-locked',
@@ -65,7 +65,7 @@ describe('a refresh with the keychain', () => {
         },
       },
     });
-    await refreshSession({ ...machine.deps, lock, store }, due);
+    await refreshStoredSession({ ...machine.deps, lock, store }, due);
     expect(order).toEqual(['under the lock', 'closed', 'freed']);
   });
 
@@ -79,11 +79,11 @@ describe('a refresh with the keychain', () => {
       body: (async function* () {
         yield Buffer.from(body.slice(0, 10));
         yield Buffer.from(body.slice(10));
-        throw new SendError('connection', true, 'it was reset');
+        throw new HttpSendError('connection', true, 'it was reset');
       })(),
     });
     server.generation = 2;
-    expectAlive((await refreshSession({ ...machine.deps, createSender: send }, due)).record, server);
+    expectAlive((await refreshStoredSession({ ...machine.deps, createSender: send }, due)).record, server);
     expectAlive(machine.stored()!, server);
   });
 
@@ -115,7 +115,7 @@ describe.each(['hung', 'locked', 'missing', 'failed'] as const)('a keychain that
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = why;
     };
-    const { record } = await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
+    const { record } = await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
     expectAlive(record, server);
     expect(machine.deps.warnings).toHaveLength(1);
     expectGolden('auth', machine.deps.warnings.join('\n'));
@@ -135,9 +135,9 @@ describe('a write that was given up and lands late', () => {
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = 'hung';
     };
-    const { record } = await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
+    const { record } = await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
     machine.trouble = undefined;
-    machine.items.set('default#test', encodeRecord(record).reveal());
+    machine.items.set('default#test', encodeCredentialRecord(record).reveal());
     expectAlive(await createProfileSession(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
@@ -147,7 +147,7 @@ describe('a grant that is too long for a keychain item', () => {
   it('is used and kept sealed, the warning says what to do, and later refreshes go on from it', async () => {
     const { server, machine } = await ground();
     server.extra = { scope: long };
-    const { record } = await refreshSession(machine.deps, due);
+    const { record } = await refreshStoredSession(machine.deps, due);
     expectAlive(record, server);
     expect(machine.deps.warnings).toEqual([expect.stringMatching(/ credential_store file\b/)]);
     expectGolden('auth', machine.deps.warnings.join('\n'));
@@ -174,7 +174,7 @@ describe('a grant that is too long for a keychain item', () => {
   it('is kept whole however long it is', async () => {
     const { server, machine } = await ground();
     server.extra = { info: { name: 'n'.repeat(50_000) }, scope: long };
-    await refreshSession(machine.deps, due);
+    await refreshStoredSession(machine.deps, due);
     const stored = await loadStoredSession(machine.store, machine.deps.binding);
     if (stored.kind !== 'found') throw new Error(stored.kind);
     expectAlive(stored.record, server);
@@ -246,7 +246,7 @@ describe('a refresh in doubt', () => {
   ])('there is none after %s: the file goes at once', async (_what, status) => {
     const { server, machine } = await ground();
     server.instead.push((_, response) => reply(response, status, { error: 'invalid_request' }));
-    await expect(refreshSession(machine.deps, due)).rejects.toMatchObject({ code: 'api_error' });
+    await expect(refreshStoredSession(machine.deps, due)).rejects.toMatchObject({ code: 'api_error' });
     expect(machine.traces()).toEqual([]);
     expectAlive(machine.stored()!, server);
   });
@@ -262,7 +262,9 @@ describe('a signal', () => {
       const reached = (at: string): void => {
         if (at === point) expect(machine.host.signal(signal)).toBe(1);
       };
-      await expect(refreshSession({ ...machine.deps, onFailpoint: reached }, due)).rejects.toMatchObject({ exitCode });
+      await expect(refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due)).rejects.toMatchObject({
+        exitCode,
+      });
       expectAlive(machine.stored()!, server);
       expect(machine.traces()).toEqual([]);
     }
@@ -276,7 +278,7 @@ describe('other commands at the same time', () => {
       await performLogout(logoutDeps(machine.sibling()), true);
       return machine.deps.lock();
     };
-    await expect(refreshSession({ ...machine.deps, lock }, due)).rejects.toMatchObject({ code: 'not_logged_in' });
+    await expect(refreshStoredSession({ ...machine.deps, lock }, due)).rejects.toMatchObject({ code: 'not_logged_in' });
     expect([...machine.items]).toEqual([]);
     expect(server.seen).toEqual([]);
   });
@@ -286,7 +288,7 @@ describe('other commands at the same time', () => {
     const reached = (point: string): void => {
       if (point === 'K9-storing') machine.trouble = 'failed';
     };
-    await refreshSession({ ...machine.deps, onFailpoint: reached }, due);
+    await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
     machine.trouble = undefined;
     const revoked: string[] = [];
     const deps = logoutDeps(machine.sibling());
@@ -316,13 +318,13 @@ describe('other commands at the same time', () => {
       { kind: 'forced', sid: old.sid, gen: 1 },
     ] as const) {
       const lock = async () => {
-        machine.items.set('default#test', encodeRecord(fresh).reveal());
+        machine.items.set('default#test', encodeCredentialRecord(fresh).reveal());
         return machine.deps.lock();
       };
-      const { record } = await refreshSession({ ...machine.deps, lock }, cause);
+      const { record } = await refreshStoredSession({ ...machine.deps, lock }, cause);
       expect(record.accessToken.reveal()).toBe('at-new');
     }
-    expect(decodeRecord(machine.items.get('default#test') ?? '')?.sid).toBe('fedcba9876543210');
+    expect(decodeCredentialRecord(machine.items.get('default#test') ?? '')?.sid).toBe('fedcba9876543210');
     expect(server.seen).toEqual([]);
   });
 
@@ -331,9 +333,9 @@ describe('other commands at the same time', () => {
     const other = profilePaths(machine.host.folders.state, 'other');
     const store = keychainStoreOf(machine.host, 'other');
     const theirs = { ...machine.stored()!, sid: 'fedcba9876543210' };
-    await store.withItems((items) => items.write('credential', encodeRecord(theirs)));
+    await store.withItems((items) => items.write('credential', encodeCredentialRecord(theirs)));
     store.journal.reserve(theirs, { now: 1, random: machine.host.random }).close();
-    await refreshSession(machine.deps, due);
+    await refreshStoredSession(machine.deps, due);
     await performLogout(logoutDeps(machine.sibling()), true);
     expect(machine.traces()).toEqual(['other.fedcba9876543210.2.wal']);
     expect(other.profile).toBe('other');

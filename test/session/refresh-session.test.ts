@@ -1,14 +1,14 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequestInit } from '../../src/platform/http-sender.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
-import { prepareFileReplacement } from '../../src/platform/secret-file.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { prepareSecretFileReplacement } from '../../src/platform/secret-file.ts';
 import { Secret } from '../../src/secret.ts';
-import { type CredentialRecord, encodeRecord } from '../../src/session/credential-record.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
-import { createFileJournal, type PrepareFileReplacement } from '../../src/session/file-store-journal.ts';
-import { listCredentialTemporaries, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
-import { type RefreshDeps, refreshSession } from '../../src/session/refresh-session.ts';
+import { type CredentialRecord, encodeCredentialRecord } from '../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
+import { createFileRefreshJournal, type SecretFileReplacementFactory } from '../../src/session/file-store-journal.ts';
+import { listTemporaryCredentialFiles, type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
+import { refreshStoredSession, type SessionRefreshDeps } from '../../src/session/refresh-session.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -19,7 +19,7 @@ const ready = { base_url: 'http://127.0.0.1:1', client_id: 'client-1', callback_
 
 interface Ground {
   readonly host: TestHost;
-  readonly deps: RefreshDeps & { readonly warnings: string[] };
+  readonly deps: SessionRefreshDeps & { readonly warnings: string[] };
   readonly record: CredentialRecord;
   readonly place: ProfilePaths;
   stored(): CredentialRecord | undefined;
@@ -29,7 +29,7 @@ interface Ground {
 async function ground(
   origin: string,
   record: Partial<CredentialRecord> = {},
-  changes: Partial<RefreshDeps> = {},
+  changes: Partial<SessionRefreshDeps> = {},
 ): Promise<Ground> {
   const host = testHost();
   const sandbox = { ready: { ...readyLine, ...ready, auth_url: origin } };
@@ -43,7 +43,7 @@ async function ground(
   };
   const old = recordOf(host, sandbox, grant, record);
   const place = profilePaths(host.folders.state, 'default');
-  await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(old)));
+  await createFileCredentialStore(place).withItems((items) => items.write('credential', encodeCredentialRecord(old)));
   return { host, deps: refreshDeps(host, sandbox, changes), record: old, place, stored: () => storedRecord(place) };
 }
 
@@ -64,7 +64,7 @@ describe('a refresh', () => {
   it('stores the new tokens under the next generation of the same session', async () => {
     const { origin, seen } = await serverFor(grants);
     const { deps, stored, record } = await ground(origin);
-    const { record: renewed } = await refreshSession(deps, due);
+    const { record: renewed } = await refreshStoredSession(deps, due);
     expect(seen.map(({ method, url, body }) => [method, url, body])).toEqual([
       ['POST', '/v1/oauth/token?grant_type=refresh_token&refresh_token=rt-1', ''],
     ]);
@@ -80,7 +80,7 @@ describe('a refresh', () => {
       reply(response, 200, { access_token: 'at-2', token_type: 'bearer', expires_in: 60 }),
     );
     const { deps, stored } = await ground(origin, { accountUuid: 'u-1', scope: 'read write' });
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
     expect(stored()).toMatchObject({ accountUuid: 'u-1', scope: 'read write' });
   });
@@ -90,7 +90,7 @@ describe('a refresh', () => {
     const { origin } = await serverFor((_request, response) => reply(response, 200, silent));
     const now = Math.floor(Date.now() / 1000);
     const { deps, stored } = await ground(origin, { obtainedAt: now - 7300, expiresAt: now - 100 });
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     const next = stored();
     expect(next).toMatchObject({ gen: 2 });
     expect((next?.expiresAt ?? 0) - (next?.obtainedAt ?? 0)).toBe(7200);
@@ -100,8 +100,8 @@ describe('a refresh', () => {
     const { origin, seen } = await serverFor(grants);
     const { deps, record } = await ground(origin);
     const fresh = { ...record, gen: 2, accessToken: new Secret('sibling'), expiresAt: record.expiresAt + 10_000 };
-    const lock: RefreshDeps['lock'] = async () => {
-      await deps.store.withItems((items) => items.write('credential', encodeRecord(fresh)));
+    const lock: SessionRefreshDeps['lock'] = async () => {
+      await deps.store.withItems((items) => items.write('credential', encodeCredentialRecord(fresh)));
       return deps.lock();
     };
     for (const cause of [
@@ -109,7 +109,7 @@ describe('a refresh', () => {
       { kind: 'refused', token: new Secret('at-1') },
       { kind: 'forced', sid: record.sid, gen: 1 },
     ] as const) {
-      expect((await refreshSession({ ...deps, lock }, cause)).record.accessToken.reveal()).toBe('sibling');
+      expect((await refreshStoredSession({ ...deps, lock }, cause)).record.accessToken.reveal()).toBe('sibling');
     }
     expect(seen).toHaveLength(0);
   });
@@ -123,7 +123,7 @@ describe('a refresh', () => {
       tokenParams: 'body',
     } as const;
     const { deps } = await ground(origin, {}, { client: async () => client });
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect(seen[0]).toMatchObject({
       url: '/v1/oauth/token',
       body: 'grant_type=refresh_token&refresh_token=rt-1&client_id=client-1&client_secret=shh',
@@ -141,7 +141,7 @@ describe('a refresh', () => {
         },
       },
     );
-    await expect(refreshSession(deps, due)).rejects.toThrow('NODE_DEBUG');
+    await expect(refreshStoredSession(deps, due)).rejects.toThrow('NODE_DEBUG');
     expect(seen).toHaveLength(0);
   });
 
@@ -149,8 +149,8 @@ describe('a refresh', () => {
     const { origin, seen } = await serverFor(grants);
     const { deps, record, stored } = await ground(origin);
     const { refreshToken: _none, ...bare } = record;
-    await deps.store.withItems((items) => items.write('credential', encodeRecord(bare)));
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
+    await deps.store.withItems((items) => items.write('credential', encodeCredentialRecord(bare)));
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
     expect(stored()?.accessToken.reveal()).toBe('at-1');
     expect(seen).toHaveLength(0);
   });
@@ -158,7 +158,7 @@ describe('a refresh', () => {
   it('frees its lock however it ends', async () => {
     const { origin } = await serverFor((_, response) => reply(response, 400, { error: 'invalid_request' }));
     const { deps } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toThrow();
+    await expect(refreshStoredSession(deps, due)).rejects.toThrow();
     (await deps.lock()).release();
   });
 });
@@ -173,7 +173,7 @@ describe('a refresh token that is refused', () => {
       expiresAt: Math.floor(Date.now() / 1000) + 120,
       accountUuid: 'u-1',
     });
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
       hint: '`cloudctl auth login`',
@@ -187,7 +187,7 @@ describe('a refresh token that is refused', () => {
   it('leaves nothing good of a session whose access token was refused as well', async () => {
     const { origin } = await serverFor(refuses);
     const { deps, stored, host } = await ground(origin, { expiresAt: Math.floor(Date.now() / 1000) + 9_999 });
-    await expect(refreshSession(deps, { kind: 'refused', token: new Secret('at-1') })).rejects.toMatchObject({
+    await expect(refreshStoredSession(deps, { kind: 'refused', token: new Secret('at-1') })).rejects.toMatchObject({
       code: 'needs_login',
     });
     expect(stored()?.expiresAt).toBeLessThanOrEqual(host.clock.now() / 1000);
@@ -209,7 +209,7 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
     async (error, accountUuid, code, isSuggested) => {
       const { origin } = await serverFor((_, response) => reply(response, 400, { error }));
       const { deps } = await ground(origin, accountUuid === undefined ? {} : { accountUuid });
-      const failure = await refreshSession(deps, due).catch((caught) => caught);
+      const failure = await refreshStoredSession(deps, due).catch((caught) => caught);
       expect(failure).toMatchObject({ code });
       expect(failure.hint.includes('`cloudctl config set token_params body`')).toBe(isSuggested);
       expectGolden('auth', errorText(failure));
@@ -220,7 +220,7 @@ describe('a server that is not of spec.md, asked in the way of spec.md', () => {
     const { origin } = await serverFor((_, response) => reply(response, 401, { error: 'invalid_client' }));
     const { deps } = await ground(origin);
     const client = { authOrigin: origin, clientId: 'c', tokenParams: 'body' } as const;
-    const failure = await refreshSession({ ...deps, client: async () => client }, due).catch((caught) => caught);
+    const failure = await refreshStoredSession({ ...deps, client: async () => client }, due).catch((caught) => caught);
     expect(failure.hint).toMatch(/ token_params basic`/);
   });
 });
@@ -262,7 +262,7 @@ describe('an answer that is no grant', () => {
   ])('%s is an error after one request, and the session is kept', async (_what, answerer, expected) => {
     const { origin, seen } = await serverFor(answerer);
     const { deps, stored } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject(expected);
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject(expected);
     expect(seen).toHaveLength(1);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
     expect(stored()?.gen).toBe(1);
@@ -284,11 +284,11 @@ describe('an answer with a new refresh token that is no grant', () => {
       reply(response, 200, sent.length === 1 ? { ...granted, ...changes } : { ...granted, refresh_token: 'rt-3' });
     });
     const { deps, stored } = await ground(origin);
-    const error = await refreshSession(deps, due).catch((caught) => caught);
+    const error = await refreshStoredSession(deps, due).catch((caught) => caught);
     expect(error).toMatchObject({ code: 'api_error', exitCode: 1 });
     if (what === 'without an access token') expectGolden('auth', errorText(error));
     expect([stored()?.gen, stored()?.refreshToken?.reveal()]).toEqual([2, 'rt-2']);
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect([stored()?.gen, stored()?.refreshToken?.reveal(), sent]).toEqual([3, 'rt-3', ['rt-1', 'rt-2']]);
   });
 });
@@ -298,11 +298,11 @@ describe('a refresh that was certainly not processed', () => {
     const origin = await closedOrigin();
     let tries = 0;
     const { deps, stored, host } = await ground(origin);
-    const counting: RefreshDeps['createSender'] = async () => {
+    const counting: SessionRefreshDeps['createSender'] = async () => {
       tries += 1;
       return host.createSender({ env: {}, fresh: true });
     };
-    await expect(refreshSession({ ...deps, createSender: counting }, due)).rejects.toMatchObject({
+    await expect(refreshStoredSession({ ...deps, createSender: counting }, due)).rejects.toMatchObject({
       code: 'unreachable',
       exitCode: 6,
     });
@@ -315,7 +315,7 @@ describe('a refresh that was certainly not processed', () => {
       count < 3 ? reply(response, 429, { error: 'slow_down' }) : reply(response, 200, granted),
     );
     const { deps, stored } = await ground(origin);
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect(seen).toHaveLength(3);
     expect(stored()?.gen).toBe(2);
   });
@@ -323,7 +323,7 @@ describe('a refresh that was certainly not processed', () => {
   it('is given up after three 429', async () => {
     const { origin, seen } = await serverFor((_, response) => reply(response, 429, { error: 'slow_down' }));
     const { deps, stored } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status: 429 });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status: 429 });
     expect(seen).toHaveLength(3);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
   });
@@ -346,7 +346,7 @@ describe('a refresh that may have been processed', () => {
       count === 1 ? doubtful(request, response, count) : reply(response, 200, granted),
     );
     const { deps, stored } = await ground(origin);
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect(seen.map(({ url }) => url)).toEqual([seen[0]?.url, seen[0]?.url]);
     expect(stored()?.gen).toBe(2);
   });
@@ -356,13 +356,13 @@ describe('a refresh that may have been processed', () => {
       count === 1 ? void response.destroy() : reply(response, 400, { error: 'invalid_grant' }),
     );
     const { deps } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'needs_login' });
   });
 
   it('twice is given up, and the session is kept for the next command', async () => {
     const { origin, seen } = await serverFor((_, response) => void response.destroy());
     const { deps, stored } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'unreachable', exitCode: 6 });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'unreachable', exitCode: 6 });
     expect(seen).toHaveLength(2);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
   });
@@ -372,7 +372,7 @@ describe('a refresh that may have been processed', () => {
       reply(response, status, { error: 'temporarily_unavailable' }),
     );
     const { deps } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'api_error', status });
     expect(seen).toHaveLength(2);
   });
 
@@ -381,15 +381,15 @@ describe('a refresh that may have been processed', () => {
       count === 1 ? void response.writeHead(408).end() : reply(response, 200, granted),
     );
     const { deps } = await ground(origin);
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect(seen).toHaveLength(2);
   });
 
   it.each(['tls', 'timeout'] as const)('ends with the code of %s', async (kind) => {
     const failing = async () => async (_url: string, _init: HttpRequestInit) =>
-      Promise.reject(new SendError(kind, true, 'no'));
+      Promise.reject(new HttpSendError(kind, true, 'no'));
     const { deps } = await ground('http://127.0.0.1:1', {}, { createSender: failing });
-    const error = await refreshSession(deps, due).catch((caught) => caught);
+    const error = await refreshStoredSession(deps, due).catch((caught) => caught);
     expect(error).toMatchObject({ code: kind, exitCode: 6 });
     expectGolden('auth', errorText(error));
   });
@@ -399,11 +399,11 @@ describe('a refresh that may have been processed', () => {
       'http://127.0.0.1:1',
       {},
       {
-        createSender: async () => async () => Promise.reject(new SendError('timeout', true, 'no answer in time')),
+        createSender: async () => async () => Promise.reject(new HttpSendError('timeout', true, 'no answer in time')),
       },
     );
     const clock = { ...host.clock, sleep: async () => Promise.reject(new DOMException('over', 'AbortError')) };
-    await expect(refreshSession({ ...deps, clock }, due)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
+    await expect(refreshStoredSession({ ...deps, clock }, due)).rejects.toMatchObject({ code: 'timeout', exitCode: 6 });
   });
 });
 
@@ -418,7 +418,7 @@ describe('a signal during a refresh', () => {
       setTimeout(() => reply(response, 200, granted), 30);
     });
     const { deps, stored, host } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode });
     expect(stored()?.gen).toBe(2);
     expect(stored()?.refreshToken?.reveal()).toBe('rt-2');
     expect(host.signal(signal)).toBe(0);
@@ -430,7 +430,7 @@ describe('a signal during a refresh', () => {
       reply(response, 400, { error: 'invalid_request' });
     });
     const { deps, stored, host } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'cancelled', exitCode: 143 });
     expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
   });
 });
@@ -441,7 +441,7 @@ describe('the commit of a refresh', () => {
       reply(response, 200, { ...granted, access_token: 'x'.repeat(4_000) }),
     );
     const { deps, stored } = await ground(origin);
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect(stored()?.accessToken.reveal()).toHaveLength(4_000);
     expect(deps.warnings).toEqual([]);
   });
@@ -457,17 +457,20 @@ describe('the commit of a refresh', () => {
       body: (async function* () {
         yield Buffer.from(body);
         seen.push(stored()?.gen);
-        throw new SendError('connection', true, 'it was reset');
+        throw new HttpSendError('connection', true, 'it was reset');
       })(),
     });
-    expect((await refreshSession({ ...deps, createSender: send }, due)).record.gen).toBe(2);
+    expect((await refreshStoredSession({ ...deps, createSender: send }, due)).record.gen).toBe(2);
     expect(seen).toEqual([2]);
   });
 
   it('that the prepared file refuses is made a second time', async () => {
     const { origin } = await serverFor(grants);
     const { deps, stored, place } = await ground(origin);
-    await refreshSession({ ...deps, store: createFileStore(place, createFileJournal(place, failing(1))) }, due);
+    await refreshStoredSession(
+      { ...deps, store: createFileCredentialStore(place, createFileRefreshJournal(place, failing(1))) },
+      due,
+    );
     expect(stored()?.gen).toBe(2);
     expect(deps.warnings).toEqual([]);
   });
@@ -477,16 +480,16 @@ describe('the commit of a refresh', () => {
     async (code) => {
       const { origin, seen } = await serverFor(grants);
       const { deps, stored, place } = await ground(origin);
-      const full = createFileJournal(place, () => {
+      const full = createFileRefreshJournal(place, () => {
         throw Object.assign(new Error(`${code}: no`), { code });
       });
-      const failure = refreshSession({ ...deps, store: createFileStore(place, full) }, due);
+      const failure = refreshStoredSession({ ...deps, store: createFileCredentialStore(place, full) }, due);
       const error = await failure.catch((caught) => caught);
       expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
       expectGolden('auth', errorText(error));
       expect(seen).toHaveLength(0);
       expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
-      await refreshSession(deps, due);
+      await refreshStoredSession(deps, due);
       expect(stored()?.gen).toBe(2);
     },
   );
@@ -494,15 +497,15 @@ describe('the commit of a refresh', () => {
   it('leaves no temporary file behind', async () => {
     const { origin } = await serverFor(grants);
     const { deps, host } = await ground(origin);
-    await refreshSession(deps, due);
+    await refreshStoredSession(deps, due);
     expect(readdirSync(`${host.folders.state}/sessions`).sort()).toEqual(['default.credential.json', 'default.lock']);
   });
 
   it('that cannot be put in its place is an error, and the grant is used by the next command', async () => {
     const { origin, seen } = await serverFor(grants);
     const { deps, stored, place, host, record } = await ground(origin);
-    const stuck = createFileJournal(place, (path, reserve) => {
-      const real = prepareFileReplacement(path, reserve);
+    const stuck = createFileRefreshJournal(place, (path, reserve) => {
+      const real = prepareSecretFileReplacement(path, reserve);
       const commit: typeof real.commit = (text) => {
         // As with a file that was mounted in the meantime.
         rmSync(path);
@@ -511,21 +514,23 @@ describe('the commit of a refresh', () => {
       };
       return { ...real, commit };
     });
-    const error = await refreshSession({ ...deps, store: createFileStore(place, stuck) }, due).catch(
+    const error = await refreshStoredSession({ ...deps, store: createFileCredentialStore(place, stuck) }, due).catch(
       (caught) => caught,
     );
     expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
-    const [temporary = ''] = listCredentialTemporaries(place);
+    const [temporary = ''] = listTemporaryCredentialFiles(place);
     expect(error.detail).toContain(temporary);
     const bare = errorText(error)
       .replaceAll(host.folders.state, '/state')
       .replace(/\d+\.\d+\.ready/g, '1.1.ready');
     expectGolden('auth', bare);
     rmSync(place.credentialFile, { recursive: true });
-    await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(record)));
-    await refreshSession(deps, due);
+    await createFileCredentialStore(place).withItems((items) =>
+      items.write('credential', encodeCredentialRecord(record)),
+    );
+    await refreshStoredSession(deps, due);
     expect([stored()?.gen, stored()?.refreshToken?.reveal(), seen.length]).toEqual([2, 'rt-2', 1]);
-    expect(listCredentialTemporaries(place)).toEqual([]);
+    expect(listTemporaryCredentialFiles(place)).toEqual([]);
   });
 
   it('in a folder that went away is told as well', async () => {
@@ -535,15 +540,15 @@ describe('the commit of a refresh', () => {
       reply(response, 200, granted);
     });
     const { deps, host } = await ground(origin);
-    await expect(refreshSession(deps, due)).rejects.toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
+    await expect(refreshStoredSession(deps, due)).rejects.toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
   });
 });
 
 /** A prepared file whose first commits fail. */
-function failing(times: number): PrepareFileReplacement {
+function failing(times: number): SecretFileReplacementFactory {
   let left = times;
   return (path, reserve) => {
-    const real = prepareFileReplacement(path, reserve);
+    const real = prepareSecretFileReplacement(path, reserve);
     const commit: typeof real.commit = (text, ...rest) => {
       if (left-- <= 0) return real.commit(text, ...rest);
       real.abandon();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAccount, writeAccount } from '../../src/session/account.ts';
+import { readAccountFile, writeAccountFile } from '../../src/session/account.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -38,7 +38,7 @@ describe('a refresh that answers for another context', () => {
       record: { expiresAt: 1, scope: 'read write' },
     });
     const tomas = userOf(sandbox, TOMAS);
-    writeAccount(host.folders.config, 'default', {
+    writeAccountFile(host.folders.config, 'default', {
       sid: record.sid,
       name: 'Old Name',
       scope: 'read write',
@@ -49,7 +49,7 @@ describe('a refresh that answers for another context', () => {
     expect(ran.code).toBe(0);
     expectGolden('auth', ran.err);
     expect(stored()).toMatchObject({ accountUuid: tomas.uuid, team: tomas.teams[0]?.uuid, scope: 'read' });
-    expect(readAccount(host.folders.config, 'default')).toMatchObject({
+    expect(readAccountFile(host.folders.config, 'default')).toMatchObject({
       name: 'Tomás Okafor',
       team_name: 'Harbour Works',
       scope: 'read',

@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
 import { validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
-import { bindReceiver, createPasteReceiver, type ReceiverOptions } from '../../src/session/response-receiver.ts';
+import {
+  type AuthorizationReceiverOptions,
+  bindAuthorizationReceiver,
+  createPasteAuthorizationReceiver,
+} from '../../src/session/response-receiver.ts';
 import { testHost } from '../fixtures/host.ts';
 import { visit } from '../fixtures/login.ts';
 
-function options(callbackUrls: readonly string[]): ReceiverOptions {
+function options(callbackUrls: readonly string[]): AuthorizationReceiverOptions {
   const { random, clock } = testHost();
   return {
     callbackUrls,
@@ -19,7 +23,7 @@ function options(callbackUrls: readonly string[]): ReceiverOptions {
 }
 
 it('a bound listener receives the redirect, and its tab gets the page of the outcome', async () => {
-  const receiver = await bindReceiver(options(['http://127.0.0.1:0/callback']));
+  const receiver = await bindAuthorizationReceiver(options(['http://127.0.0.1:0/callback']));
   expect(receiver.authorizationUrl).toContain(receiver.callbackUrl);
   expect(receiver.isAccepted()).toBe(false);
   const visited = visit(`${receiver.callbackUrl}?code=code-1&state=S`);
@@ -33,7 +37,10 @@ it('a bound listener receives the redirect, and its tab gets the page of the out
 
 it('a pasted response is accepted once, with a listener and without', async () => {
   const url = 'http://127.0.0.1:0/callback';
-  for (const receiver of [await bindReceiver(options([url])), createPasteReceiver(options([url]))]) {
+  for (const receiver of [
+    await bindAuthorizationReceiver(options([url])),
+    createPasteAuthorizationReceiver(options([url])),
+  ]) {
     expect(receiver.accept({ kind: 'state_mismatch' })).toBe(true);
     expect(receiver.accept({ kind: 'malformed', reason: 'x' })).toBe(false);
     expect(await receiver.response).toEqual({ kind: 'state_mismatch' });
@@ -42,7 +49,7 @@ it('a pasted response is accepted once, with a listener and without', async () =
 });
 
 it('without a listener the first callback URL is the redirect URI, and one is required', () => {
-  const receiver = createPasteReceiver(options(['http://127.0.0.1:1/a', 'http://127.0.0.1:2/b']));
+  const receiver = createPasteAuthorizationReceiver(options(['http://127.0.0.1:1/a', 'http://127.0.0.1:2/b']));
   expect(receiver).toMatchObject({ callbackUrl: 'http://127.0.0.1:1/a', startUrl: undefined });
-  expect(() => createPasteReceiver(options([]))).toThrow(expect.objectContaining({ code: 'usage' }));
+  expect(() => createPasteAuthorizationReceiver(options([]))).toThrow(expect.objectContaining({ code: 'usage' }));
 });

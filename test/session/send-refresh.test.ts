@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { refreshRequest } from '../../src/oauth/token-endpoint.ts';
-import { type HttpSender, SendError } from '../../src/platform/http-sender.ts';
+import { buildTokenRefreshRequest } from '../../src/oauth/token-endpoint.ts';
+import { HttpSendError, type HttpSender } from '../../src/platform/http-sender.ts';
 import { Secret } from '../../src/secret.ts';
-import { type SendRefreshOptions, sendRefresh } from '../../src/session/send-refresh.ts';
+import { type SendTokenRefreshOptions, sendTokenRefresh } from '../../src/session/send-refresh.ts';
 import { testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
@@ -24,7 +24,7 @@ function silent() {
   const send: HttpSender = (_url, { signal }) => {
     sent += 1;
     return new Promise((_resolve, reject) => {
-      const end = () => reject(new SendError('timeout', true, 'no answer in time'));
+      const end = () => reject(new HttpSendError('timeout', true, 'no answer in time'));
       if (signal.aborted) end();
       signal.addEventListener('abort', end);
     });
@@ -34,14 +34,14 @@ function silent() {
 
 it('the time of a command ends a request that is under way, and what became of it is not known', async () => {
   const [{ send, sent }, over] = [silent(), new AbortController()];
-  const request = refreshRequest(client, new Secret('rt-1'));
-  const options: SendRefreshOptions = {
+  const request = buildTokenRefreshRequest(client, new Secret('rt-1'));
+  const options: SendTokenRefreshOptions = {
     errorContext,
     deadline: over.signal,
     inDoubt: false,
     persistResponse: () => {},
   };
-  const attempted = sendRefresh({ createSender: send, clock: testHost().clock }, request, options);
+  const attempted = sendTokenRefresh({ createSender: send, clock: testHost().clock }, request, options);
   setTimeout(() => over.abort(), 20);
   expect(await attempted).toMatchObject({ kind: 'failed', inDoubt: true, error: { code: 'timeout', exitCode: 6 } });
   expect(sent()).toBe(2);

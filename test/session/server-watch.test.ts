@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { SendError } from '../../src/platform/http-sender.ts';
-import { rejectIfUnreachable } from '../../src/session/server-watch.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
+import { rejectIfAuthServerUnreachable } from '../../src/session/server-watch.ts';
 
 const clock = { now: () => 0, sleep: async () => undefined };
 
@@ -9,14 +9,15 @@ function deps(failures: number) {
   let calls = 0;
   const probeServer = async (): Promise<void> => {
     calls += 1;
-    if (calls <= failures) throw new SendError('connection', false, 'could not connect to https://auth.example.com');
+    if (calls <= failures)
+      throw new HttpSendError('connection', false, 'could not connect to https://auth.example.com');
   };
   return { clock, probeServer, unreachableHint: 'HINT', calls: () => calls };
 }
 
 it('names a server that cannot be reached three times', async () => {
   const watched = deps(3);
-  await expect(rejectIfUnreachable(watched, new AbortController().signal)).rejects.toMatchObject({
+  await expect(rejectIfAuthServerUnreachable(watched, new AbortController().signal)).rejects.toMatchObject({
     code: 'unreachable',
     exitCode: 6,
     message: expect.stringContaining('https://auth.example.com'),
@@ -27,7 +28,7 @@ it('names a server that cannot be reached three times', async () => {
 
 it('stays pending when the server is reached, also at the third attempt', async () => {
   const watched = deps(2);
-  const pending = rejectIfUnreachable(watched, new AbortController().signal);
+  const pending = rejectIfAuthServerUnreachable(watched, new AbortController().signal);
   const later = new Promise((resolve) => setTimeout(resolve, 50, 'pending'));
   expect(await Promise.race([pending, later])).toBe('pending');
   expect(watched.calls()).toBe(3);

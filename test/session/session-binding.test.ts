@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/config/config-file.ts';
-import { recordSandbox, type SandboxConnection } from '../../src/config/sandbox-connection.ts';
-import { resolveSettings } from '../../src/config/settings.ts';
+import { recordStartedSandbox, type SandboxConnection } from '../../src/config/sandbox-connection.ts';
+import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
-import { writeAccount } from '../../src/session/account.ts';
+import { writeAccountFile } from '../../src/session/account.ts';
 import { sessionBindingOf } from '../../src/session/credential-record.ts';
 import {
   createFixedTokenSession,
-  isSpecServer,
+  isSpecCompliantServer,
   loginHints,
   requireSessionBinding,
 } from '../../src/session/session-binding.ts';
@@ -24,13 +24,13 @@ describe('what a profile points to', () => {
   it('is both origins and the client id', () => {
     const config = configOf({ default: whole });
     const binding = { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' };
-    expect(requireSessionBinding(resolveSettings({ env: {}, config }), config)).toEqual(binding);
+    expect(requireSessionBinding(resolveProfileSettings({ env: {}, config }), config)).toEqual(binding);
   });
 
   it.each([['auth_url'], ['base_url'], ['client_id']])('without %s is nothing, and that is said', (key) => {
     const { [key]: _gone, ...rest }: Record<string, string> = whole;
     const config = configOf({ default: rest });
-    const settings = resolveSettings({ env: {}, config });
+    const settings = resolveProfileSettings({ env: {}, config });
     expect(sessionBindingOf(settings)).toBeUndefined();
     expect(() => requireSessionBinding(settings, config)).toThrow(
       expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: expect.stringContaining(key) }),
@@ -39,11 +39,11 @@ describe('what a profile points to', () => {
 
   it('of an unknown profile is an unknown profile, unless the environment says it all', () => {
     const config = configOf({});
-    expect(() => requireSessionBinding(resolveSettings({ profile: 'x', env: {}, config }), config)).toThrow(
+    expect(() => requireSessionBinding(resolveProfileSettings({ profile: 'x', env: {}, config }), config)).toThrow(
       expect.objectContaining({ code: 'profile_unknown' }),
     );
     const env = { CLOUDCTL_AUTH_URL: whole.auth_url, CLOUDCTL_BASE_URL: whole.base_url, CLOUDCTL_CLIENT_ID: 'c' };
-    expect(requireSessionBinding(resolveSettings({ profile: 'x', env, config }), config)).toMatchObject({
+    expect(requireSessionBinding(resolveProfileSettings({ profile: 'x', env, config }), config)).toMatchObject({
       clientId: 'c',
     });
   });
@@ -54,9 +54,9 @@ describe('who is refused', () => {
 
   it('is told the commands of the profile', () => {
     const config = configOf({ work: whole });
-    expect(loginHints(resolveSettings({ env: {}, config, profile: 'work' }), testHost().folders.config)).toMatchObject(
-      workLoginHints,
-    );
+    expect(
+      loginHints(resolveProfileSettings({ env: {}, config, profile: 'work' }), testHost().folders.config),
+    ).toMatchObject(workLoginHints);
   });
 
   it.each([
@@ -68,9 +68,9 @@ describe('who is refused', () => {
     'with a session of the flow %s, of a profile of the flow %s, is sent to a login with "%s"',
     (flow, ofProfile, words) => {
       const { folders } = testHost();
-      writeAccount(folders.config, 'default', { ...account, flow });
+      writeAccountFile(folders.config, 'default', { ...account, flow });
       const config = configOf({ default: { ...whole, ...(ofProfile === undefined ? {} : { flow: ofProfile }) } });
-      const { login, write } = loginHints(resolveSettings({ env: {}, config }), folders.config);
+      const { login, write } = loginHints(resolveProfileSettings({ env: {}, config }), folders.config);
       expect(login).toBe(`\`cloudctl auth login${words}\``);
       expect(write).toContain(`\`cloudctl auth login${words} --scope "read write"\``);
     },
@@ -83,22 +83,22 @@ describe('a server is of spec.md for certain', () => {
   it('when its grant said whose account it is', () => {
     const { folders } = testHost();
     const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
-    expect(isSpecServer(folders, profile, origin)).toBe(false);
-    writeAccount(folders.config, profile, account);
-    expect(isSpecServer(folders, profile, origin)).toBe(false);
-    writeAccount(folders.config, profile, { ...account, hint: 'a1b2c3' });
-    expect(isSpecServer(folders, profile, origin)).toBe(true);
+    expect(isSpecCompliantServer(folders, profile, origin)).toBe(false);
+    writeAccountFile(folders.config, profile, account);
+    expect(isSpecCompliantServer(folders, profile, origin)).toBe(false);
+    writeAccountFile(folders.config, profile, { ...account, hint: 'a1b2c3' });
+    expect(isSpecCompliantServer(folders, profile, origin)).toBe(true);
   });
 
   it('when it is a sandbox of this machine', () => {
     const { folders } = testHost();
     const keys = ['base_url', 'panel_url', 'admin_url', 'admin_token', 'client_id', 'client_secret', 'callback_url'];
-    recordSandbox(folders.state, {
+    recordStartedSandbox(folders.state, {
       ...Object.fromEntries(keys.map((key) => [key, 'x'])),
       auth_url: origin,
     } as SandboxConnection);
-    expect(isSpecServer(folders, profile, origin)).toBe(true);
-    expect(isSpecServer(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
+    expect(isSpecCompliantServer(folders, profile, origin)).toBe(true);
+    expect(isSpecCompliantServer(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
   });
 });
 
@@ -114,7 +114,7 @@ describe('a token of the environment', () => {
     const wayOut = expect.stringContaining('unset');
     const { folders } = testHost();
     expect(
-      loginHints(resolveSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
+      loginHints(resolveProfileSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
     ).toMatchObject({
       login: wayOut,
       write: wayOut,

@@ -1,12 +1,16 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { expect } from 'vitest';
 import { Secret } from '../../src/secret.ts';
-import { type CredentialRecord, decodeRecord, encodeRecord } from '../../src/session/credential-record.ts';
+import {
+  type CredentialRecord,
+  decodeCredentialRecord,
+  encodeCredentialRecord,
+} from '../../src/session/credential-record.ts';
 import type { CredentialStore } from '../../src/session/credential-store.ts';
 import type { Failpoint } from '../../src/session/failpoints.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
-import type { RefreshDeps } from '../../src/session/refresh-session.ts';
+import type { SessionRefreshDeps } from '../../src/session/refresh-session.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
 import { keychainStoreOf, recordOf, refreshDeps } from '../fixtures/session.ts';
@@ -66,7 +70,7 @@ export interface SessionMachine {
   readonly place: ProfilePaths;
   readonly items: Map<string, string>;
   readonly store: CredentialStore;
-  readonly deps: RefreshDeps & { readonly warnings: string[] };
+  readonly deps: SessionRefreshDeps & { readonly warnings: string[] };
   /** What makes the keychain fail. */
   trouble: 'locked' | 'missing' | 'hung' | 'failed' | undefined;
   /** The record in the store itself. */
@@ -74,7 +78,7 @@ export interface SessionMachine {
   /** The files of the session, but for the permanent ones. */
   traces(): readonly string[];
   /** Another process of this machine. */
-  sibling(changes?: Partial<RefreshDeps>): RefreshDeps & { readonly warnings: string[] };
+  sibling(changes?: Partial<SessionRefreshDeps>): SessionRefreshDeps & { readonly warnings: string[] };
 }
 
 /** A machine whose session expired ten seconds ago, unless `record` says otherwise. */
@@ -82,13 +86,13 @@ export async function machineWith(
   server: SingleUse,
   kind: StoreKind,
   record: Partial<CredentialRecord> = {},
-  changes: Partial<RefreshDeps> = {},
+  changes: Partial<SessionRefreshDeps> = {},
 ): Promise<SessionMachine> {
   const machine = machineOn(server, kind, changes);
   const tokens = { access_token: 'at-1', refresh_token: 'rt-1', scope: 'read', expires_in: -10 };
   const sandbox = { ready: { ...readyLine, auth_url: server.origin, base_url: server.origin } };
   const old = recordOf(machine.host, sandbox, { ...tokens, token_type: 'bearer', info: {} }, record);
-  await machine.store.withItems((items) => items.write('credential', encodeRecord(old)));
+  await machine.store.withItems((items) => items.write('credential', encodeCredentialRecord(old)));
   return machine;
 }
 
@@ -104,14 +108,19 @@ const readyLine = {
 };
 
 /** A machine without a session, or with what `restore` puts there. */
-export function machineOn(server: SingleUse, kind: StoreKind, changes: Partial<RefreshDeps> = {}): SessionMachine {
+export function machineOn(
+  server: SingleUse,
+  kind: StoreKind,
+  changes: Partial<SessionRefreshDeps> = {},
+): SessionMachine {
   const items = new Map<string, string>();
   const keychain = memoryKeychain(items, () => machine.trouble);
   const host = testHost({ keychain });
   const place = profilePaths(host.folders.state, 'default');
-  const store = kind === 'file' ? createFileStore(place) : keychainStoreOf(host);
+  const store = kind === 'file' ? createFileCredentialStore(place) : keychainStoreOf(host);
   const sandbox = { ready: { ...readyLine, auth_url: server.origin, base_url: server.origin } };
-  const sibling = (more: Partial<RefreshDeps> = {}) => refreshDeps(host, sandbox, { store, ...changes, ...more });
+  const sibling = (more: Partial<SessionRefreshDeps> = {}) =>
+    refreshDeps(host, sandbox, { store, ...changes, ...more });
   const machine: SessionMachine = {
     host,
     place,
@@ -121,7 +130,7 @@ export function machineOn(server: SingleUse, kind: StoreKind, changes: Partial<R
     trouble: undefined,
     stored: () => {
       const text = kind === 'keychain' ? items.get('default#test') : readIfAny(place.credentialFile);
-      return text === undefined ? undefined : decodeRecord(text);
+      return text === undefined ? undefined : decodeCredentialRecord(text);
     },
     traces: () => (existsSync(place.folder) ? readdirSync(place.folder).filter((name) => /wal|tmp/.test(name)) : []),
     sibling,

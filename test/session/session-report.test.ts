@@ -2,12 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import { accountFromGrant } from '../../src/session/account.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
-import { secondsUntilExpiryOrZero, sessionReport, sessionState } from '../../src/session/session-report.ts';
 import {
-  loginCommand,
+  buildLoginSessionReport,
+  computeTokenSecondsLeftOrZero,
+  determineLoginSessionState,
+} from '../../src/session/session-report.ts';
+import {
+  formatLoginCommand,
   needsLoginError,
-  requireRecord,
-  requireStorableLength,
+  requireCredentialRecord,
+  requireStorableRecordLength,
   tokenFreshness,
 } from '../../src/session/stored-session.ts';
 import { errorText } from '../fixtures/error-text.ts';
@@ -44,23 +48,23 @@ describe('how fresh a session is', () => {
     [-1, 'expired'],
   ])('with %d s left: %s', (left, expected) => {
     expect(tokenFreshness(record(left), now)).toBe(expected);
-    expect(sessionState(record(left), now)).toBe(expected);
+    expect(determineLoginSessionState(record(left), now)).toBe(expected);
   });
 
   it('without a refresh token an expired one needs a login', () => {
-    expect(sessionState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
-    expect(sessionState({ ...bare, expiresAt: now / 1000 + 10 }, now)).toBe('expires_soon');
+    expect(determineLoginSessionState({ ...bare, expiresAt: now / 1000 }, now)).toBe('needs_login');
+    expect(determineLoginSessionState({ ...bare, expiresAt: now / 1000 + 10 }, now)).toBe('expires_soon');
   });
 
   it('a refresh in doubt is said, whatever the clock says, but not of a session that has ended', () => {
-    expect(sessionState(record(), now, true)).toBe('in_doubt');
-    expect(sessionState(record(-1), now, true)).toBe('in_doubt');
-    expect(sessionState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
+    expect(determineLoginSessionState(record(), now, true)).toBe('in_doubt');
+    expect(determineLoginSessionState(record(-1), now, true)).toBe('in_doubt');
+    expect(determineLoginSessionState({ ...bare, expiresAt: now / 1000 }, now, true)).toBe('needs_login');
   });
 
   it('never has less than no seconds', () => {
-    expect(secondsUntilExpiryOrZero(record(-50), now)).toBe(0);
-    expect(secondsUntilExpiryOrZero(record(50), now + 999)).toBe(50);
+    expect(computeTokenSecondsLeftOrZero(record(-50), now)).toBe(0);
+    expect(computeTokenSecondsLeftOrZero(record(50), now + 999)).toBe(50);
   });
 });
 
@@ -68,7 +72,12 @@ describe('the report of a session', () => {
   const info = { name: 'Maya', email: 'maya@example.com', uuid: 'u-1', teamName: 'Ops', teamUuid: 't-1' };
 
   it('has the shape of the contract and no token', () => {
-    const report = sessionReport('work', record(), accountFromGrant('sid-1', info, 'read', 'code'), 'keychain');
+    const report = buildLoginSessionReport(
+      'work',
+      record(),
+      accountFromGrant('sid-1', info, 'read', 'code'),
+      'keychain',
+    );
     expect(report).toEqual({
       profile: 'work',
       name: 'Maya',
@@ -86,13 +95,16 @@ describe('the report of a session', () => {
   });
 
   it('does not name the person of an earlier session', () => {
-    const report = sessionReport('work', record(), accountFromGrant('sid-0', info, 'read', 'code'), 'file');
+    const report = buildLoginSessionReport('work', record(), accountFromGrant('sid-0', info, 'read', 'code'), 'file');
     expect(report).not.toHaveProperty('email');
     expect(report).toMatchObject({ flow: 'code', scope_verified: true });
   });
 
   it('without anybody is that of the implicit flow, unverified', () => {
-    expect(sessionReport('work', bare, undefined, 'file')).toMatchObject({ flow: 'implicit', scope_verified: false });
+    expect(buildLoginSessionReport('work', bare, undefined, 'file')).toMatchObject({
+      flow: 'implicit',
+      scope_verified: false,
+    });
   });
 });
 
@@ -104,14 +116,14 @@ describe('what the store holds', () => {
     [{ kind: 'elsewhere', record: record() } as const, 'not_logged_in', 4],
     [{ kind: 'unavailable', why: 'hung', reason: '' } as const, 'keychain_unavailable', 1],
   ])('%j is its own error', (stored, code, exitCode) => {
-    expect(() => requireRecord(stored, profileNamed('work'), '/place')).toThrow(
+    expect(() => requireCredentialRecord(stored, profileNamed('work'), '/place')).toThrow(
       expect.objectContaining({ code, exitCode }),
     );
   });
 
   it('is told where it belongs when it belongs elsewhere, without a token', () => {
     try {
-      requireRecord({ kind: 'elsewhere', record: record() }, profileNamed('work'), '/place');
+      requireCredentialRecord({ kind: 'elsewhere', record: record() }, profileNamed('work'), '/place');
       throw new Error('it was taken');
     } catch (error) {
       expect(error).toMatchObject({
@@ -129,7 +141,7 @@ describe('what the store holds', () => {
     ['default', 'droplet:read', '`cloudctl auth login --scope droplet:read --any-scope`'],
     ['default', '$(rm -rf ~)', '`cloudctl auth login`'],
   ])('of %s with scope %s is had again by %s', (profile, scope, command) => {
-    expect(loginCommand(profileNamed(profile), scope)).toBe(command);
+    expect(formatLoginCommand(profileNamed(profile), scope)).toBe(command);
   });
 });
 
@@ -187,7 +199,7 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
   const room = (() => {
     for (let size = 1; ; size++) {
       try {
-        requireStorableLength({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
+        requireStorableRecordLength({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
       } catch (error) {
         expect(error).toMatchObject({
           code: 'keychain_unavailable',
@@ -199,5 +211,5 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
     }
   })();
   expect(room).toBeGreaterThan(500);
-  requireStorableLength({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
+  requireStorableRecordLength({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
 });

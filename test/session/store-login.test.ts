@@ -1,26 +1,26 @@
 import { expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
-import type { Account } from '../../src/session/account.ts';
-import { createFileStore } from '../../src/session/file-store.ts';
+import type { LoggedInAccount } from '../../src/session/account.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { storeLogin } from '../../src/session/store-login.ts';
+import { storeLoginSession } from '../../src/session/store-login.ts';
 import { testHost } from '../fixtures/host.ts';
 import { storedRecord } from '../fixtures/session.ts';
 
 function depsOn(host = testHost(), changes = {}) {
   const paths = profilePaths(host.folders.state, 'default');
-  const accounts: Account[] = [];
+  const accounts: LoggedInAccount[] = [];
   let held = 0;
   const deps = {
     binding: { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' },
-    store: createFileStore(paths),
+    store: createFileCredentialStore(paths),
     lock: async () => {
       held += 1;
       return { descriptor: -1, release: () => void held-- };
     },
     clock: host.clock,
     random: host.random,
-    writeAccount: (account: Account) => void accounts.push(account),
+    writeAccount: (account: LoggedInAccount) => void accounts.push(account),
     ...changes,
   };
   return { deps, accounts, stored: () => storedRecord(paths), held: () => held };
@@ -31,7 +31,7 @@ const accessToken = new Secret('at-1');
 it('stores the tokens with a new session id, key and generation 1, and the account beside them', async () => {
   const { deps, accounts, stored, held } = depsOn();
   const grant = { accessToken, refreshToken: new Secret('rt-1'), expiresIn: 60, scope: 'read', info: { uuid: 'u-1' } };
-  const result = await storeLogin(deps, grant, { scope: 'write read', flow: 'code' });
+  const result = await storeLoginSession(deps, grant, { scope: 'write read', flow: 'code' });
   expect(stored()).toMatchObject({ gen: 1, scope: 'read write', accountUuid: 'u-1', authOrigin: 'https://a.example' });
   expect(stored()?.sid).toMatch(/^[0-9a-f]{16}$/);
   expect(stored()?.refreshToken?.reveal()).toBe('rt-1');
@@ -42,16 +42,16 @@ it('stores the tokens with a new session id, key and generation 1, and the accou
 
 it('says what the grant did not contain', async () => {
   const { deps } = depsOn();
-  const result = await storeLogin(deps, { accessToken }, { scope: 'read', flow: 'code' });
+  const result = await storeLoginSession(deps, { accessToken }, { scope: 'read', flow: 'code' });
   expect(result).toMatchObject({ isScopeAssumed: true, isLifetimeAssumed: true, isAccountKnown: false });
   expect(result.record.expiresAt - result.record.obtainedAt).toBe(30 * 86_400);
 });
 
 it('a record that is too long for the store is refused before the lock is taken', async () => {
   const host = testHost();
-  const store = { ...createFileStore(profilePaths(host.folders.state, 'default')), maxLength: 100 };
+  const store = { ...createFileCredentialStore(profilePaths(host.folders.state, 'default')), maxLength: 100 };
   const { deps, stored } = depsOn(host, { store, lock: () => Promise.reject(new Error('locked')) });
-  const login = storeLogin(deps, { accessToken }, { scope: 'read', flow: 'code' });
+  const login = storeLoginSession(deps, { accessToken }, { scope: 'read', flow: 'code' });
   await expect(login).rejects.toMatchObject({ code: 'keychain_unavailable' });
   expect(stored()).toBeUndefined();
 });
@@ -61,6 +61,6 @@ it('a file of names that cannot be written does not end the session that is stor
     throw Object.assign(new Error('EROFS: read-only file system'), { code: 'EROFS' });
   };
   const { deps, stored } = depsOn(testHost(), { writeAccount });
-  await storeLogin(deps, { accessToken }, { scope: 'read', flow: 'code' });
+  await storeLoginSession(deps, { accessToken }, { scope: 'read', flow: 'code' });
   expect(stored()?.accessToken.reveal()).toBe('at-1');
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import {
-  flowOption,
-  loginCommands,
-  profileCommand,
-  scopeOption,
-  scopeOptionUnlessDefault,
+  buildLoginRetryCommands,
+  formatFlowOption,
+  formatProfileCommand,
+  formatScopeOption,
+  formatScopeOptionUnlessDefault,
 } from '../../src/session/suggested-commands.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
@@ -12,7 +12,7 @@ it.each([
   ['default', '`cloudctl auth setup`'],
   ['work', '`cloudctl auth setup --profile work`'],
 ])('a command for %s is %s', (profile, command) => {
-  expect(profileCommand(profileNamed(profile), 'auth setup')).toBe(command);
+  expect(formatProfileCommand(profileNamed(profile), 'auth setup')).toBe(command);
 });
 
 it.each([
@@ -24,12 +24,12 @@ it.each([
   ['read $(reboot)', '', ''],
   ['read\nreboot', '', ''],
 ])('the scope %s is asked for again by %j, and when it is not asked for anyway by %j', (scope, words, wider) => {
-  expect(scopeOption(scope).join(' ')).toBe(words);
-  expect(scopeOptionUnlessDefault(scope).join(' ')).toBe(wider);
+  expect(formatScopeOption(scope).join(' ')).toBe(words);
+  expect(formatScopeOptionUnlessDefault(scope).join(' ')).toBe(wider);
 });
 
 it('a scope that was not asked for is not asked for again', () => {
-  expect(scopeOptionUnlessDefault(undefined)).toEqual([]);
+  expect(formatScopeOptionUnlessDefault(undefined)).toEqual([]);
 });
 
 it.each([
@@ -39,17 +39,17 @@ it.each([
   ['implicit', 'implicit', ''],
   ['code', 'implicit', '--flow code'],
 ] as const)('the flow %s, where the profile has %s, is asked for again by %j', (flow, ofProfile, words) => {
-  expect(flowOption(flow, ofProfile).join(' ')).toBe(words);
+  expect(formatFlowOption(flow, ofProfile).join(' ')).toBe(words);
 });
 
 it('a login that came to nothing is started again with its flow and scope, content with any grant, or in the other flow', () => {
-  expect(loginCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined)).toEqual({
+  expect(buildLoginRetryCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined)).toEqual({
     flow: 'code',
     sameRequest: '`cloudctl auth login`',
     acceptAnyScope: '`cloudctl auth login --accept-scope`',
     otherFlow: '`cloudctl auth login --flow implicit`',
   });
-  expect(loginCommands(profileNamed('work'), { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
+  expect(buildLoginRetryCommands(profileNamed('work'), { flow: 'implicit', scope: 'read write' }, 'implicit')).toEqual({
     flow: 'implicit',
     sameRequest: '`cloudctl auth login --scope "read write" --profile work`',
     acceptAnyScope: '`cloudctl auth login --scope "read write" --accept-scope --profile work`',

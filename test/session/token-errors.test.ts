@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { CliError } from '../../src/errors.ts';
-import type { TokenFailure } from '../../src/oauth/token-endpoint.ts';
-import { SendError } from '../../src/platform/http-sender.ts';
+import type { TokenEndpointFailure } from '../../src/oauth/token-endpoint.ts';
+import { HttpSendError } from '../../src/platform/http-sender.ts';
 import {
   isServerFailure,
   type TokenErrorContext,
   type TokenOperation,
-  tokenError,
-  tokenRequestError,
+  tokenEndpointError,
+  tokenRequestFailedError,
 } from '../../src/session/token-errors.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -21,9 +21,13 @@ const context: TokenErrorContext = {
   loginCommand: '`cloudctl auth login`',
 };
 const operations: readonly TokenOperation[] = ['exchange', 'refresh', 'revokeAccessToken', 'revokeRefreshToken'];
-const refused = (error: string, status = 400): TokenFailure => ({ kind: 'refused', status, error });
-const malformed = (status: number): TokenFailure => ({ kind: 'malformed', status, reason: 'the response is not JSON' });
-const failures: readonly (readonly [string, TokenFailure])[] = [
+const refused = (error: string, status = 400): TokenEndpointFailure => ({ kind: 'refused', status, error });
+const malformed = (status: number): TokenEndpointFailure => ({
+  kind: 'malformed',
+  status,
+  reason: 'the response is not JSON',
+});
+const failures: readonly (readonly [string, TokenEndpointFailure])[] = [
   ...[
     'invalid_client',
     'invalid_grant',
@@ -41,7 +45,7 @@ const textOf = ({ code, message, detail, hint }: CliError): string =>
 
 it.each(failures)('the response %s has one error for each operation', (_name, failure) => {
   for (const operation of operations) {
-    const error = tokenError(failure, { ...context, operation, consequence: 'the consequence' });
+    const error = tokenEndpointError(failure, { ...context, operation, consequence: 'the consequence' });
     expectGolden('errors', textOf(error), operation);
   }
 });
@@ -55,22 +59,24 @@ it.each([
   ['refresh', 'server_error', 'api_error', 1],
   ['revokeAccessToken', 'invalid_client', 'api_error', 1],
 ] as const)('%s with %s is %s, exit %d', (operation, error, code, exitCode) => {
-  expect(tokenError(refused(error, 401), { ...context, operation })).toMatchObject({ code, exitCode });
+  expect(tokenEndpointError(refused(error, 401), { ...context, operation })).toMatchObject({ code, exitCode });
 });
 
 it('the status of the response is kept, but not with the end of a session', () => {
-  expect(tokenError(malformed(503), context).status).toBe(503);
-  expect(tokenError(refused('invalid_grant'), { ...context, operation: 'refresh' }).status).toBeUndefined();
+  expect(tokenEndpointError(malformed(503), context).status).toBe(503);
+  expect(tokenEndpointError(refused('invalid_grant'), { ...context, operation: 'refresh' }).status).toBeUndefined();
 });
 
 it('the description of a server is cleaned for the terminal', () => {
   const failure = { ...refused('invalid_request'), description: 'no\u001b[31m\u202e' } as const;
-  expect(tokenError(failure, context).detail).not.toMatch(/[\u001b\u202e]/);
+  expect(tokenEndpointError(failure, context).detail).not.toMatch(/[\u001b\u202e]/);
 });
 
 it('another way to send the parameters is suggested only where the server may expect it', () => {
-  const other = (operation: TokenOperation, failure: TokenFailure, changes: Partial<TokenErrorContext> = {}) =>
-    /config set token_params (\w+)/.exec(tokenError(failure, { ...context, operation, ...changes }).hint ?? '')?.[1];
+  const other = (operation: TokenOperation, failure: TokenEndpointFailure, changes: Partial<TokenErrorContext> = {}) =>
+    /config set token_params (\w+)/.exec(
+      tokenEndpointError(failure, { ...context, operation, ...changes }).hint ?? '',
+    )?.[1];
   for (const operation of ['exchange', 'refresh'] as const) {
     expect(other(operation, refused('invalid_request'))).toBe('body');
     expect(other(operation, refused('invalid_request'), { isSpecServer: true })).toBeUndefined();
@@ -90,14 +96,14 @@ it('another way to send the parameters is suggested only where the server may ex
 
 it('a request without a complete response is exit 6', () => {
   for (const operation of operations) {
-    const error = tokenRequestError(new SendError('refused', false, 'connection refused'), operation, {
+    const error = tokenRequestFailedError(new HttpSendError('refused', false, 'connection refused'), operation, {
       detail: 'a fact',
       loginCommand: '`cloudctl auth login`',
     });
     expect(error).toMatchObject({ code: 'unreachable', exitCode: 6, detail: 'a fact' });
     expectGolden('errors', textOf(error), operation);
   }
-  expect(tokenRequestError(new SendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
+  expect(tokenRequestFailedError(new HttpSendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
 });
 
 it('408 and 5xx are failures of the server', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeLifetime } from '../../src/session/token-lifetime.ts';
+import { describeTokenLifetime } from '../../src/session/token-lifetime.ts';
 
 const at = (text: string): number => Math.floor(new Date(text).getTime() / 1000);
 
@@ -12,5 +12,5 @@ it.each([
   ['for 1 minute (until 09:05)', '2026-03-03T09:05:00', '2026-03-03T09:04:00'],
   ['for 0 minutes (until 09:05)', '2026-03-03T09:05:00', '2026-03-04T09:04:00'],
 ])('a lifetime is written as "%s"', (text, end, now) => {
-  expect(describeLifetime(at(end), new Date(now).getTime())).toBe(text);
+  expect(describeTokenLifetime(at(end), new Date(now).getTime())).toBe(text);
 });

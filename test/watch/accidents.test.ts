@@ -12,9 +12,13 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { baselinePath, readBaselineFile, writeBaselineFile } from '../../src/watch/baseline-file.ts';
 import { observeBeforeStart } from '../../src/watch/observe-before-start.ts';
 import { recordFirstSlots, sourceNameOf } from '../../src/watch/save-watched-slots.ts';
-import { withServerStatus } from '../../src/watch/server-status.ts';
-import type { StatusSample, StopCause } from '../../src/watch/status-sample.ts';
-import { readWatchRecord, watchRecordPath, writeWatchRecord } from '../../src/watch/watch-record.ts';
+import { addServiceMigrationStatus } from '../../src/watch/server-status.ts';
+import type { MigrationStatusSample, StopCause } from '../../src/watch/status-sample.ts';
+import {
+  getMigrationWatchRecordPath,
+  readMigrationWatchRecord,
+  writeMigrationWatchRecord,
+} from '../../src/watch/watch-record.ts';
 import {
   beginMigration,
   makePostgresJob,
@@ -56,8 +60,8 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   });
   const file = baselinePath(folders.state, sourceNameOf(watched), cluster);
   writeBaselineFile(file, before.baseline);
-  const path = watchRecordPath(folders.state, sourceNameOf(watched));
-  writeWatchRecord(path, {
+  const path = getMigrationWatchRecordPath(folders.state, sourceNameOf(watched));
+  writeMigrationWatchRecord(path, {
     engine: 'postgresql',
     source: 'x',
     started: { at: Date.now(), cluster, id: 'm' },
@@ -73,7 +77,7 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   const name = (await objectsOn(source)).find((one) => one.startsWith('slot '))?.slice('slot '.length) ?? '';
   const place: AccidentPlace = { source, target, database: 'shop', name };
   const startWatch = () => {
-    const [record, baseline] = [readWatchRecord(path), readBaselineFile(file)];
+    const [record, baseline] = [readMigrationWatchRecord(path), readBaselineFile(file)];
     return startWatchRun(watched, {
       ...(record === undefined ? {} : { record }),
       ...(baseline === undefined ? {} : { baseline }),
@@ -87,8 +91,8 @@ const isCause = (cause: StopCause | undefined, { rule, object }: ExpectedCause, 
   cause?.rule === rule && (object === undefined || cause.object === object.replace('NAME', name));
 
 /** The sample with what the service tells about the migration at that moment. */
-const joined = (sample: StatusSample, state: MigrationState): StatusSample =>
-  withServerStatus(sample, { kind: 'known', migration: { status: state.status, raw: { ...state } } }, cluster);
+const joined = (sample: MigrationStatusSample, state: MigrationState): MigrationStatusSample =>
+  addServiceMigrationStatus(sample, { kind: 'known', migration: { status: state.status, raw: { ...state } } }, cluster);
 
 const isCi = !['', '0', 'false'].includes(process.env.CI ?? '');
 /** Only root can mount the small disk. In CI nothing is left out. */

@@ -1,7 +1,7 @@
-import type { Violation } from '../../src/watch/status-sample.ts';
+import type { WatchRuleViolation } from '../../src/watch/status-sample.ts';
 
 /** All texts of violations, for golden files. */
-export function describeViolations(violations: readonly Violation[]): string {
+export function describeViolations(violations: readonly WatchRuleViolation[]): string {
   return violations
     .map(({ rule, observed, hint, fix }) =>
       [

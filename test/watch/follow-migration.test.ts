@@ -7,9 +7,13 @@ import { Secret } from '../../src/secret.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../src/watch/follow-migration.ts';
 import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import { sourceNameOf } from '../../src/watch/save-watched-slots.ts';
-import type { PollResult } from '../../src/watch/source-watcher.ts';
-import { readWatchRecord, watchRecordPath, writeWatchRecord } from '../../src/watch/watch-record.ts';
-import type { watchSource } from '../../src/watch/watch-source.ts';
+import type { SourcePollResult } from '../../src/watch/source-watcher.ts';
+import {
+  getMigrationWatchRecordPath,
+  readMigrationWatchRecord,
+  writeMigrationWatchRecord,
+} from '../../src/watch/watch-record.ts';
+import type { pollWatchedSource } from '../../src/watch/watch-source.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { makeStatusSample } from './view/status-samples.ts';
@@ -23,7 +27,7 @@ const source: DbSource = {
 };
 
 /** Polls with these results, then waits for a signal. `taken` is how many the watch took. */
-function polling(results: readonly PollResult[]): { watch: typeof watchSource; taken(): number } {
+function polling(results: readonly SourcePollResult[]): { watch: typeof pollWatchedSource; taken(): number } {
   let taken = 0;
   return {
     taken: () => taken,
@@ -38,16 +42,16 @@ function polling(results: readonly PollResult[]): { watch: typeof watchSource; t
   };
 }
 
-function poll(more: Partial<PollResult> = {}): PollResult {
+function poll(more: Partial<SourcePollResult> = {}): SourcePollResult {
   return { sample: makeStatusSample(), idlePolls: 0, reached: true, activeSlots: [], ...more };
 }
 
-function follow(host: TestHost, watch: typeof watchSource, more: Partial<WatchMigrationOptions> = {}) {
+function follow(host: TestHost, watch: typeof pollWatchedSource, more: Partial<WatchMigrationOptions> = {}) {
   const options = { interval: 1000, untilIdle: false, ignoreDbs: [], slots: [], showQueries: false, caFile: undefined };
   return watchMigration(commandIo(host, 'ndjson'), { source, ...options, ...more }, watch);
 }
 
-const recordPath = (host: TestHost) => watchRecordPath(host.folders.state, sourceNameOf(source));
+const recordPath = (host: TestHost) => getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source));
 const idle = poll({ idlePolls: defaultMigrationWatchLimits.idlePolls });
 const unreachable = poll({ reached: false, outage: 'ECONNREFUSED' });
 const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start the migration again' } });
@@ -64,7 +68,7 @@ describe('the status at the service', () => {
 
   it('comes before what the source shows, and ends a watch that would wait for nothing', async () => {
     const host = testHost();
-    writeWatchRecord(recordPath(host), record);
+    writeMigrationWatchRecord(recordPath(host), record);
     const asked: string[] = [];
     const fetchStatus = async (start: { readonly cluster: string }) => {
       asked.push(start.cluster);
@@ -83,7 +87,7 @@ describe('the status at the service', () => {
 
   it('is a note when the service cannot be asked, and does not end the watch', async () => {
     const host = testHost();
-    writeWatchRecord(recordPath(host), record);
+    writeMigrationWatchRecord(recordPath(host), record);
     const fetchStatus = () => Promise.reject(new CliError('not_logged_in', 'no session'));
     const { watch } = polling([waiting, waiting, waiting, idle]);
     expect(await follow(host, watch, { untilIdle: true, fetchStatus })).toBe(0);
@@ -92,7 +96,7 @@ describe('the status at the service', () => {
 
   it('is no longer requested when the watch has ended', async () => {
     const host = testHost();
-    writeWatchRecord(recordPath(host), record);
+    writeMigrationWatchRecord(recordPath(host), record);
     const signals: AbortSignal[] = [];
     const fetchStatus = (_start: unknown, signal: AbortSignal) => {
       signals.push(signal);
@@ -114,7 +118,7 @@ describe('the watch ends', () => {
   it('with the command for the cut-over when the cluster is known', async () => {
     const host = testHost();
     const started = { at: Date.now(), cluster: '3b643ad7-65aa-4066-b45b-1c64b6db600a', id: 'm' };
-    writeWatchRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379', started });
+    writeMigrationWatchRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379', started });
     expect(await follow(host, polling([idle]).watch, { untilIdle: true })).toBe(0);
     expect(host.err()).toContain(
       `cloudctl db cutover ${started.cluster} --source redis://mover@redis.example.com:6379`,
@@ -137,7 +141,7 @@ describe('the watch ends', () => {
 
   it('not when an earlier watch reached the source', async () => {
     const host = testHost();
-    writeWatchRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379' });
+    writeMigrationWatchRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379' });
     expect(await follow(host, polling([unreachable, idle]).watch, { untilIdle: true })).toBe(0);
   });
 
@@ -184,7 +188,7 @@ describe('the record of the migration', () => {
       poll({ sample: later, activeSlots: [slot('s1', 'd1'), slot('s2', 'd2')] }),
     ];
     await follow(host, polling([...polls, idle]).watch, { untilIdle: true });
-    const record = readWatchRecord(recordPath(host));
+    const record = readMigrationWatchRecord(recordPath(host));
     expect(record).toMatchObject({ engine: 'redis', source: 'redis.example.com:6379', firstSeen: Date.parse(at) });
     expect(record?.slots?.map(({ name }) => name).sort()).toEqual(['s1', 's2']);
   });
@@ -193,15 +197,19 @@ describe('the record of the migration', () => {
     const host = testHost();
     const polls = [poll({ activeSlots: [slot('s1', 'd1')] }), poll({ activeSlots: [slot('s2', 'd1')] }), idle];
     await follow(host, polling(polls).watch, { untilIdle: true });
-    expect(readWatchRecord(recordPath(host))?.slots).toEqual([slot('s2', 'd1')]);
+    expect(readMigrationWatchRecord(recordPath(host))?.slots).toEqual([slot('s2', 'd1')]);
   });
 
   it('holds no slots after the migration has ended, and keeps the rest', async () => {
     const host = testHost();
     const polls = [poll({ activeSlots: [slot('s1')] }), ended];
-    writeWatchRecord(recordPath(host), { engine: 'redis', source: 'redis.example.com:6379', warned: ['wal-level'] });
+    writeMigrationWatchRecord(recordPath(host), {
+      engine: 'redis',
+      source: 'redis.example.com:6379',
+      warned: ['wal-level'],
+    });
     await follow(host, polling(polls).watch).catch(() => {});
-    const record = readWatchRecord(recordPath(host));
+    const record = readMigrationWatchRecord(recordPath(host));
     expect(record).toMatchObject({ warned: ['wal-level'] });
     expect([record?.slots, record?.firstSeen]).toEqual([undefined, undefined]);
   });

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { resolveSentMigrationStart } from '../../src/watch/resolve-sent-start.ts';
+import { resolveSentMigrationRequest } from '../../src/watch/resolve-sent-start.ts';
 import {
-  readSentMigrationStart,
-  type SentMigrationStart,
-  writeSentMigrationStart,
+  readSentMigrationRequest,
+  type SentMigrationRequest,
+  writeSentMigrationRequest,
 } from '../../src/watch/sent-start.ts';
-import { readWatchRecord, watchRecordPath } from '../../src/watch/watch-record.ts';
+import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../src/watch/watch-record.ts';
 import { apiOf } from '../api/api-of.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
 import { makeFolders } from '../fixtures/folders.ts';
@@ -14,19 +14,19 @@ const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
 const source = { engine: 'redis', host: 'cache.example.com', port: 6379 } as const;
 
 /** A request that was sent a minute ago by a run that was killed, and a service that answers like this. */
-async function openFixture(answer: RequestHandler, more: Partial<SentMigrationStart> = {}) {
+async function openFixture(answer: RequestHandler, more: Partial<SentMigrationRequest> = {}) {
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
   const { origin, seen } = await serverFor((request, response, count) =>
     request.url.startsWith('/v2/actions') ? reply(response, 200, { actions: [] }) : answer(request, response, count),
   );
   const now = Math.floor(Date.now() / 1000) * 1000;
-  writeSentMigrationStart(folders.state, { at: now - 60_000, cluster, baseOrigin: origin, source, ...more });
+  writeSentMigrationRequest(folders.state, { at: now - 60_000, cluster, baseOrigin: origin, source, ...more });
   const api = await apiOf(origin);
   const identity = { baseOrigin: origin, accountUuid: 'ada', team: 'personal' };
-  const resolve = () => resolveSentMigrationStart({ api, stateFolder: folders.state, now, identity }, cluster);
-  const isSettled = () => readSentMigrationStart(folders.state, origin, cluster) === undefined;
-  const record = () => readWatchRecord(watchRecordPath(folders.state, source));
+  const resolve = () => resolveSentMigrationRequest({ api, stateFolder: folders.state, now, identity }, cluster);
+  const isSettled = () => readSentMigrationRequest(folders.state, origin, cluster) === undefined;
+  const record = () => readMigrationWatchRecord(getMigrationWatchRecordPath(folders.state, source));
   return { resolve, isSettled, record, seen, now };
 }
 

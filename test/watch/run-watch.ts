@@ -4,10 +4,10 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { Secret } from '../../src/secret.ts';
 import type { MigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import type { SourceBaseline } from '../../src/watch/postgresql/source-baseline.ts';
-import type { PollResult } from '../../src/watch/source-watcher.ts';
-import type { StatusSample, WatchPhase } from '../../src/watch/status-sample.ts';
-import type { WatchRecord } from '../../src/watch/watch-record.ts';
-import { type WatchedSource, watchSource } from '../../src/watch/watch-source.ts';
+import type { SourcePollResult } from '../../src/watch/source-watcher.ts';
+import type { MigrationStatusSample, MigrationWatchPhase } from '../../src/watch/status-sample.ts';
+import type { MigrationWatchRecord } from '../../src/watch/watch-record.ts';
+import { pollWatchedSource, type WatchedSource } from '../../src/watch/watch-source.ts';
 import type { Postgres } from '../fixtures/postgres.ts';
 import type { RedisServer } from '../fixtures/redis.ts';
 
@@ -26,23 +26,23 @@ export const shortWatchLimits: Partial<MigrationWatchLimits> = {
 };
 
 export interface WatchRun {
-  readonly looks: readonly PollResult[];
-  last(): StatusSample;
+  readonly looks: readonly SourcePollResult[];
+  last(): MigrationStatusSample;
   /** The first sighting from now on, or the last one, that is so. */
   until(
     what: string,
-    test: (sighting: StatusSample, looked: PollResult) => boolean,
+    test: (sighting: MigrationStatusSample, looked: SourcePollResult) => boolean,
     limit?: number,
-  ): Promise<StatusSample>;
-  untilPhase(phase: WatchPhase, limit?: number): Promise<StatusSample>;
-  untilBroken(rule: string, limit?: number): Promise<StatusSample>;
+  ): Promise<MigrationStatusSample>;
+  untilPhase(phase: MigrationWatchPhase, limit?: number): Promise<MigrationStatusSample>;
+  untilBroken(rule: string, limit?: number): Promise<MigrationStatusSample>;
   stop(): Promise<void>;
 }
 
 export interface WatchRunOptions {
   readonly limits?: Partial<MigrationWatchLimits>;
   readonly interval?: number;
-  readonly record?: WatchRecord;
+  readonly record?: MigrationWatchRecord;
   readonly baseline?: SourceBaseline;
   readonly slots?: readonly string[];
   readonly ignoreDbs?: readonly string[];
@@ -51,12 +51,12 @@ export interface WatchRunOptions {
 /** Watches a real source beside the test, until its end. */
 export function startWatchRun(watched: WatchedSource, options: WatchRunOptions = {}): WatchRun {
   const end = new AbortController();
-  const looks: PollResult[] = [];
+  const looks: SourcePollResult[] = [];
   let failure: unknown;
   const running = (async () => {
     const { interval = 150, ...rest } = options;
     const all = { ...rest, limits: { ...shortWatchLimits, ...options.limits }, clock: systemClock, signal: end.signal };
-    for await (const looked of watchSource(watched, interval, all)) looks.push(looked);
+    for await (const looked of pollWatchedSource(watched, interval, all)) looks.push(looked);
   })().catch((error: unknown) => {
     failure = error;
   });

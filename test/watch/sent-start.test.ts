@@ -2,17 +2,17 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import {
-  findSentMigrationStarts,
-  readSentMigrationStart,
-  type SentMigrationStart,
-  settleSentMigrationStart,
-  writeSentMigrationStart,
+  findSentMigrationRequests,
+  readSentMigrationRequest,
+  type SentMigrationRequest,
+  settleSentMigrationRequest,
+  writeSentMigrationRequest,
 } from '../../src/watch/sent-start.ts';
-import { readWatchRecord, watchRecordPath } from '../../src/watch/watch-record.ts';
+import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../src/watch/watch-record.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 
 const source = { engine: 'postgresql', host: 'db.example.com', port: 5432, dbname: 'shop' } as const;
-const start: SentMigrationStart = {
+const start: SentMigrationRequest = {
   at: Date.parse('2026-11-20T12:00:00Z'),
   cluster: '3b643ad7-65aa-4066-b45b-1c64b6db600a',
   baseOrigin: 'https://api.example.com',
@@ -30,22 +30,22 @@ function stateFolder(): string {
 
 it('a request is read again by its server and cluster, or by its server and source', () => {
   const state = stateFolder();
-  writeSentMigrationStart(state, start);
-  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toEqual(start);
-  expect(findSentMigrationStarts(state, { ...source, host: 'DB.example.com' })).toEqual([start]);
-  expect(readSentMigrationStart(state, 'https://other.example.com', start.cluster)).toBeUndefined();
-  expect(readSentMigrationStart(state, start.baseOrigin, crypto.randomUUID())).toBeUndefined();
-  expect(findSentMigrationStarts(state, { ...source, dbname: 'crm' })).toEqual([]);
+  writeSentMigrationRequest(state, start);
+  expect(readSentMigrationRequest(state, start.baseOrigin, start.cluster)).toEqual(start);
+  expect(findSentMigrationRequests(state, { ...source, host: 'DB.example.com' })).toEqual([start]);
+  expect(readSentMigrationRequest(state, 'https://other.example.com', start.cluster)).toBeUndefined();
+  expect(readSentMigrationRequest(state, start.baseOrigin, crypto.randomUUID())).toBeUndefined();
+  expect(findSentMigrationRequests(state, { ...source, dbname: 'crm' })).toEqual([]);
   const [file = ''] = readdirSync(join(state, 'migrations'));
   expect(statSync(join(state, 'migrations', file)).mode & 0o777).toBe(0o600);
 });
 
 it('a request that started a migration becomes the record of `db watch`', () => {
   const state = stateFolder();
-  writeSentMigrationStart(state, start);
-  settleSentMigrationStart(state, start, { id: 'm-1', at: start.at });
-  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
-  expect(readWatchRecord(watchRecordPath(state, source))).toEqual({
+  writeSentMigrationRequest(state, start);
+  settleSentMigrationRequest(state, start, { id: 'm-1', at: start.at });
+  expect(readSentMigrationRequest(state, start.baseOrigin, start.cluster)).toBeUndefined();
+  expect(readMigrationWatchRecord(getMigrationWatchRecordPath(state, source))).toEqual({
     engine: 'postgresql',
     source: 'db.example.com:5432/shop',
     started: { at: start.at, cluster: start.cluster, id: 'm-1', identity: start.identity },
@@ -56,19 +56,19 @@ it('a request that started a migration becomes the record of `db watch`', () => 
 
 it('a request that started none leaves the record of an earlier migration', () => {
   const state = stateFolder();
-  writeSentMigrationStart(state, start);
-  settleSentMigrationStart(state, start, { id: 'm-1', at: start.at });
-  writeSentMigrationStart(state, { ...start, at: start.at + 1000 });
-  settleSentMigrationStart(state, start, undefined);
-  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
-  expect(readWatchRecord(watchRecordPath(state, source))?.started?.id).toBe('m-1');
+  writeSentMigrationRequest(state, start);
+  settleSentMigrationRequest(state, start, { id: 'm-1', at: start.at });
+  writeSentMigrationRequest(state, { ...start, at: start.at + 1000 });
+  settleSentMigrationRequest(state, start, undefined);
+  expect(readSentMigrationRequest(state, start.baseOrigin, start.cluster)).toBeUndefined();
+  expect(readMigrationWatchRecord(getMigrationWatchRecordPath(state, source))?.started?.id).toBe('m-1');
 });
 
 it.each(['', '{', '[]', '{"version":1}', '{"version":2}'])('a damaged file, %j, counts as missing', (text) => {
   const state = stateFolder();
-  writeSentMigrationStart(state, start);
+  writeSentMigrationRequest(state, start);
   const [file = ''] = readdirSync(join(state, 'migrations'));
   writeFileSync(join(state, 'migrations', file), text);
-  expect(readSentMigrationStart(state, start.baseOrigin, start.cluster)).toBeUndefined();
-  expect(findSentMigrationStarts(state, source)).toEqual([]);
+  expect(readSentMigrationRequest(state, start.baseOrigin, start.cluster)).toBeUndefined();
+  expect(findSentMigrationRequests(state, source)).toEqual([]);
 });

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { createServerStatusPoller, isFailedAtServer, withServerStatus } from '../../src/watch/server-status.ts';
+import {
+  addServiceMigrationStatus,
+  createServiceStatusPoller,
+  isMigrationFailedAtService,
+} from '../../src/watch/server-status.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { makeStatusSample } from './view/status-samples.ts';
 
@@ -10,7 +14,7 @@ test('the service is asked every 10 s at most, and not while an answer is awaite
   let now = 0;
   let asked = 0;
   let answer = (_status: undefined) => {};
-  const poller = createServerStatusPoller(
+  const poller = createServiceStatusPoller(
     () => {
       asked += 1;
       return new Promise<undefined>((resolve) => {
@@ -40,22 +44,22 @@ test('an error is a note, and the next answer replaces it', async () => {
     () => Promise.reject(new CliError('unreachable', 'could not reach api.example')),
     async () => ({ status: 'running', raw: {} }),
   ];
-  const poller = createServerStatusPoller(
+  const poller = createServiceStatusPoller(
     () => answers.shift()?.() ?? Promise.resolve(undefined),
     () => now,
   );
   poller.latest();
   await settled();
   const sample = makeStatusSample({ notes: ['one'] });
-  expectGolden('db-watch', (withServerStatus(sample, poller.latest(), 'c').notes ?? []).join('\n'));
+  expectGolden('db-watch', (addServiceMigrationStatus(sample, poller.latest(), 'c').notes ?? []).join('\n'));
   now = 10_000;
   poller.latest();
   await settled();
-  expect(withServerStatus(sample, poller.latest(), 'c')).toEqual({ ...sample, server_status: 'running' });
+  expect(addServiceMigrationStatus(sample, poller.latest(), 'c')).toEqual({ ...sample, server_status: 'running' });
 });
 
 test('an unexpected error ends the watch', async () => {
-  const poller = createServerStatusPoller(
+  const poller = createServiceStatusPoller(
     () => Promise.reject(new TypeError('internal')),
     () => 0,
   );
@@ -67,11 +71,11 @@ test('an unexpected error ends the watch', async () => {
 test('a status that has ended is the first violation, with reasons that act on no terminal', () => {
   const raw = { reason: 'a\u001b[31m', databases: [{ name: 'd', error: 'b' }, { name: 'e' }, 7] };
   const status = { kind: 'known', migration: { status: 'error', raw } } as const;
-  const [first] = withServerStatus(makeStatusSample(), status, 'c').violations;
+  const [first] = addServiceMigrationStatus(makeStatusSample(), status, 'c').violations;
   expect(first?.rule).toBe('server-status');
   expectGolden('db-watch', `${first?.observed}\n${first?.hint}`);
-  expect(isFailedAtServer(status)).toBe(true);
-  expect(isFailedAtServer({ kind: 'known', migration: { status: 'canceled', raw: {} } })).toBe(false);
-  const [none] = withServerStatus(makeStatusSample(), { kind: 'none' }, 'c').violations;
+  expect(isMigrationFailedAtService(status)).toBe(true);
+  expect(isMigrationFailedAtService({ kind: 'known', migration: { status: 'canceled', raw: {} } })).toBe(false);
+  const [none] = addServiceMigrationStatus(makeStatusSample(), { kind: 'none' }, 'c').violations;
   expect(none?.hint).toContain('cloudctl db status c');
 });

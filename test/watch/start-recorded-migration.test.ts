@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSentMigrationStart } from '../../src/watch/sent-start.ts';
+import { readSentMigrationRequest } from '../../src/watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../src/watch/start-recorded-migration.ts';
-import { readWatchRecord, watchRecordPath } from '../../src/watch/watch-record.ts';
+import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../src/watch/watch-record.ts';
 import { apiOf } from '../api/api-of.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { type RequestHandler, reply, serverFor } from '../fixtures/fake-server.ts';
@@ -19,7 +19,7 @@ async function openFixture(answer: RequestHandler) {
   let storedAtPut: unknown;
   const { origin, seen } = await serverFor((request, response, count) => {
     if (request.url.startsWith('/v2/actions')) return reply(response, 200, { actions: [] });
-    if (request.method === 'PUT') storedAtPut = readSentMigrationStart(stateFolder, origin, cluster);
+    if (request.method === 'PUT') storedAtPut = readSentMigrationRequest(stateFolder, origin, cluster);
     return answer(request, response, count);
   });
   const api = await apiOf(origin);
@@ -37,8 +37,8 @@ async function openFixture(answer: RequestHandler) {
       { cluster, baseOrigin: origin, source, before: ['cdc'] },
       { source: { host: source.host, dbname: source.dbname } },
     );
-  const pending = () => readSentMigrationStart(stateFolder, origin, cluster);
-  const record = () => readWatchRecord(watchRecordPath(stateFolder, source));
+  const pending = () => readSentMigrationRequest(stateFolder, origin, cluster);
+  const record = () => readMigrationWatchRecord(getMigrationWatchRecordPath(stateFolder, source));
   return { stateFolder, start, seen, pending, record, unsaved, storedAtPut: () => storedAtPut };
 }
 

@@ -3,21 +3,25 @@ import { usageError } from '../../errors.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { batchLookupTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
-import { hasTag } from '../lookup/droplet-tags.ts';
-import { type DropletReader, findDroplets, readDroplets } from '../lookup/find-droplets.ts';
+import { hasDropletTag } from '../lookup/droplet-tags.ts';
+import { type DropletReadOptions, findDroplets, readDroplets } from '../lookup/find-droplets.ts';
 import { type DropletToDelete, toDropletToDelete } from './deletion-rows.ts';
 
 /** Reads the droplets whose ids the ledger contains, indexed by id. */
 export async function readBatchDroplets(
   state: BatchState,
-  reader: DropletReader,
+  reader: DropletReadOptions,
 ): Promise<ReadonlyMap<number, Droplet>> {
   const ids = [...state.rows()].flatMap((row) => ('id' in row && row.id !== undefined ? [row.id] : []));
   if (!state.batch.mark || state.batch.names.some((_, at) => state.rowAt(at).status === 'skipped'))
     return findByIds(ids, reader);
   const wanted = new Set(ids);
   const tag = batchLookupTag(state.batch);
-  const tagged = await readDroplets(reader, { tag }, (droplet) => wanted.has(droplet.id) && hasTag(droplet, tag));
+  const tagged = await readDroplets(
+    reader,
+    { tag },
+    (droplet) => wanted.has(droplet.id) && hasDropletTag(droplet, tag),
+  );
   return new Map(tagged.map((droplet) => [droplet.id, droplet]));
 }
 
@@ -29,7 +33,7 @@ export async function readBatchDroplets(
  */
 export async function findCreatedDroplets(
   state: BatchState,
-  reader: DropletReader,
+  reader: DropletReadOptions,
 ): Promise<readonly DropletToDelete[]> {
   const rows = [...state.rows()].flatMap((row) => (row.status === 'created' ? [row] : []));
   if (rows.length === 0) return [];
@@ -57,7 +61,7 @@ export async function findCreatedDroplets(
   });
 }
 
-async function findByIds(ids: readonly number[], reader: DropletReader): Promise<ReadonlyMap<number, Droplet>> {
+async function findByIds(ids: readonly number[], reader: DropletReadOptions): Promise<ReadonlyMap<number, Droplet>> {
   const found = await findDroplets(ids.map(String), reader);
   return new Map(
     [...found.values()].flatMap(({ withId }) => (withId === undefined ? [] : [[withId.id, withId] as const])),

@@ -1,20 +1,24 @@
-import { type LoginHints, readProblemBody } from '../../api/api-response.ts';
+import { type LoginHints, readApiErrorBody } from '../../api/api-response.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { BatchTimings } from '../sending/batch-timings.ts';
-import { outcomeOfFailure, outcomeOfResponse, type RequestOutcome } from '../sending/request-outcome.ts';
+import type { BatchTimeLimits } from '../sending/batch-timings.ts';
+import {
+  type CreationRequestOutcome,
+  determineOutcomeOfFailedRequest,
+  determineOutcomeOfResponse,
+} from '../sending/request-outcome.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
 /** The result of the deletion of one droplet. */
-export type DeletionResult =
+export type DropletDeletionResult =
   /** `already_gone`: another request deleted the droplet after it was shown. */
   | { readonly status: 'deleted'; readonly already_gone?: true }
   | { readonly status: 'failed' | 'unknown'; readonly error: string };
 
-export interface DeletionDeps {
+export interface DropletDeletionDeps {
   readonly lane: SendLane;
   readonly clock: Clock;
-  readonly timings: BatchTimings;
+  readonly timings: BatchTimeLimits;
   readonly loginHints: LoginHints;
   /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
@@ -26,13 +30,13 @@ export interface DeletionDeps {
 
 export interface DropletDeletionEnd {
   /** The result of the deletion; undefined when no request was sent. */
-  readonly result: DeletionResult | undefined;
+  readonly result: DropletDeletionResult | undefined;
   /** An error after which every other request would fail, too. */
   readonly stop?: CliError;
 }
 
 type DeletionOutcome =
-  | Exclude<RequestOutcome, { kind: 'created' }>
+  | Exclude<CreationRequestOutcome, { kind: 'created' }>
   | { readonly kind: 'deleted' }
   | { readonly kind: 'gone' };
 
@@ -42,7 +46,7 @@ const maxSends = 5;
  * Deletes one droplet by its id. A request without a clear result is sent again, which cannot delete another droplet. If the
  * result is still not clear, the droplet is looked up: if it does not exist, it counts as deleted.
  */
-export async function deleteDropletById(id: number, deps: DeletionDeps): Promise<DropletDeletionEnd> {
+export async function deleteDropletById(id: number, deps: DropletDeletionDeps): Promise<DropletDeletionEnd> {
   const { lane, clock, timings, ending, isStopped } = deps;
   let doubt: string | undefined;
   let refused: string | undefined;
@@ -81,20 +85,20 @@ export async function deleteDropletById(id: number, deps: DeletionDeps): Promise
   return { result: refused === undefined ? undefined : { status: 'failed', error: refused }, ...ended };
 }
 
-async function sendDeletion(id: number, { lane, loginHints, ended }: DeletionDeps): Promise<DeletionOutcome> {
+async function sendDeletion(id: number, { lane, loginHints, ended }: DropletDeletionDeps): Promise<DeletionOutcome> {
   const request = { method: 'DELETE', path: `/v2/droplets/${id}`, until: ended };
   try {
     const response = await lane.request(request);
     if (response.status === 204) return { kind: 'deleted' };
     // A 404 without `id=not_found` comes from a proxy or for a path that the server does not have, so it does not show whether
     // the droplet exists.
-    if (response.status === 404 && readProblemBody(response).id === 'not_found') return { kind: 'gone' };
-    const outcome = outcomeOfResponse({ ...request, names: [] }, response, loginHints);
+    if (response.status === 404 && readApiErrorBody(response).id === 'not_found') return { kind: 'gone' };
+    const outcome = determineOutcomeOfResponse({ ...request, names: [] }, response, loginHints);
     return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;
   } catch (error) {
     if (ended.aborted) return { kind: 'uncertain', error: 'no response arrived before the interruption' };
     if (!(error instanceof CliError)) throw error;
-    const outcome = outcomeOfFailure(error);
+    const outcome = determineOutcomeOfFailedRequest(error);
     return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;
   }
 }
@@ -102,15 +106,15 @@ async function sendDeletion(id: number, { lane, loginHints, ended }: DeletionDep
 const unexpectedResponse = 'could not parse the response';
 
 /** Looks up a droplet whose deletion was sent without a clear result. */
-async function settleDeletion(id: number, error: string, deps: DeletionDeps): Promise<DeletionResult> {
+async function settleDeletion(id: number, error: string, deps: DropletDeletionDeps): Promise<DropletDeletionResult> {
   const { lane, ended } = deps;
-  const unknown = (reason: string): DeletionResult => ({ status: 'unknown', error: `${error}; ${reason}` });
+  const unknown = (reason: string): DropletDeletionResult => ({ status: 'unknown', error: `${error}; ${reason}` });
   try {
     for (;;) {
       await lane.waitForTurn(ended);
       const response = await lane.request({ method: 'GET', path: `/v2/droplets/${id}`, until: ended });
       if (response.status === 429) continue;
-      if (response.status === 404 && readProblemBody(response).id === 'not_found') return { status: 'deleted' };
+      if (response.status === 404 && readApiErrorBody(response).id === 'not_found') return { status: 'deleted' };
       if (response.status === 200) return unknown('the droplet still exists');
       return unknown(`could not look up the droplet: the server responded with ${response.status}`);
     }

@@ -1,17 +1,22 @@
 import type { LoginHints } from '../../api/api-response.ts';
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { formatTable } from '../../cli/formats/table.ts';
-import type { RowPages } from '../../cli/write-list.ts';
+import type { OutputRowPages } from '../../cli/write-list.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
-import { listenForInterruption } from '../batch-interruption.ts';
+import { listenForBatchInterruption } from '../batch-interruption.ts';
 import { type BatchIo, createBatchIo } from '../batch-io.ts';
-import { type RowStream, startRowStream } from '../report/row-stream.ts';
-import { batchTimingsFor } from '../sending/batch-timings.ts';
-import { createSendLane } from '../sending/send-lane.ts';
-import { type DeletionDeps, deleteDropletById } from './delete-droplet-by-id.ts';
-import { countDroplets, reportDeletionEnd } from './deletion-end.ts';
-import { type DeletionRow, type DropletToDelete, deletionView, dropletToDeleteView } from './deletion-rows.ts';
+import { type BatchRowStream, startBatchRowStream } from '../report/row-stream.ts';
+import { readBatchTimeLimits } from '../sending/batch-timings.ts';
+import { createRateLimitedSender } from '../sending/send-lane.ts';
+import { type DropletDeletionDeps, deleteDropletById } from './delete-droplet-by-id.ts';
+import { formatDropletCount, reportDropletDeletionEnd } from './deletion-end.ts';
+import {
+  type DropletDeletionRow,
+  type DropletToDelete,
+  dropletDeletionListView,
+  dropletToDeleteListView,
+} from './deletion-rows.ts';
 
 export interface DeleteDropletsOptions {
   readonly loginHints: LoginHints;
@@ -38,13 +43,13 @@ export interface DeleteDropletsOptions {
  */
 export async function deleteDroplets(
   io: CommandIo,
-  api: Api,
+  api: ApiClient,
   droplets: readonly DropletToDelete[],
   options: DeleteDropletsOptions,
 ): Promise<ExitCode> {
   const targets = [...new Map(droplets.map((droplet) => [droplet.id, droplet])).values()];
   if (options.isDryRun) {
-    await io.output.list(targets, dropletToDeleteView);
+    await io.output.list(targets, dropletToDeleteListView);
     return 0;
   }
   if (targets.length > 0) await confirmDeletion(io, targets, options.actor);
@@ -52,10 +57,10 @@ export async function deleteDroplets(
 }
 
 /** Checks, before any request, that the rows can be printed and that the user can be asked for confirmation. Throws `usage`. */
-export function prepareDeletion(io: CommandIo, isDryRun: boolean): void {
-  if (isDryRun) io.output.checkColumns(dropletToDeleteView);
+export function prepareDropletDeletion(io: CommandIo, isDryRun: boolean): void {
+  if (isDryRun) io.output.checkColumns(dropletToDeleteListView);
   else {
-    io.output.checkColumns(deletionView);
+    io.output.checkColumns(dropletDeletionListView);
     requireConfirmable(io);
   }
 }
@@ -77,12 +82,12 @@ async function confirmDeletion(io: CommandIo, targets: readonly DropletToDelete[
   if (isAsked) await io.output.show(lines);
   else await createBatchIo(io).output.note(lines);
   const who = actor === undefined ? '' : ` as ${actor}`;
-  if (await io.prompts.confirm({ message: `Delete ${countDroplets(targets.length)}${who}?` })) return;
+  if (await io.prompts.confirm({ message: `Delete ${formatDropletCount(targets.length)}${who}?` })) return;
   throw new CliError('cancelled', 'no droplet was deleted', { hint: 'run the command again to delete the droplets' });
 }
 
 async function listLines(targets: readonly DropletToDelete[]): Promise<readonly string[]> {
-  const { columns } = dropletToDeleteView;
+  const { columns } = dropletToDeleteListView;
   const table = await formatTable({
     header: columns.map(({ name }) => name),
     rows: targets.map((target) => columns.map(({ value }) => String(value(target) ?? ''))),
@@ -92,22 +97,22 @@ async function listLines(targets: readonly DropletToDelete[]): Promise<readonly 
 
 async function runDeletion(
   io: BatchIo,
-  api: Api,
+  api: ApiClient,
   targets: readonly DropletToDelete[],
   options: DeleteDropletsOptions,
 ): Promise<ExitCode> {
   const { host, output, progress } = io;
   const { clock } = host;
   const { loginHints, maxWait: maxPause, onPause, concurrency, profileOptions } = options;
-  const timings = batchTimingsFor(host.env);
-  const interruption = listenForInterruption(host, timings.interruptLimit);
+  const timings = readBatchTimeLimits(host.env);
+  const interruption = listenForBatchInterruption(host, timings.interruptLimit);
   const { ending, ended } = interruption;
-  const rows = new Map<number, DeletionRow>();
+  const rows = new Map<number, DropletDeletionRow>();
   let stopped: CliError | undefined;
   let unexpected: { readonly error: unknown } | undefined;
   const isStopped = (): boolean => stopped !== undefined || unexpected !== undefined;
-  const lane = createSendLane({ api, loginHints, clock, maxPause, onPause });
-  const deps: DeletionDeps = { lane, clock, timings, loginHints, ending, ended, isStopped };
+  const lane = createRateLimitedSender({ api, loginHints, clock, maxPause, onPause });
+  const deps: DropletDeletionDeps = { lane, clock, timings, loginHints, ending, ended, isStopped };
   const stream = output.format === 'ndjson' ? streamRows(io) : undefined;
   const queue = targets.values();
   const showProgress = progress.count('droplets deleted');
@@ -139,26 +144,32 @@ async function runDeletion(
     if (outputError !== undefined && !(outputError.error instanceof CliError)) throw outputError.error;
     const signal = interruption.receivedSignal();
     const failure = outputError?.error instanceof CliError ? outputError.error : undefined;
-    return await reportDeletionEnd(io, { rows: complete, stopped, outputError: failure, signal, profileOptions });
+    return await reportDropletDeletionEnd(io, {
+      rows: complete,
+      stopped,
+      outputError: failure,
+      signal,
+      profileOptions,
+    });
   } finally {
     await progress.stop();
     interruption.stop();
   }
 }
 
-function notSentRow(target: DropletToDelete, error: string): DeletionRow {
+function notSentRow(target: DropletToDelete, error: string): DropletDeletionRow {
   return { ...target, status: 'failed', error };
 }
 
 /** Milliseconds between two writes of rows. */
 const flushInterval = 100;
 
-function streamRows({ output, host }: BatchIo): RowStream<DeletionRow> {
-  async function* pages(batches: AsyncIterable<readonly DeletionRow[]>): RowPages<DeletionRow> {
+function streamRows({ output, host }: BatchIo): BatchRowStream<DropletDeletionRow> {
+  async function* pages(batches: AsyncIterable<readonly DropletDeletionRow[]>): OutputRowPages<DropletDeletionRow> {
     for await (const rows of batches) yield { rows: () => rows };
   }
-  return startRowStream(
-    (batches: AsyncIterable<readonly DeletionRow[]>) => output.pages(pages(batches), deletionView),
+  return startBatchRowStream(
+    (batches: AsyncIterable<readonly DropletDeletionRow[]>) => output.pages(pages(batches), dropletDeletionListView),
     {
       pause: (over) => host.clock.sleep(flushInterval, over).catch(() => {}),
     },
@@ -168,12 +179,12 @@ function streamRows({ output, host }: BatchIo): RowStream<DeletionRow> {
 /** Prints the rows that were not yet printed. Resolves with the error of stdout, or undefined after success. */
 async function printRows(
   { output }: BatchIo,
-  stream: RowStream<DeletionRow> | undefined,
-  complete: readonly DeletionRow[],
-  printed: ReadonlyMap<number, DeletionRow>,
+  stream: BatchRowStream<DropletDeletionRow> | undefined,
+  complete: readonly DropletDeletionRow[],
+  printed: ReadonlyMap<number, DropletDeletionRow>,
 ): Promise<{ readonly error: unknown } | undefined> {
   try {
-    if (stream === undefined) await output.list(complete, deletionView);
+    if (stream === undefined) await output.list(complete, dropletDeletionListView);
     else {
       await stream.push(complete.filter(({ id }) => !printed.has(id)));
       await stream.end();

@@ -2,11 +2,11 @@ import { CliError, type ExitCode } from '../../errors.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
 import type { BatchIo } from '../batch-io.ts';
-import type { DeletionRow } from './deletion-rows.ts';
+import type { DropletDeletionRow } from './deletion-rows.ts';
 
-export interface DeletionRunEnd {
+export interface DropletDeletionRunEnd {
   /** One row for each droplet. */
-  readonly rows: readonly DeletionRow[];
+  readonly rows: readonly DropletDeletionRow[];
   /** The error that stopped the run before every droplet was processed. */
   readonly stopped: CliError | undefined;
   /** The error that prevented rows from being printed. */
@@ -16,7 +16,7 @@ export interface DeletionRunEnd {
   readonly profileOptions: readonly string[];
 }
 
-export function countDroplets(count: number): string {
+export function formatDropletCount(count: number): string {
   return count === 1 ? '1 droplet' : `${count} droplets`;
 }
 
@@ -24,9 +24,12 @@ export function countDroplets(count: number): string {
  * Prints the summary of a deletion. Resolves with exit code 0 when every droplet was deleted, and with 5 when some were deleted
  * or the result of some is unknown. If no droplet was deleted, throws the error that stopped the run.
  */
-export async function reportDeletionEnd({ output }: Pick<BatchIo, 'output'>, end: DeletionRunEnd): Promise<ExitCode> {
+export async function reportDropletDeletionEnd(
+  { output }: Pick<BatchIo, 'output'>,
+  end: DropletDeletionRunEnd,
+): Promise<ExitCode> {
   const { rows, stopped, outputError, signal } = end;
-  const count = (status: DeletionRow['status']): number => rows.filter((row) => row.status === status).length;
+  const count = (status: DropletDeletionRow['status']): number => rows.filter((row) => row.status === status).length;
   const [deleted, failed, unknown] = [count('deleted'), count('failed'), count('unknown')];
   const summary = `${deleted} deleted, ${failed} failed, ${unknown} unknown`;
   const left = rows.filter((row) => row.status !== 'deleted');
@@ -46,7 +49,7 @@ export async function reportDeletionEnd({ output }: Pick<BatchIo, 'output'>, end
       `Already gone when the request arrived: ${gone.map(({ id, name }) => `${name} (${id})`).join(', ')}.`,
     );
   if (left.length === 0) {
-    if (rows.length > 0) await output.note(`${countDroplets(deleted)} deleted.`);
+    if (rows.length > 0) await output.note(`${formatDropletCount(deleted)} deleted.`);
     return 0;
   }
   if (deleted + unknown === 0) {
@@ -67,14 +70,14 @@ export async function reportDeletionEnd({ output }: Pick<BatchIo, 'output'>, end
 /** A longer list of ids makes an error message hard to read; the printed rows contain every id. */
 const maxListed = 20;
 
-function leftText(left: readonly DeletionRow[]): string {
+function leftText(left: readonly DropletDeletionRow[]): string {
   if (left.length === 0) return '';
   const listed = left.slice(0, maxListed).map(({ id, name }) => `${name} (${id})`);
   const more = left.length > maxListed ? ` and ${left.length - maxListed} more` : '';
   return `; left: ${listed.join(', ')}${more}`;
 }
 
-function deleteAgainHint(left: readonly DeletionRow[], profileOptions: readonly string[]): string {
+function deleteAgainHint(left: readonly DropletDeletionRow[], profileOptions: readonly string[]): string {
   if (left.length > maxListed) return 'run the command again with `--if-missing skip` to delete the remaining droplets';
   const ids = left.map(({ id }) => id);
   return `delete the remaining droplets with \`${['cloudctl droplets delete', ...ids, '--if-missing skip', ...profileOptions].join(' ')}\``;
@@ -84,7 +87,7 @@ function deleteAgainHint(left: readonly DeletionRow[], profileOptions: readonly 
  * The error messages of the rows, each message once. The error of a row with an unknown result contains the path of the
  * droplet, so only the first few errors are printed.
  */
-function causes(left: readonly DeletionRow[]): readonly string[] {
+function causes(left: readonly DropletDeletionRow[]): readonly string[] {
   const errors = new Set(left.flatMap((row) => (row.status === 'deleted' ? [] : [row.error])));
   const more = errors.size > 3 ? [`and ${errors.size - 3} more`] : [];
   return [...[...errors].slice(0, 3), ...more];

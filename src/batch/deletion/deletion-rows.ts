@@ -1,9 +1,9 @@
 import type { Droplet } from '../../api/droplets.ts';
-import { isExactId } from '../../api/droplets.ts';
+import { isExactDropletId } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
 import { CliError } from '../../errors.ts';
-import { isRecord, stringField } from '../../json.ts';
-import type { DeletionResult } from './delete-droplet-by-id.ts';
+import { isJsonRecord, readStringField } from '../../json.ts';
+import type { DropletDeletionResult } from './delete-droplet-by-id.ts';
 
 /** A droplet to delete, with the fields that are shown before the deletion. */
 export interface DropletToDelete {
@@ -14,10 +14,10 @@ export interface DropletToDelete {
   readonly created_at?: string | undefined;
 }
 
-export type DeletionRow = DropletToDelete & DeletionResult;
+export type DropletDeletionRow = DropletToDelete & DropletDeletionResult;
 
 /** The columns that identify a droplet in the confirmation and in `--dry-run`. */
-export const dropletToDeleteView: ListView<DropletToDelete> = {
+export const dropletToDeleteListView: ListView<DropletToDelete> = {
   columns: [
     { name: 'ID', value: (row) => row.id },
     { name: 'Name', value: (row) => row.name },
@@ -26,7 +26,7 @@ export const dropletToDeleteView: ListView<DropletToDelete> = {
   ],
 };
 
-export const deletionView: ListView<DeletionRow> = {
+export const dropletDeletionListView: ListView<DropletDeletionRow> = {
   columns: [
     { name: 'ID', value: (row) => row.id },
     { name: 'Name', value: (row) => row.name },
@@ -43,10 +43,10 @@ export const deletionView: ListView<DeletionRow> = {
  * rounded id could belong to another droplet.
  */
 export function toDropletToDelete({ id, name, raw }: Droplet): DropletToDelete {
-  if (!isExactId(id) || id < 1)
+  if (!isExactDropletId(id) || id < 1)
     throw new CliError('api_error', `cannot delete the droplet "${name}": its id is not a whole number below 2^53`, {
       detail: `the server returned the id ${id}`,
     });
-  const region = isRecord(raw.region) ? stringField(raw.region, 'slug') : undefined;
-  return { id, name, region, created_at: stringField(raw, 'created_at') };
+  const region = isJsonRecord(raw.region) ? readStringField(raw.region, 'slug') : undefined;
+  return { id, name, region, created_at: readStringField(raw, 'created_at') };
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
-import { isRecord } from '../../json.ts';
-import { batchTag, type DropletAttributes, withAddedTag } from '../sending/droplet-requests.ts';
-import type { BatchEvent } from './ledger-event.ts';
+import { isJsonRecord } from '../../json.ts';
+import { addTagToDropletAttributes, batchTag, type DropletAttributes } from '../sending/droplet-requests.ts';
+import type { BatchDescriptionEvent } from './ledger-event.ts';
 
 /** Reads the id of `--batch-id` in lower case, because services compare tags case-insensitively. */
 export function readBatchId(args: ParsedArgs): string | undefined {
@@ -25,15 +25,19 @@ export function deriveBatchFromId(
   id: string,
   names: readonly string[],
   typed: DropletAttributes,
-): Pick<BatchEvent, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
+): Pick<BatchDescriptionEvent, 'id' | 'content_hash' | 'mark' | 'attributes'> | undefined {
   const content_hash = contentHash(names, typed);
-  const found = withAddedTag(typed, sharedBatchTag(id));
-  const attributes = found === undefined ? undefined : withAddedTag(found, contentTag(id, content_hash));
+  const found = addTagToDropletAttributes(typed, sharedBatchTag(id));
+  const attributes = found === undefined ? undefined : addTagToDropletAttributes(found, contentTag(id, content_hash));
   return attributes === undefined ? undefined : { id, content_hash, mark: true, attributes };
 }
 
 /** The tag that only droplets of this batch have; undefined without `--mark` and `--batch-id`. */
-export function uniqueBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id' | 'mark' | 'content_hash'>) {
+export function uniqueBatchTag({
+  id,
+  mark,
+  content_hash,
+}: Pick<BatchDescriptionEvent, 'id' | 'mark' | 'content_hash'>) {
   if (!mark) return undefined;
   return content_hash === undefined ? batchTag(id) : contentTag(id, content_hash);
 }
@@ -42,12 +46,12 @@ export function uniqueBatchTag({ id, mark, content_hash }: Pick<BatchEvent, 'id'
  * The tag with which the droplets of a batch are listed. With `--batch-id`, droplets with other names and attributes also have
  * this tag.
  */
-export function batchLookupTag({ id, content_hash }: Pick<BatchEvent, 'id' | 'content_hash'>): string {
+export function batchLookupTag({ id, content_hash }: Pick<BatchDescriptionEvent, 'id' | 'content_hash'>): string {
   return content_hash === undefined ? batchTag(id) : sharedBatchTag(id);
 }
 
 /** The number of tags that `--mark` or `--batch-id` added to the tags of the user. */
-export function countAddedTags({ content_hash }: Pick<BatchEvent, 'content_hash'>): number {
+export function countAddedTags({ content_hash }: Pick<BatchDescriptionEvent, 'content_hash'>): number {
   return content_hash === undefined ? 1 : 2;
 }
 
@@ -73,7 +77,7 @@ function contentHash(names: readonly string[], attributes: DropletAttributes): s
 /** Encodes JSON with the members of every object sorted by name. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
-    isRecord(member)
+    isJsonRecord(member)
       ? Object.fromEntries(Object.entries(member).sort(([left], [right]) => (left < right ? -1 : 1)))
       : member,
   );

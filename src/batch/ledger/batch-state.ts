@@ -1,14 +1,14 @@
 import { type SkippedDropletRow, skippedDropletRow } from '../report/skipped-row.ts';
 import {
-  type AnnouncedEvent,
-  type BaselineEvent,
-  type BatchEvent,
+  type BatchBaselineEvent,
+  type BatchDescriptionEvent,
   dropletDeletedMessage,
   type LedgerEvent,
   parseLedgerTime,
-  type SendingEvent,
+  type RequestGroupSendingEvent,
+  type RequestGroupsAnnouncedEvent,
 } from './ledger-event.ts';
-import { indexNames } from './name-index.ts';
+import { indexDropletNames } from './name-index.ts';
 
 /** The result row that is printed for a name. */
 export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ readonly ledger?: string } & (
@@ -41,18 +41,18 @@ export interface UncertainRequestGroup {
 /** The sending event of an announced group, and the boot id of the machine that announced it. */
 export interface AnnouncedRequestGroup {
   readonly boot: string;
-  readonly sending: SendingEvent;
+  readonly sending: RequestGroupSendingEvent;
 }
 
-export type BatchCounts = Readonly<Record<BatchResultRow['status'] | 'missing', number>>;
+export type BatchStatusCounts = Readonly<Record<BatchResultRow['status'] | 'missing', number>>;
 
 /**
  * The state of a batch, computed from the events of its ledger. The state uses a few bytes per name and builds rows on demand,
  * because a batch can have a million names.
  */
 export interface BatchState {
-  readonly batch: BatchEvent;
-  readonly baseline: () => BaselineEvent | undefined;
+  readonly batch: BatchDescriptionEvent;
+  readonly baseline: () => BatchBaselineEvent | undefined;
   apply(event: LedgerEvent): void;
   readonly hasName: (name: string) => boolean;
   /** The index of a name in `batch.names`; -1 for a name outside the batch. */
@@ -67,7 +67,7 @@ export interface BatchState {
   readonly announced: () => readonly AnnouncedRequestGroup[];
   /** Names that are still to be created, in order, because no droplet of this batch has them. */
   readonly missing: () => readonly string[];
-  readonly counts: () => BatchCounts;
+  readonly counts: () => BatchStatusCounts;
   /** Whether the id belongs to a row of this batch, or did before its droplet was deleted, because a list can be outdated. */
   ownsId(id: number): boolean;
   readonly nextGroup: () => number;
@@ -75,9 +75,9 @@ export interface BatchState {
 
 const [missing, uncertain, created, failed, skipped] = [0, 1, 2, 3, 4];
 
-export function createBatchState(batch: BatchEvent): BatchState {
+export function createBatchState(batch: BatchDescriptionEvent): BatchState {
   const { names } = batch;
-  const { positionOf } = indexNames(names);
+  const { positionOf } = indexDropletNames(names);
   const states = new Uint8Array(names.length);
   const ids = new Float64Array(names.length);
   const actions = new Float64Array(names.length);
@@ -85,9 +85,9 @@ export function createBatchState(batch: BatchEvent): BatchState {
   const lastGroups = new Int32Array(names.length);
   const errors = new Map<number, string>();
   const uncertainGroups = new Map<number, UncertainRequestGroup>();
-  const announced = new Map<number, AnnouncedEvent>();
+  const announced = new Map<number, RequestGroupsAnnouncedEvent>();
   const deletedIds = new Set<number>();
-  let baseline: BaselineEvent | undefined;
+  let baseline: BatchBaselineEvent | undefined;
   let groups = 0;
 
   const setState = (name: string, state: number, error?: string): number | undefined => {
@@ -108,7 +108,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
     // The server carried out a part of the request, so its other names must not be sent again.
     else uncertainGroups.set(group, { ...uncertainGroup, names: left, resend: false });
   };
-  const announce = (event: AnnouncedEvent): void => {
+  const announce = (event: RequestGroupsAnnouncedEvent): void => {
     for (const { group } of event.groups) {
       groups = Math.max(groups, group);
       announced.set(group, event);
@@ -116,7 +116,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
   };
   const announcedAs = ([group, { boot, at, server_date, groups: announcedGroups }]: readonly [
     number,
-    AnnouncedEvent,
+    RequestGroupsAnnouncedEvent,
   ]): AnnouncedRequestGroup => {
     const names = announcedGroups.find((one) => one.group === group)?.names ?? [];
     return { boot, sending: { event: 'sending', at, server_date, group, names } };
@@ -128,7 +128,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
     // If a name had a droplet, the droplet may be one of several, so none of them certainly belongs to the batch.
     ids[at] = 0;
   };
-  const startGroup = ({ group, names: sent, at, server_date: date }: SendingEvent): void => {
+  const startGroup = ({ group, names: sent, at, server_date: date }: RequestGroupSendingEvent): void => {
     const before = uncertainGroups.get(group);
     const [sentAfter, sentAt] = [before?.sentAfter ?? parseLedgerTime(date), parseLedgerTime(at)];
     uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
@@ -139,7 +139,7 @@ export function createBatchState(batch: BatchEvent): BatchState {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
   };
-  const applyBaseline = (first: BaselineEvent): void => {
+  const applyBaseline = (first: BatchBaselineEvent): void => {
     baseline = first;
     if (batch.if_exists !== 'skip') return;
     for (const [name, [id]] of Object.entries(first.existing)) {

@@ -6,7 +6,7 @@ import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { usageError } from '../../errors.ts';
 import { readBatchId } from './batch-id.ts';
 import { ledgerPath } from './ledger.ts';
-import type { BatchEvent } from './ledger-event.ts';
+import type { BatchDescriptionEvent } from './ledger-event.ts';
 import { isLedgerStarted } from './ledger-file.ts';
 
 /** The ledger that a run uses: an existing one to resume, or a new one. */
@@ -54,7 +54,7 @@ const hints: Readonly<Record<string, string>> = {
 };
 
 /** The path of the ledger for a batch with `--batch-id`; each profile and server has a separate path. */
-export function sharedLedgerPath(stateFolder: string, { id, profile, base_url }: BatchEvent): string {
+export function buildBatchIdLedgerPath(stateFolder: string, { id, profile, base_url }: BatchDescriptionEvent): string {
   const server = createHash('sha256')
     .update(JSON.stringify([profile, base_url]))
     .digest('hex')

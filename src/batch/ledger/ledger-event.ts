@@ -1,25 +1,25 @@
-import { isExactId } from '../../api/droplets.ts';
-import { isRecord, type JsonRecord, numberField, parseJson, stringField } from '../../json.ts';
+import { isExactDropletId } from '../../api/droplets.ts';
+import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../../json.ts';
 import type { Clock } from '../../platform/host.ts';
-import { decodeUserDataDigest } from '../options/user-data.ts';
+import { decodeDropletUserDataDigest } from '../options/user-data.ts';
 import type { DropletAttributes } from '../sending/droplet-requests.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
 export type LedgerEvent =
-  | BatchEvent
-  | BaselineEvent
-  | AnnouncedEvent
-  | SendingEvent
-  | CreatedEvent
-  | FailedEvent
-  | DeletedEvent
-  | UnknownOutcomeEvent;
+  | BatchDescriptionEvent
+  | BatchBaselineEvent
+  | RequestGroupsAnnouncedEvent
+  | RequestGroupSendingEvent
+  | DropletsCreatedEvent
+  | RequestGroupFailedEvent
+  | DropletsDeletedEvent
+  | RequestGroupOutcomeUnknownEvent;
 
 export const existingNameChoices = ['fail', 'skip', 'create'] as const;
 export type ExistingNamePolicy = (typeof existingNameChoices)[number];
 
 /** The first line of a ledger describes the batch. The attributes include the tags of `--mark` and `--batch-id`. */
-export interface BatchEvent {
+export interface BatchDescriptionEvent {
   readonly event: 'batch';
   readonly v: 1;
   readonly id: string;
@@ -42,7 +42,7 @@ export interface BatchEvent {
 }
 
 /** Existing droplets with names of the batch. `differences`: how the first droplet of a name differs from the batch. */
-export interface BaselineEvent {
+export interface BatchBaselineEvent {
   readonly event: 'baseline';
   readonly at: string;
   readonly server_date?: string | undefined;
@@ -55,22 +55,22 @@ export interface BaselineEvent {
  * announced groups need no sync, because a written line survives a crash of the process while the machine keeps running. If an
  * announced group has no `sending` line, it was not sent.
  */
-export interface AnnouncedEvent {
+export interface RequestGroupsAnnouncedEvent {
   readonly event: 'announced';
   readonly at: string;
   /** The boot id of the machine. After a reboot, the result of every announced group is unknown. */
   readonly boot: string;
   readonly server_date?: string | undefined;
-  readonly groups: readonly AnnouncedNames[];
+  readonly groups: readonly AnnouncedRequestGroupNames[];
 }
 
-export interface AnnouncedNames {
+export interface AnnouncedRequestGroupNames {
   readonly group: number;
   readonly names: readonly string[];
 }
 
 /** Recorded before the request of the group is sent, either synced to the disk or announced before. */
-export interface SendingEvent {
+export interface RequestGroupSendingEvent {
   readonly event: 'sending';
   readonly at: string;
   readonly group: number;
@@ -85,7 +85,7 @@ export interface CreatedDropletRow {
 }
 
 /** `adopted` is true if a lookup found the droplets, and absent if the response named them. */
-export interface CreatedEvent {
+export interface DropletsCreatedEvent {
   readonly event: 'created';
   readonly at: string;
   readonly group: number;
@@ -94,7 +94,7 @@ export interface CreatedEvent {
 }
 
 /** The server did not create the droplets of the group. */
-export interface FailedEvent {
+export interface RequestGroupFailedEvent {
   readonly event: 'failed';
   readonly at: string;
   readonly group: number;
@@ -103,7 +103,7 @@ export interface FailedEvent {
 }
 
 /** The command `droplets batches delete` deleted the listed droplets. */
-export interface DeletedEvent {
+export interface DropletsDeletedEvent {
   readonly event: 'deleted';
   readonly at: string;
   readonly rows: readonly CreatedDropletRow[];
@@ -113,7 +113,7 @@ export interface DeletedEvent {
 export const dropletDeletedMessage = 'deleted by `droplets batches delete`';
 
 /** It is not known whether the droplets exist. `resend`: a later run may send the names after proving that none exists. */
-export interface UnknownOutcomeEvent {
+export interface RequestGroupOutcomeUnknownEvent {
   readonly event: 'unknown';
   readonly at: string;
   readonly group: number;
@@ -150,24 +150,24 @@ export function encodeLedgerEvent(event: LedgerEvent): string {
 /** Returns undefined for a line that is not an event of this version. */
 export function decodeLedgerEvent(line: string): LedgerEvent | undefined {
   const json = parseJson(line);
-  if (!json.ok || !isRecord(json.value)) return undefined;
+  if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const record = json.value;
-  const at = stringField(record, 'at');
+  const at = readStringField(record, 'at');
   if (at === undefined) return undefined;
   if (record.event === 'batch') return decodeBatch(record, at);
   if (record.event === 'baseline') {
     const { existing, differences: texts } = record;
-    if (!isRecord(existing) || !isIdLists(existing)) return undefined;
+    if (!isJsonRecord(existing) || !isIdLists(existing)) return undefined;
     return { event: 'baseline', at, ...dateOf(record), existing, ...(isTexts(texts) ? { differences: texts } : {}) };
   }
   if (record.event === 'announced') return decodeAnnounced(record, at);
   if (record.event === 'deleted') return isRows(record.rows) ? { event: 'deleted', at, rows: record.rows } : undefined;
-  const group = numberField(record, 'group');
+  const group = readNumberField(record, 'group');
   return group === undefined ? undefined : decodeGroupEvent(record, at, group);
 }
 
-function decodeAnnounced(record: JsonRecord, at: string): AnnouncedEvent | undefined {
-  const boot = stringField(record, 'boot');
+function decodeAnnounced(record: JsonRecord, at: string): RequestGroupsAnnouncedEvent | undefined {
+  const boot = readStringField(record, 'boot');
   const { groups } = record;
   if (boot === undefined || !Array.isArray(groups) || !groups.every(isAnnouncedGroup)) return undefined;
   return { event: 'announced', at, boot, ...dateOf(record), groups };
@@ -181,33 +181,33 @@ function decodeGroupEvent(record: JsonRecord, at: string, group: number): Ledger
   }
   if (!isStringArray(names)) return undefined;
   if (event === 'sending') return { event, at, group, ...dateOf(record), names };
-  const error = stringField(record, 'error');
+  const error = readStringField(record, 'error');
   if (error === undefined) return undefined;
   if (event === 'failed') return { event, at, group, names, error };
   return event === 'unknown' && typeof resend === 'boolean' ? { event, at, group, names, error, resend } : undefined;
 }
 
-function decodeBatch(record: JsonRecord, at: string): BatchEvent | undefined {
-  const id = stringField(record, 'id');
-  const profile = stringField(record, 'profile');
-  const base_url = stringField(record, 'base_url');
+function decodeBatch(record: JsonRecord, at: string): BatchDescriptionEvent | undefined {
+  const id = readStringField(record, 'id');
+  const profile = readStringField(record, 'profile');
+  const base_url = readStringField(record, 'base_url');
   const if_exists = existingNameChoices.find((one) => one === record.if_exists);
   const attributes = decodeAttributes(record.attributes);
   const { v, mark, names } = record;
   if (id === undefined || profile === undefined || base_url === undefined || if_exists === undefined) return undefined;
   if (v !== 1 || typeof mark !== 'boolean' || attributes === undefined || !isStringArray(names)) return undefined;
   const optional = ['account', 'team', 'auth_url', 'client_id', 'content_hash'] as const;
-  const texts = optional.map((key) => [key, stringField(record, key)]);
+  const texts = optional.map((key) => [key, readStringField(record, key)]);
   const known = Object.fromEntries(texts.filter(([, value]) => value !== undefined));
   return { event: 'batch', v, id, at, profile, base_url, ...known, if_exists, mark, attributes, names };
 }
 
 function decodeAttributes(json: unknown): DropletAttributes | undefined {
-  if (!isRecord(json) || !isRecord(json.extra)) return undefined;
-  const size = stringField(json, 'size');
-  const image = stringField(json, 'image') ?? numberField(json, 'image');
-  const region = stringField(json, 'region');
-  const user_data = decodeUserDataDigest(json.user_data);
+  if (!isJsonRecord(json) || !isJsonRecord(json.extra)) return undefined;
+  const size = readStringField(json, 'size');
+  const image = readStringField(json, 'image') ?? readNumberField(json, 'image');
+  const region = readStringField(json, 'region');
+  const user_data = decodeDropletUserDataDigest(json.user_data);
   if (size === undefined || image === undefined || (json.user_data !== undefined && user_data === undefined))
     return undefined;
   return {
@@ -217,7 +217,7 @@ function decodeAttributes(json: unknown): DropletAttributes | undefined {
 }
 
 function dateOf(record: JsonRecord): { readonly server_date?: string } {
-  const date = stringField(record, 'server_date');
+  const date = readStringField(record, 'server_date');
   return date === undefined ? {} : { server_date: date };
 }
 
@@ -226,24 +226,24 @@ function isStringArray(value: unknown): value is readonly string[] {
 }
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
-  return isRecord(value) && isStringArray(Object.values(value));
+  return isJsonRecord(value) && isStringArray(Object.values(value));
 }
 
 function isIdLists(value: JsonRecord): value is Readonly<Record<string, readonly number[]>> {
   return Object.values(value).every((ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'number'));
 }
 
-function isAnnouncedGroup(value: unknown): value is AnnouncedNames {
-  return isRecord(value) && numberField(value, 'group') !== undefined && isStringArray(value.names);
+function isAnnouncedGroup(value: unknown): value is AnnouncedRequestGroupNames {
+  return isJsonRecord(value) && readNumberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 
 const isRows = (rows: unknown): rows is readonly CreatedDropletRow[] => Array.isArray(rows) && rows.every(isCreatedRow);
 
 function isCreatedRow(value: unknown): value is CreatedDropletRow {
   if (
-    !isRecord(value) ||
-    stringField(value, 'name') === undefined ||
-    !isExactId(numberField(value, 'id') ?? Number.NaN)
+    !isJsonRecord(value) ||
+    readStringField(value, 'name') === undefined ||
+    !isExactDropletId(readNumberField(value, 'id') ?? Number.NaN)
   )
     return false;
   return value.action_id === undefined || typeof value.action_id === 'number';

@@ -1,25 +1,36 @@
 import { type LoginHints, toApiError } from '../../api/api-response.ts';
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { CliError } from '../../errors.ts';
-import { compareIdentities, describeIdentity, type Identity } from '../../identity.ts';
+import { type AccountIdentity, compareAccountIdentities, describeAccountIdentity } from '../../identity.ts';
 import type { BatchState } from './batch-state.ts';
-import type { BatchEvent } from './ledger-event.ts';
+import type { BatchDescriptionEvent } from './ledger-event.ts';
 
 /** The members in a ledger's first line that identify the account that started the batch. */
-export function ledgerIdentityFields({ authOrigin, clientId, accountUuid, team }: Identity): Partial<BatchEvent> {
+export function buildLedgerAccountFields({
+  authOrigin,
+  clientId,
+  accountUuid,
+  team,
+}: AccountIdentity): Partial<BatchDescriptionEvent> {
   const fields = { account: accountUuid, team, auth_url: authOrigin, client_id: clientId };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-export function ledgerIdentity({ account, team, auth_url, base_url, client_id }: BatchEvent): Identity {
+export function readAccountIdentityOfLedger({
+  account,
+  team,
+  auth_url,
+  base_url,
+  client_id,
+}: BatchDescriptionEvent): AccountIdentity {
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
 }
 
-export interface LedgerIdentityProof {
-  readonly api: Api;
+export interface LedgerAccountProof {
+  readonly api: ApiClient;
   readonly state: BatchState;
   /** The account that would continue the batch. */
-  readonly current: Identity;
+  readonly current: AccountIdentity;
   /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
   readonly loginHints: LoginHints;
@@ -32,10 +43,10 @@ export interface LedgerIdentityProof {
  * droplet of the batch and all names would be created again. If one of the two accounts is not known, the check succeeds when a
  * droplet in the ledger can be read. Throws `needs_login` if the check fails.
  */
-export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise<void> {
+export async function requireAccountOfLedger(proof: LedgerAccountProof): Promise<void> {
   const { api, state, current, isSkipped } = proof;
-  const recorded = ledgerIdentity(state.batch);
-  const comparison = compareIdentities(recorded, current);
+  const recorded = readAccountIdentityOfLedger(state.batch);
+  const comparison = compareAccountIdentities(recorded, current);
   if (comparison === 'different') throw otherIdentityError(proof, recorded);
   if (comparison === 'same' || isSkipped || !wasAnythingSent(state)) return;
   for (const id of recentIds(state)) {
@@ -46,14 +57,14 @@ export async function requireLedgerIdentity(proof: LedgerIdentityProof): Promise
       throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
   }
   throw new CliError('needs_login', 'could not verify that the ledger belongs to this account', {
-    detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}; no droplet of the ledger could be read`,
+    detail: `the batch was started by ${describeAccountIdentity(recorded)}; this command acts as ${describeAccountIdentity(current)}; no droplet of the ledger could be read`,
     hint: 'with another account all names would be created again; if the account is the same, add `--skip-account-check`',
   });
 }
 
-function otherIdentityError({ current, loginHint }: LedgerIdentityProof, recorded: Identity): CliError {
+function otherIdentityError({ current, loginHint }: LedgerAccountProof, recorded: AccountIdentity): CliError {
   return new CliError('needs_login', 'the ledger belongs to another account or team', {
-    detail: `the batch was started by ${describeIdentity(recorded)}; this command acts as ${describeIdentity(current)}`,
+    detail: `the batch was started by ${describeAccountIdentity(recorded)}; this command acts as ${describeAccountIdentity(current)}`,
     hint: loginHint,
   });
 }

@@ -11,10 +11,15 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from '../../errors.ts';
-import { type HeldLock, tryAcquireLock } from '../../platform/file-lock.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import { createPreallocatedFile } from '../../platform/files.ts';
 import { type BatchState, createBatchState } from './batch-state.ts';
-import { type BatchEvent, encodeLedgerEvent, type LedgerEvent, type SendingEvent } from './ledger-event.ts';
+import {
+  type BatchDescriptionEvent,
+  encodeLedgerEvent,
+  type LedgerEvent,
+  type RequestGroupSendingEvent,
+} from './ledger-event.ts';
 import { isLedgerStarted, ledgerWriteError, openLedgerFile } from './ledger-file.ts';
 import { readLedger, readLedgerIfValid } from './read-ledger.ts';
 
@@ -51,7 +56,7 @@ export function ledgerPath(stateFolder: string, batchId: string): string {
 type ReadBootId = (folder: string) => Promise<string | undefined>;
 
 /** Creates a ledger whose first line is synced to the disk. */
-export async function createLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
+export async function createLedger(path: string, batch: BatchDescriptionEvent, bootOf: ReadBootId): Promise<Ledger> {
   // Acquiring the lock creates the folder of the ledger.
   const lock = acquireLedgerLock(path);
   try {
@@ -69,7 +74,7 @@ export async function createLedger(path: string, batch: BatchEvent, bootOf: Read
  * Creates a new ledger for a batch with `--batch-id`; the ledger of the earlier run is kept until this run has recorded its
  * baseline.
  */
-export async function replaceLedger(path: string, batch: BatchEvent, bootOf: ReadBootId): Promise<Ledger> {
+export async function replaceLedger(path: string, batch: BatchDescriptionEvent, bootOf: ReadBootId): Promise<Ledger> {
   const lock = acquireLedgerLock(path);
   const previous = previousPath(path);
   try {
@@ -145,7 +150,10 @@ export async function openLedger(named: string, bootOf: ReadBootId): Promise<Led
 }
 
 /** The announced groups that may have been sent, because a reboot can lose their `sending` lines. */
-export function possiblySentRequestGroups(state: BatchState, boot: string | undefined): readonly SendingEvent[] {
+export function possiblySentRequestGroups(
+  state: BatchState,
+  boot: string | undefined,
+): readonly RequestGroupSendingEvent[] {
   return state.announced().flatMap((one) => (one.boot === boot ? [] : [one.sending]));
 }
 
@@ -165,7 +173,7 @@ function requireReadable(path: string): void {
   }
 }
 
-async function openedLedger(path: string, lock: HeldLock, state: BatchState, bootOf: ReadBootId): Promise<Ledger> {
+async function openedLedger(path: string, lock: HeldFileLock, state: BatchState, bootOf: ReadBootId): Promise<Ledger> {
   const boot = await bootOf(dirname(realpathSync(path)));
   const file = openLedgerFile(path);
   let closing: Promise<void> | undefined;
@@ -202,9 +210,9 @@ async function openedLedger(path: string, lock: HeldLock, state: BatchState, boo
 }
 
 /** The lock is a separate file in the folder of the ledger, because on some systems a locked file cannot be read. */
-function acquireLedgerLock(path: string): HeldLock {
+function acquireLedgerLock(path: string): HeldFileLock {
   const name = ledgerLockPath(path);
-  const lock = tryAcquireLock(name);
+  const lock = tryAcquireFileLock(name);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another process runs this batch', {
     detail: `the other process has locked ${name}`,

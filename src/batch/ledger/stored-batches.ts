@@ -1,17 +1,17 @@
 import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { printableInput } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
 import { usageError } from '../../errors.ts';
-import { type HeldLock, tryAcquireLock } from '../../platform/file-lock.ts';
+import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import { listFolder } from '../../platform/files.ts';
 import { isBatchFinished } from '../run-batch.ts';
-import type { BatchCounts, BatchState } from './batch-state.ts';
+import type { BatchState, BatchStatusCounts } from './batch-state.ts';
 import { ledgerLockPath, ledgerPath } from './ledger.ts';
 import { dropletDeletedMessage } from './ledger-event.ts';
 import { readLedgerIfValid } from './read-ledger.ts';
 
 /** A ledger in the state folder. For a damaged ledger only `id`, `state` and `path` are known. */
-export interface StoredBatch extends Partial<BatchCounts> {
+export interface StoredBatch extends Partial<BatchStatusCounts> {
   readonly id: string;
   /** `deleted` means that the droplets of the batch were deleted with `droplets batches delete`. */
   readonly state: 'running' | 'finished' | 'unfinished' | 'deleted' | 'damaged';
@@ -41,8 +41,8 @@ export function findLedger(stateFolder: string, text: string): string {
   if (first === undefined && statSync(text, { throwIfNoEntry: false })?.isFile() === true) return resolve(text);
   throw usageError(
     first === undefined
-      ? `no ledger has the batch id or path "${printableInput(text)}"`
-      : `${found.length} ledgers have the batch id "${printableInput(text)}"`,
+      ? `no ledger has the batch id or path "${shortenInputForError(text)}"`
+      : `${found.length} ledgers have the batch id "${shortenInputForError(text)}"`,
     first === undefined
       ? 'list the batches with `cloudctl droplets batches list`'
       : 'pass the path of one of these ledgers',
@@ -69,7 +69,7 @@ export function deleteOldLedgers(stateFolder: string, endedBefore: number): void
 
 function pruneLedger(path: string, endedBefore: number): void {
   if (!isPrunable(path)) return;
-  const lock = tryAcquireLock(ledgerLockPath(path));
+  const lock = tryAcquireFileLock(ledgerLockPath(path));
   if (lock === undefined) return;
   try {
     // Another process may have continued the batch before this process acquired the lock.
@@ -109,11 +109,11 @@ function isDeleted(state: BatchState): boolean {
 
 /** Whether a process is currently running the batch. */
 function isLocked(path: string): boolean {
-  let lock: HeldLock | undefined;
+  let lock: HeldFileLock | undefined;
   try {
     const lockPath = ledgerLockPath(path);
     if (!existsSync(lockPath)) return false;
-    lock = tryAcquireLock(lockPath);
+    lock = tryAcquireFileLock(lockPath);
     return lock === undefined;
   } catch {
     return false;

@@ -1,7 +1,7 @@
 import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import { batchTag } from '../sending/droplet-requests.ts';
-import { candidateCriteria, findCandidates } from './candidate-droplets.ts';
-import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
+import { buildCandidateDropletCriteria, findCandidateDroplets } from './candidate-droplets.ts';
+import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
 
 /**
  * A ledger can lack droplets that exist on the server: a copy of the ledger continued the batch, or the ledger was restored
@@ -14,7 +14,7 @@ export async function adoptMarkedDroplets({
   lookup: lookups,
   clock,
   ending,
-}: Pick<ResolveUncertainDeps, 'ledger' | 'lookup' | 'clock' | 'ending'>): Promise<readonly string[]> {
+}: Pick<ResolveUncertainRequestDeps, 'ledger' | 'lookup' | 'clock' | 'ending'>): Promise<readonly string[]> {
   const { state } = ledger;
   const names = state.batch.mark ? state.missing() : [];
   if (names.length === 0) return [];
@@ -23,10 +23,10 @@ export async function adoptMarkedDroplets({
     { names, has: (name) => wantedNames.has(name), tag: batchTag(state.batch.id) },
     ending,
   );
-  const criteria = candidateCriteria(state, undefined);
+  const criteria = buildCandidateDropletCriteria(state, undefined);
   const rows: CreatedDropletRow[] = [];
   for (const name of names) {
-    const [one, ...others] = findCandidates(name, droplets.get(name) ?? [], criteria);
+    const [one, ...others] = findCandidateDroplets(name, droplets.get(name) ?? [], criteria);
     if (one === undefined) continue;
     if (conclusive && others.length === 0) rows.push({ name, id: one.id });
     else {

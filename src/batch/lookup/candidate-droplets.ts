@@ -1,13 +1,13 @@
 import type { Droplet } from '../../api/droplets.ts';
-import { isRecord, type JsonRecord, stringField } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { isBatchTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { DropletAttributes } from '../sending/droplet-requests.ts';
-import { tagsOf } from './droplet-tags.ts';
+import { readDropletTags } from './droplet-tags.ts';
 
 /** The properties of a droplet that may have been created by a request with an unknown result. */
-export interface CandidateCriteria {
+export interface CandidateDropletCriteria {
   readonly attributes: DropletAttributes;
   /**
    * The tag of `--mark` or `--batch-id` for this batch. If the tag is set, droplets are recognized by the tag, and their
@@ -23,10 +23,10 @@ export interface CandidateCriteria {
 }
 
 /** @param sentAfter the server's time in milliseconds before the names may have been sent for the first time */
-export function candidateCriteria(
+export function buildCandidateDropletCriteria(
   { batch, baseline, ownsId }: BatchState,
   sentAfter: number | undefined,
-): CandidateCriteria {
+): CandidateDropletCriteria {
   const { attributes } = batch;
   const existing = baseline()?.existing ?? {};
   return {
@@ -49,10 +49,10 @@ export interface CandidateDroplet {
 const clockToleranceMs = 5_000;
 
 /** Finds the droplets with this name that the batch may have created. A field that the server does not return is not compared. */
-export function findCandidates(
+export function findCandidateDroplets(
   name: string,
   droplets: readonly Droplet[],
-  criteria: CandidateCriteria,
+  criteria: CandidateDropletCriteria,
 ): readonly CandidateDroplet[] {
   return droplets
     .filter(
@@ -69,7 +69,7 @@ export function findCandidates(
 export function findOlderDroplets(
   name: string,
   droplets: readonly Droplet[],
-  criteria: CandidateCriteria,
+  criteria: CandidateDropletCriteria,
 ): readonly number[] {
   return droplets
     .filter((droplet) => droplet.name === name && mayBeOurs(droplet, criteria) && isOlderThanRequest(droplet, criteria))
@@ -77,7 +77,7 @@ export function findOlderDroplets(
 }
 
 /** A droplet that appeared after the request, with the same name but other attributes than those that were sent. */
-export interface DifferentDroplet {
+export interface DropletWithOtherAttributes {
   readonly id: number;
   /** The difference in words, such as `region nyc3 instead of nyc`. */
   readonly difference: string;
@@ -88,40 +88,40 @@ export interface DifferentDroplet {
  * prefix, an alias of a size), so these droplets may result from the request: they are not adopted, and their name is not sent
  * again.
  */
-export function findDifferentDroplets(
+export function findDropletsWithOtherAttributes(
   name: string,
   droplets: readonly Droplet[],
-  criteria: CandidateCriteria,
-): readonly DifferentDroplet[] {
+  criteria: CandidateDropletCriteria,
+): readonly DropletWithOtherAttributes[] {
   if (criteria.mark !== undefined) return [];
   return droplets
     .filter((droplet) => droplet.name === name && isNew(droplet, criteria) && !isOlderThanRequest(droplet, criteria))
-    .filter(({ raw }) => !tagsOf(raw).some(isBatchTag))
+    .filter(({ raw }) => !readDropletTags(raw).some(isBatchTag))
     .flatMap(({ id, raw }) => {
-      const difference = describeDifference(raw, criteria.attributes);
+      const difference = describeDropletDifference(raw, criteria.attributes);
       return difference === '' ? [] : [{ id, difference }];
     });
 }
 
-function isNew({ id, name }: Droplet, criteria: CandidateCriteria): boolean {
+function isNew({ id, name }: Droplet, criteria: CandidateDropletCriteria): boolean {
   return !criteria.belongsToBatch(id) && !criteria.existing(name).includes(id);
 }
 
-function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateCriteria): boolean {
+function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateDropletCriteria): boolean {
   if (criteria.belongsToBatch(id)) return false;
-  if (criteria.mark !== undefined) return tagsOf(raw).includes(criteria.mark);
+  if (criteria.mark !== undefined) return readDropletTags(raw).includes(criteria.mark);
   if (criteria.existing(name).includes(id)) return false;
-  return describeDifference(raw, criteria.attributes) === '';
+  return describeDropletDifference(raw, criteria.attributes) === '';
 }
 
 /**
  * Describes how a droplet differs from the requested attributes, such as `region nyc3 instead of nyc`; empty when it does not
  * differ.
  */
-export function describeDifference(raw: JsonRecord, { region, size, image }: DropletAttributes): string {
+export function describeDropletDifference(raw: JsonRecord, { region, size, image }: DropletAttributes): string {
   const compared = [
     ['region', region, [slugOf(raw.region)]],
-    ['size', size, [stringField(raw, 'size_slug') ?? slugOf(raw.size)]],
+    ['size', size, [readStringField(raw, 'size_slug') ?? slugOf(raw.size)]],
     ['image', image, imageIdentifiers(raw, image)],
   ] as const;
   return compared
@@ -131,13 +131,13 @@ export function describeDifference(raw: JsonRecord, { region, size, image }: Dro
 }
 
 /** Times are not compared for a batch with the tag of `--mark`. */
-function isOlderThanRequest({ raw }: Droplet, { mark, sentAfter }: CandidateCriteria): boolean {
+function isOlderThanRequest({ raw }: Droplet, { mark, sentAfter }: CandidateDropletCriteria): boolean {
   return mark === undefined && sentAfter !== undefined && createdAt(raw) < sentAfter - clockToleranceMs;
 }
 
 /** An image slug in the request is compared with the slug of the droplet's image, a number with its id. */
 function imageIdentifiers(raw: JsonRecord, image: string | number): readonly unknown[] {
-  if (!isRecord(raw.image)) return [];
+  if (!isJsonRecord(raw.image)) return [];
   return [typeof image === 'number' ? raw.image.id : raw.image.slug];
 }
 
@@ -147,9 +147,9 @@ function isCompatible(sent: string | number | undefined, returned: readonly unkn
 }
 
 function createdAt(raw: JsonRecord): number {
-  return Date.parse(stringField(raw, 'created_at') ?? '');
+  return Date.parse(readStringField(raw, 'created_at') ?? '');
 }
 
 function slugOf(value: unknown): string | undefined {
-  return isRecord(value) ? stringField(value, 'slug') : undefined;
+  return isJsonRecord(value) ? readStringField(value, 'slug') : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Droplet } from '../../api/droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
-import { hasTag } from './droplet-tags.ts';
+import { hasDropletTag } from './droplet-tags.ts';
 import { dropletPageSize, fetchDropletPage } from './scan-droplets.ts';
 import {
   createSharedDropletScan,
@@ -119,7 +119,7 @@ export function createDropletLookup(lane: SendLane): DropletLookup {
 
 function onlyTagged(result: DropletLookupResult, tag: string): DropletLookupResult {
   const tagged = [...result.droplets].map(
-    ([name, droplets]) => [name, droplets.filter((one) => hasTag(one, tag))] as const,
+    ([name, droplets]) => [name, droplets.filter((one) => hasDropletTag(one, tag))] as const,
   );
   return { ...result, droplets: new Map(tagged) };
 }

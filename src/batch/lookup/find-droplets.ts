@@ -1,13 +1,13 @@
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from '../../api/droplets.ts';
 import { listTotal } from '../../api/list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from '../../api/rate-limit-retry.ts';
-import { printableInput } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { isRecord } from '../../json.ts';
+import { isJsonRecord } from '../../json.ts';
 
-export interface DropletReader {
-  readonly api: Api;
+export interface DropletReadOptions {
+  readonly api: ApiClient;
   /** Waits until the rate limit allows another request. */
   readonly pause: WaitMilliseconds;
   readonly onProgress?: (read: number, total: number | undefined) => void;
@@ -22,13 +22,13 @@ export interface DropletMatches {
 
 /** Reads the droplets that the filter selects and that match. Throws `incomplete_list` unless every droplet was read. */
 export async function readDroplets(
-  { api, pause, onProgress }: DropletReader,
+  { api, pause, onProgress }: DropletReadOptions,
   filter: DropletFilter,
   matches: (droplet: Droplet) => boolean,
 ): Promise<readonly Droplet[]> {
   const droplets: Droplet[] = [];
   // The first page also waits for the rate limit: no output was printed that a repeated run would print again.
-  const waiting: Api = {
+  const waiting: ApiClient = {
     ...api,
     success: (request) =>
       api.success({ ...request, rateLimitRetry: request.rateLimitRetry ?? createRateLimitRetry(pause) }),
@@ -41,7 +41,7 @@ export async function readDroplets(
 /** Finds the droplets that have the texts as id or name, with the fewest requests. */
 export async function findDroplets(
   texts: readonly string[],
-  reader: DropletReader,
+  reader: DropletReadOptions,
 ): Promise<ReadonlyMap<string, DropletMatches>> {
   const wanted = [...new Set(texts)];
   const lookups = wanted.reduce((sum, text) => sum + (isDropletId(text) ? 2 : 1), 0);
@@ -68,14 +68,14 @@ export function chooseDroplet(
   { withId, withName }: DropletMatches,
   method: 'GET' | 'DELETE',
 ): Droplet | undefined {
-  const typed = printableInput(text);
+  const typed = shortenInputForError(text);
   const others = withName.filter(({ id }) => id !== withId?.id);
   const [first] = others;
   if (withId !== undefined && first !== undefined)
     throw usageError(
       `"${typed}" is the id of one droplet and the name of another`,
       `select the first with \`cloudctl api ${method} /v2/droplets/${withId.id}\`, and the other by its id, ${first.id}`,
-      `droplet ${withId.id} has the name "${printableInput(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
+      `droplet ${withId.id} has the name "${shortenInputForError(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
     );
   if (others.length > 1)
     throw usageError(
@@ -92,13 +92,13 @@ export function isDropletId(text: string): boolean {
 }
 
 /** Requests one small page to get the total: the whole list is read only if that needs fewer requests than the single lookups. */
-async function countPages({ api, pause }: DropletReader): Promise<number> {
+async function countPages({ api, pause }: DropletReadOptions): Promise<number> {
   const page = await api.json({
     method: 'GET',
     path: '/v2/droplets?page=1&per_page=1',
     rateLimitRetry: createRateLimitRetry(pause),
   });
-  const total = isRecord(page) ? listTotal(page) : undefined;
+  const total = isJsonRecord(page) ? listTotal(page) : undefined;
   // Without a total in the response, the number of pages is not known.
   return total === undefined ? Number.POSITIVE_INFINITY : Math.ceil(total / pageSize);
 }
@@ -108,7 +108,7 @@ const concurrentLookups = 4;
 
 async function lookUpEach(
   texts: readonly string[],
-  reader: DropletReader,
+  reader: DropletReadOptions,
 ): Promise<ReadonlyMap<string, DropletMatches>> {
   const found = new Map<string, DropletMatches>();
   const queue = texts.values();
@@ -124,11 +124,11 @@ async function lookUpEach(
 }
 
 /** Reads the droplet with this id; undefined when it does not exist. */
-async function readDroplet(id: string, { api, pause }: DropletReader): Promise<Droplet | undefined> {
+async function readDroplet(id: string, { api, pause }: DropletReadOptions): Promise<Droplet | undefined> {
   const path = `/v2/droplets/${id}`;
   try {
     const json = await api.json({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
-    const droplet = isRecord(json) ? decodeDroplet(json.droplet) : undefined;
+    const droplet = isJsonRecord(json) ? decodeDroplet(json.droplet) : undefined;
     if (droplet !== undefined && String(droplet.id) === id) return droplet;
   } catch (error) {
     if (error instanceof CliError && error.code === 'not_found') return undefined;

@@ -2,17 +2,22 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
-import type { BatchTimings } from '../sending/batch-timings.ts';
-import type { RequestOutcome } from '../sending/request-outcome.ts';
-import { candidateCriteria, findCandidates, findDifferentDroplets, findOlderDroplets } from './candidate-droplets.ts';
+import type { BatchTimeLimits } from '../sending/batch-timings.ts';
+import type { CreationRequestOutcome } from '../sending/request-outcome.ts';
+import {
+  buildCandidateDropletCriteria,
+  findCandidateDroplets,
+  findDropletsWithOtherAttributes,
+  findOlderDroplets,
+} from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import { nextUncertainRequestStep, type RequestGroupLookup, type UncertainRequestStep } from './uncertain-step.ts';
 
-export interface ResolveUncertainDeps {
+export interface ResolveUncertainRequestDeps {
   readonly lookup: DropletLookup;
   readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
-  readonly timings: BatchTimings;
+  readonly timings: BatchTimeLimits;
   /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
   /** Once this signal is aborted, the run no longer waits for responses. */
@@ -20,30 +25,30 @@ export interface ResolveUncertainDeps {
 }
 
 /** The names of a creation request whose response is late, incomplete or lost. */
-export interface UncertainNames {
+export interface UncertainRequestNames {
   readonly group: number;
   readonly names: readonly string[];
   readonly uncertainSince: number;
   readonly closedAt: number | undefined;
   /** The late response, as long as the connection is open. */
-  readonly response: Promise<RequestOutcome> | undefined;
+  readonly response: Promise<CreationRequestOutcome> | undefined;
   readonly error: string;
   readonly sends: number;
 }
 
-export type UncertainResolution =
+export type UncertainRequestResolution =
   /** The result of the names is recorded, or the run has ended. */
   | { readonly kind: 'over' }
   /** The late response to the creation request arrived. */
-  | { readonly kind: 'answered'; readonly outcome: RequestOutcome; readonly names: readonly string[] }
+  | { readonly kind: 'answered'; readonly outcome: CreationRequestOutcome; readonly names: readonly string[] }
   /** Lookups proved that no droplet with the names exists. */
   | { readonly kind: 'absent' };
 
-/** Looks the names up until `nextUncertainStep` determines their result, the late response arrives, or the run ends. */
-export async function resolveUncertain(
-  uncertain: UncertainNames,
-  deps: ResolveUncertainDeps,
-): Promise<UncertainResolution> {
+/** Looks the names up until `nextUncertainRequestStep` determines their result, the late response arrives, or the run ends. */
+export async function resolveUncertainRequest(
+  uncertain: UncertainRequestNames,
+  deps: ResolveUncertainRequestDeps,
+): Promise<UncertainRequestResolution> {
   const { clock, ledger, ending, ended, timings } = deps;
   const lookups: RequestGroupLookup[] = [];
   let current = uncertain;
@@ -81,8 +86,8 @@ export async function resolveUncertain(
 /** Records that the server carried out at least a part of the request, so that no run may send it again. */
 export function forbidResend(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
-  { error, isDone }: Extract<RequestOutcome, { kind: 'uncertain' }>,
-  { ledger, clock }: Pick<ResolveUncertainDeps, 'ledger' | 'clock'>,
+  { error, isDone }: Extract<CreationRequestOutcome, { kind: 'uncertain' }>,
+  { ledger, clock }: Pick<ResolveUncertainRequestDeps, 'ledger' | 'clock'>,
 ): void {
   if (isDone === true)
     ledger.record({ event: 'unknown', at: ledgerTimestamp(clock), group: id, names, error, resend: false });
@@ -113,8 +118,8 @@ async function responseWithin<T>(
 
 function recordStep(
   step: Extract<UncertainRequestStep, { kind: 'adopt' | 'unknown' }>,
-  { group, names, error }: UncertainNames,
-  { ledger, clock }: ResolveUncertainDeps,
+  { group, names, error }: UncertainRequestNames,
+  { ledger, clock }: ResolveUncertainRequestDeps,
 ): void {
   const rows = [...step.ids].map(([name, id]): CreatedDropletRow => ({ name, id }));
   const at = ledgerTimestamp(clock);
@@ -126,16 +131,19 @@ function recordStep(
   ledger.record({ event: 'unknown', at, group, names: left, error: reason, resend: step.resend });
 }
 
-async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps): Promise<RequestGroupLookup> {
+async function lookUpGroup(
+  uncertain: UncertainRequestNames,
+  deps: ResolveUncertainRequestDeps,
+): Promise<RequestGroupLookup> {
   const { names } = uncertain;
   const at = deps.clock.now();
-  const criteria = candidateCriteria(deps.ledger.state, uncertainGroupOf(uncertain.group, deps)?.sentAfter);
+  const criteria = buildCandidateDropletCriteria(deps.ledger.state, uncertainGroupOf(uncertain.group, deps)?.sentAfter);
   try {
     const { conclusive, droplets } = await deps.lookup.find(
       { names, has: (name) => names.includes(name) },
       deps.ending,
     );
-    const found = names.map((name) => [name, findCandidates(name, droplets.get(name) ?? [], criteria)] as const);
+    const found = names.map((name) => [name, findCandidateDroplets(name, droplets.get(name) ?? [], criteria)] as const);
     const byName = <T>(find: (name: string) => readonly T[]): ReadonlyMap<string, readonly T[]> =>
       new Map(names.map((name) => [name, find(name)] as const).filter(([, some]) => some.length > 0));
     return {
@@ -143,7 +151,7 @@ async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps
       conclusive,
       found: new Map(found),
       olderDroplets: byName((name) => findOlderDroplets(name, droplets.get(name) ?? [], criteria)),
-      differentDroplets: byName((name) => findDifferentDroplets(name, droplets.get(name) ?? [], criteria)),
+      differentDroplets: byName((name) => findDropletsWithOtherAttributes(name, droplets.get(name) ?? [], criteria)),
     };
   } catch (error) {
     // Lookups that fail with a server error are retried. An ended session or an exhausted rate limit stops the batch.
@@ -153,6 +161,6 @@ async function lookUpGroup(uncertain: UncertainNames, deps: ResolveUncertainDeps
   }
 }
 
-function uncertainGroupOf(group: number, { ledger }: ResolveUncertainDeps) {
+function uncertainGroupOf(group: number, { ledger }: ResolveUncertainRequestDeps) {
   return ledger.state.uncertainGroups().find((uncertainGroup) => uncertainGroup.group === group);
 }

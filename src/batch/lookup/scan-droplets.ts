@@ -1,8 +1,8 @@
 import { type ApiResponse, toApiError } from '../../api/api-response.ts';
-import { type Droplet, decodeDroplet, isExactId } from '../../api/droplets.ts';
+import { type Droplet, decodeDroplet, isExactDropletId } from '../../api/droplets.ts';
 import { listTotal, nextPagePath } from '../../api/list-page.ts';
 import { CliError } from '../../errors.ts';
-import { isRecord, parseJson } from '../../json.ts';
+import { isJsonRecord, parseJson } from '../../json.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
 export interface DropletPage {
@@ -66,7 +66,7 @@ async function requestPage(lane: SendLane, path: string, signal: AbortSignal): P
 
 function decodePage(response: ApiResponse, lane: SendLane, path: string): DropletPage | undefined {
   const json = parseJson(response.text());
-  const body = json.ok && isRecord(json.value) ? json.value : undefined;
+  const body = json.ok && isJsonRecord(json.value) ? json.value : undefined;
   const items = body?.droplets;
   const droplets = Array.isArray(items) ? items.map(decodeExactDroplet) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
@@ -76,5 +76,5 @@ function decodePage(response: ApiResponse, lane: SendLane, path: string): Drople
 
 function decodeExactDroplet(json: unknown): Droplet | undefined {
   const droplet = decodeDroplet(json);
-  return droplet === undefined || !isExactId(droplet.id) ? undefined : droplet;
+  return droplet === undefined || !isExactDropletId(droplet.id) ? undefined : droplet;
 }

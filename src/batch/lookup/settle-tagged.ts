@@ -6,18 +6,18 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
-import type { ResolveUncertainDeps } from './resolve-uncertain.ts';
+import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
 import {
   addTaggedDroplet,
   differentBatchError,
   emptyTaggedDroplets,
   findTaggedDroplets,
+  type TaggedDropletLookupResult,
   type TaggedDroplets,
-  type TaggedLookup,
 } from './tagged-droplets.ts';
-import { baselineEvent, findConclusiveLookup } from './take-baseline.ts';
+import { buildBatchBaselineEvent, repeatLookupUntilConclusive } from './take-baseline.ts';
 
-export interface TaggedBatchDeps extends Omit<ResolveUncertainDeps, 'ledger'> {
+export interface TaggedBatchReconcilerDeps extends Omit<ResolveUncertainRequestDeps, 'ledger'> {
   readonly ledger: Ledger;
   readonly lane: SendLane;
   readonly lookup: DropletLookup;
@@ -28,7 +28,7 @@ export interface TaggedBatchDeps extends Omit<ResolveUncertainDeps, 'ledger'> {
 }
 
 /** The checks for a batch with `--batch-id` before any droplet is requested. */
-export interface TaggedBatch {
+export interface TaggedBatchReconciler {
   /** Records the baseline, and adopts the existing droplets of the batch. */
   begin(): Promise<void>;
   /**
@@ -43,7 +43,7 @@ export interface TaggedBatch {
 /** A droplet that was created within the last ten minutes, by the server's clock, shows that another run may just have ended. */
 const recentMs = 600_000;
 
-export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
+export function createTaggedBatchReconciler(deps: TaggedBatchReconcilerDeps): TaggedBatchReconciler {
   const { ledger, lane, lookup, clock, timings, ending } = deps;
   const { state } = ledger;
   const startedAt = clock.now();
@@ -52,7 +52,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
   let hasRecent = false;
 
   const findByName = async (names: readonly string[], tagged: TaggedDroplets) => {
-    const droplets = await findConclusiveLookup(() => lookup.find({ names, has: state.hasName }, ending));
+    const droplets = await repeatLookupUntilConclusive(() => lookup.find({ names, has: state.hasName }, ending));
     const untagged = new Map<string, readonly Droplet[]>();
     for (const [name, found] of droplets.droplets) {
       const left = found.filter((droplet) => !addTaggedDroplet(state, tagged, droplet));
@@ -61,7 +61,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
     return untagged;
   };
   const find = async (): Promise<TaggedDroplets> => {
-    const { droplets } = await findConclusiveLookup(() => findTaggedDroplets(lane, state, ending));
+    const { droplets } = await repeatLookupUntilConclusive(() => findTaggedDroplets(lane, state, ending));
     if (!isTagFilterTrusted) await findByName(state.missing(), droplets);
     return droplets;
   };
@@ -82,7 +82,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
         const untagged = await findByName(state.missing(), before);
         isTagFilterTrusted = before.own.size === 0;
         await adopt(before);
-        await ledger.commit(baselineEvent(untagged, { ...deps, batch: state.batch }));
+        await ledger.commit(buildBatchBaselineEvent(untagged, { ...deps, batch: state.batch }));
       } catch (error) {
         // After a usage error the new ledger is discarded, because no request was sent.
         if (isNew && error instanceof CliError && error.code === 'usage') await ledger.discard();
@@ -105,7 +105,7 @@ export function createTaggedBatch(deps: TaggedBatchDeps): TaggedBatch {
   };
 }
 
-export interface DuplicatesReport {
+export interface DuplicateDropletsReport {
   readonly names: readonly string[];
   /** Whether the server lists droplets of the batch by their tag. */
   readonly hasTagged: boolean;
@@ -115,9 +115,9 @@ export interface DuplicatesReport {
  * After all requests were sent, searches for droplets of the batch that have the same name. The result of a name with several
  * droplets becomes `unknown`, its row lists their ids, and the name is never sent again.
  */
-export async function reportDuplicates(
-  deps: Pick<TaggedBatchDeps, 'ledger' | 'lane' | 'clock' | 'timings' | 'ending'>,
-): Promise<DuplicatesReport> {
+export async function reportDuplicateDroplets(
+  deps: Pick<TaggedBatchReconcilerDeps, 'ledger' | 'lane' | 'clock' | 'timings' | 'ending'>,
+): Promise<DuplicateDropletsReport> {
   const { state } = deps.ledger;
   const { droplets } = await findTaggedAtEnd(deps);
   const several = [...droplets.own]
@@ -136,10 +136,10 @@ async function findTaggedAtEnd({
   clock,
   timings,
   ending,
-}: Parameters<typeof reportDuplicates>[0]): Promise<TaggedLookup> {
+}: Parameters<typeof reportDuplicateDroplets>[0]): Promise<TaggedDropletLookupResult> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await findConclusiveLookup(() => findTaggedDroplets(lane, ledger.state, ending));
+      return await repeatLookupUntilConclusive(() => findTaggedDroplets(lane, ledger.state, ending));
     } catch (error) {
       const isFinal = !(error instanceof CliError) || error.exitCode === 4 || attempt === maxAttempts;
       if (isFinal || ending.aborted) throw error;
@@ -157,7 +157,7 @@ function withRowId(state: BatchState, at: number, ids: readonly number[]): reado
 /** Records the droplets of the batch that a lookup found; returns the names whose rows have changed. */
 function recordTagged(
   { own }: Pick<TaggedDroplets, 'own'>,
-  { ledger, clock }: Pick<TaggedBatchDeps, 'ledger' | 'clock'>,
+  { ledger, clock }: Pick<TaggedBatchReconcilerDeps, 'ledger' | 'clock'>,
 ): readonly string[] {
   const { state } = ledger;
   const at = ledgerTimestamp(clock);

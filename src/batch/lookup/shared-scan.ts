@@ -1,6 +1,6 @@
 import type { Droplet } from '../../api/droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
-import { hasTag } from './droplet-tags.ts';
+import { hasDropletTag } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 
 /** The droplets with the requested names, as one lookup found them. */
@@ -52,7 +52,7 @@ export function createSharedDropletScan(lane: SendLane, tag: string | undefined)
     for await (const page of scanDropletPages(lane, path, signal)) {
       totals.push(page.total);
       for (const droplet of page.droplets) {
-        if (tag !== undefined && !hasTag(droplet, tag)) return 'unfiltered';
+        if (tag !== undefined && !hasDropletTag(droplet, tag)) return 'unfiltered';
         if (ids.has(droplet.id)) continue;
         ids.add(droplet.id);
         if (isWanted(droplet.name)) droplets.set(droplet.name, [...(droplets.get(droplet.name) ?? []), droplet]);

@@ -1,16 +1,16 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { stringField } from '../../json.ts';
+import { readStringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { batchLookupTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { SendLane } from '../sending/send-lane.ts';
-import { describeDifference } from './candidate-droplets.ts';
-import { tagsOf } from './droplet-tags.ts';
+import { describeDropletDifference } from './candidate-droplets.ts';
+import { readDropletTags } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 
 /** A droplet with the tag of the same `--batch-id` that has a name outside the batch or other attributes. */
-export interface ForeignDroplet {
+export interface ForeignTaggedDroplet {
   readonly id: number;
   readonly name: string;
   readonly difference: string;
@@ -20,12 +20,12 @@ export interface ForeignDroplet {
 export interface TaggedDroplets {
   /** Ids of the droplets of this batch, by the index of their name; usually one id for each name. */
   readonly own: Map<number, readonly number[]>;
-  readonly foreign: ForeignDroplet[];
+  readonly foreign: ForeignTaggedDroplet[];
   /** The creation time of the newest droplet of the batch, by the server's clock, in milliseconds. */
   newest: number;
 }
 
-export interface TaggedLookup {
+export interface TaggedDropletLookupResult {
   readonly conclusive: boolean;
   readonly hasTotal: boolean;
   readonly droplets: TaggedDroplets;
@@ -42,7 +42,7 @@ export async function findTaggedDroplets(
   lane: SendLane,
   state: TaggedState,
   signal: AbortSignal,
-): Promise<TaggedLookup> {
+): Promise<TaggedDropletLookupResult> {
   try {
     return await scanTagged(lane, state, `?tag_name=${encodeURIComponent(batchLookupTag(state.batch))}`, signal);
   } catch (error) {
@@ -58,7 +58,7 @@ async function scanTagged(
   state: TaggedState,
   filter: string,
   signal: AbortSignal,
-): Promise<TaggedLookup> {
+): Promise<TaggedDropletLookupResult> {
   const ids = new Set<number>();
   const droplets = emptyTaggedDroplets();
   const totals: (number | undefined)[] = [];
@@ -81,7 +81,7 @@ export function emptyTaggedDroplets(): TaggedDroplets {
 /** Adds a droplet if it has a tag of the batch; returns whether the droplet was added. */
 export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
-  const tags = tagsOf(raw);
+  const tags = readDropletTags(raw);
   if (!tags.includes(batchLookupTag(state.batch))) return false;
   const at = state.positionOf(name);
   if (at === -1 || !tags.includes(uniqueBatchTag(state.batch) ?? '')) {
@@ -90,7 +90,7 @@ export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, dro
   }
   const found = tagged.own.get(at) ?? [];
   if (!found.includes(id)) tagged.own.set(at, [...found, id]);
-  const createdAt = Date.parse(stringField(raw, 'created_at') ?? '');
+  const createdAt = Date.parse(readStringField(raw, 'created_at') ?? '');
   if (createdAt > tagged.newest) tagged.newest = createdAt;
   return true;
 }
@@ -98,15 +98,15 @@ export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, dro
 /** Describes how the droplet differs from the batch, as far as its data shows it. */
 function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet): string {
   if (!hasName(name)) return 'the name is not in this batch';
-  const difference = describeDifference(raw, batch.attributes);
+  const difference = describeDropletDifference(raw, batch.attributes);
   if (difference !== '') return difference;
-  const tag = tagsOf(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
+  const tag = readDropletTags(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
   const found = tag === undefined ? 'no such tag' : sanitizeLine(tag);
   return `created with other names or attributes (${found} instead of ${uniqueBatchTag(batch)})`;
 }
 
 /** The error for a `--batch-id` whose tag is on droplets of another batch. */
-export function differentBatchError({ batch }: TaggedState, foreign: readonly ForeignDroplet[]): CliError {
+export function differentBatchError({ batch }: TaggedState, foreign: readonly ForeignTaggedDroplet[]): CliError {
   const listed = foreign.slice(0, 10).map(({ id, name, difference }) => `${sanitizeLine(name)} (${id}): ${difference}`);
   const more = foreign.length > listed.length ? [`and ${foreign.length - listed.length} more`] : [];
   return usageError(

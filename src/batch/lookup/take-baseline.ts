@@ -2,13 +2,13 @@ import type { Droplet } from '../../api/droplets.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type BaselineEvent, type BatchEvent, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import { type BatchBaselineEvent, type BatchDescriptionEvent, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { SendLane } from '../sending/send-lane.ts';
-import { describeDifference } from './candidate-droplets.ts';
+import { describeDropletDifference } from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
 import type { DropletLookupResult } from './shared-scan.ts';
 
-export interface BaselineDeps {
+export interface BatchBaselineDeps {
   readonly ledger: Pick<Ledger, 'commit' | 'state'>;
   readonly lane: SendLane;
   readonly lookup: DropletLookup;
@@ -22,20 +22,28 @@ const maxAttempts = 3;
  * Records the droplets that have one of the names before any droplet is requested. The baseline is synced to the disk when the
  * promise resolves; a resumed batch keeps its baseline.
  */
-export async function takeBaseline({ ledger, lane, lookup, clock, ending }: BaselineDeps): Promise<BaselineEvent> {
+export async function recordBatchBaseline({
+  ledger,
+  lane,
+  lookup,
+  clock,
+  ending,
+}: BatchBaselineDeps): Promise<BatchBaselineEvent> {
   const { batch, baseline, hasName } = ledger.state;
   const known = baseline();
   if (known !== undefined) return known;
-  const { droplets } = await findConclusiveLookup(() => lookup.find({ names: batch.names, has: hasName }, ending));
-  const event = baselineEvent(droplets, { clock, lane, batch });
+  const { droplets } = await repeatLookupUntilConclusive(() =>
+    lookup.find({ names: batch.names, has: hasName }, ending),
+  );
+  const event = buildBatchBaselineEvent(droplets, { clock, lane, batch });
   await ledger.commit(event);
   return event;
 }
 
-export function baselineEvent(
+export function buildBatchBaselineEvent(
   droplets: ReadonlyMap<string, readonly Droplet[]>,
-  { clock, lane, batch }: Pick<BaselineDeps, 'clock' | 'lane'> & { readonly batch: BatchEvent },
-): BaselineEvent {
+  { clock, lane, batch }: Pick<BatchBaselineDeps, 'clock' | 'lane'> & { readonly batch: BatchDescriptionEvent },
+): BatchBaselineEvent {
   const existing = [...droplets].filter(([, found]) => found.length > 0);
   return {
     event: 'baseline',
@@ -46,13 +54,18 @@ export function baselineEvent(
   };
 }
 
-function differencesOf(existing: readonly (readonly [string, readonly Droplet[]])[], { attributes }: BatchEvent) {
-  const texts = existing.map(([name, [first]]) => [name, describeDifference(first?.raw ?? {}, attributes)] as const);
+function differencesOf(
+  existing: readonly (readonly [string, readonly Droplet[]])[],
+  { attributes }: BatchDescriptionEvent,
+) {
+  const texts = existing.map(
+    ([name, [first]]) => [name, describeDropletDifference(first?.raw ?? {}, attributes)] as const,
+  );
   return Object.fromEntries(texts.filter(([, difference]) => difference !== ''));
 }
 
 /** Repeats a lookup until it is conclusive, and returns its result. Throws `incomplete_list` when no lookup is conclusive. */
-export async function findConclusiveLookup<T extends Pick<DropletLookupResult, 'conclusive' | 'hasTotal'>>(
+export async function repeatLookupUntilConclusive<T extends Pick<DropletLookupResult, 'conclusive' | 'hasTotal'>>(
   find: () => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {

@@ -1,5 +1,5 @@
-import type { BatchTimings } from '../sending/batch-timings.ts';
-import type { CandidateDroplet, DifferentDroplet } from './candidate-droplets.ts';
+import type { BatchTimeLimits } from '../sending/batch-timings.ts';
+import type { CandidateDroplet, DropletWithOtherAttributes } from './candidate-droplets.ts';
 
 /** The result of one lookup of all names in a group. */
 export interface RequestGroupLookup {
@@ -11,7 +11,7 @@ export interface RequestGroupLookup {
   /** By name, ids of droplets that did not exist before the batch was started but are older than the request. */
   readonly olderDroplets?: ReadonlyMap<string, readonly number[]>;
   /** By name, droplets that appeared after the request with other attributes. */
-  readonly differentDroplets?: ReadonlyMap<string, readonly DifferentDroplet[]>;
+  readonly differentDroplets?: ReadonlyMap<string, readonly DropletWithOtherAttributes[]>;
 }
 
 /** A creation request without a complete response, and the lookups that were made afterwards. */
@@ -54,7 +54,7 @@ const maxInconclusive = 3;
 export function nextUncertainRequestStep(
   uncertain: UncertainRequest,
   now: number,
-  timings: BatchTimings,
+  timings: BatchTimeLimits,
 ): UncertainRequestStep {
   const { lookups, closedAt } = uncertain;
   const last = lookups.at(-1);
@@ -89,7 +89,7 @@ export function nextUncertainRequestStep(
 function stepWhileOpen(
   uncertain: UncertainRequest,
   now: number,
-  timings: BatchTimings,
+  timings: BatchTimeLimits,
   next: UncertainRequestStep,
 ): UncertainRequestStep {
   const last = uncertain.lookups.at(-1);
@@ -112,7 +112,7 @@ function stepWhenSomeFound(
   uncertain: UncertainRequest,
   ids: ReadonlyMap<string, number>,
   now: number,
-  timings: BatchTimings,
+  timings: BatchTimeLimits,
 ): UncertainRequestStep {
   const first = uncertain.lookups.find((lookup) => lookupFoundAny(lookup)) ?? uncertain.lookups.at(-1);
   const end = (first?.at ?? now) + timings.partialLimit;
@@ -126,7 +126,7 @@ function stepWhenNoneFound(
   uncertain: UncertainRequest,
   closedAt: number,
   now: number,
-  timings: BatchTimings,
+  timings: BatchTimeLimits,
 ): UncertainRequestStep {
   if (foundAny(uncertain)) return stepWhenSomeFound(uncertain, new Map(), now, timings);
   const from = closedAt + timings.settleDelay;
@@ -158,7 +158,7 @@ type LookupSummary =
 function summarizeLookup(
   { names, marked }: UncertainRequest,
   lookup: RequestGroupLookup,
-  timings: BatchTimings,
+  timings: BatchTimeLimits,
 ): LookupSummary {
   const of = (name: string): readonly CandidateDroplet[] => lookup.found.get(name) ?? [];
   const ambiguous = names.filter((name) => of(name).length > 1);
@@ -192,7 +192,7 @@ function formatIds(ids: ReadonlyMap<string, readonly number[]>): string {
   return [...ids].map(([name, some]) => `${name}: ${some.join(', ')}`).join('; ');
 }
 
-function formatDifferences(droplets: ReadonlyMap<string, readonly DifferentDroplet[]>): string {
+function formatDifferences(droplets: ReadonlyMap<string, readonly DropletWithOtherAttributes[]>): string {
   return [...droplets]
     .flatMap(([name, some]) => some.map(({ id, difference }) => `${name}: ${id}, ${difference}`))
     .join('; ');

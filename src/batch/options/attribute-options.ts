@@ -1,11 +1,11 @@
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { printableInput } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { usageError } from '../../errors.ts';
-import { userDataOption } from './user-data.ts';
+import { dropletUserDataOption } from './user-data.ts';
 
 /** Options for droplet attributes that can also be given with `--set`. */
-export const attributeOptions: readonly OptionSpec[] = [
+export const dropletAttributeOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'tag-names',
     valueName: 'a,b',
@@ -18,7 +18,7 @@ export const attributeOptions: readonly OptionSpec[] = [
     multiple: 'list',
     description: 'SSH keys of every droplet: ids or fingerprints',
   },
-  userDataOption,
+  dropletUserDataOption,
   { name: 'vpc-uuid', valueName: 'UUID', description: 'VPC network of every droplet' },
   { name: 'enable-backups', description: 'Enable backups' },
   { name: 'ipv6', description: 'Enable IPv6' },
@@ -26,7 +26,7 @@ export const attributeOptions: readonly OptionSpec[] = [
 ];
 
 /** A droplet attribute with the name of the option that set it. */
-export interface GivenAttribute {
+export interface GivenDropletAttribute {
   readonly key: string;
   readonly value: unknown;
   readonly option: string;
@@ -39,16 +39,16 @@ const flags = [
 ] as const;
 
 /**
- * Reads the attributes of `--set` and of the options in `attributeOptions`. Tags of both sources are merged; any other
+ * Reads the attributes of `--set` and of the options in `dropletAttributeOptionSpecs`. Tags of both sources are merged; any other
  * attribute that both set is an error. @param set the attributes of `--set`
  */
-export function readGivenAttributes(
+export function readGivenDropletAttributes(
   args: ParsedArgs,
   set: readonly (readonly [string, unknown])[],
-): readonly GivenAttribute[] {
+): readonly GivenDropletAttribute[] {
   const settings = new Map(set);
-  const given: GivenAttribute[] = [...settings].map(([key, value]) => ({ key, value, option: '--set' }));
-  if (args.has(userDataOption.name)) requireUnset('user_data', userDataOption.name, settings);
+  const given: GivenDropletAttribute[] = [...settings].map(([key, value]) => ({ key, value, option: '--set' }));
+  if (args.has(dropletUserDataOption.name)) requireUnset('user_data', dropletUserDataOption.name, settings);
   for (const { key, value, option } of readOptions(args)) {
     if (key !== 'tags') requireUnset(key, option, settings);
     const name = `--${option}`;
@@ -64,10 +64,10 @@ export function readGivenAttributes(
   return given;
 }
 
-function readOptions(args: ParsedArgs): readonly GivenAttribute[] {
+function readOptions(args: ParsedArgs): readonly GivenDropletAttribute[] {
   const vpc = requireNonEmptyValue(args, 'vpc-uuid', '5a4981aa-9653-4bd1-bef5-d6bff52042e4');
   if (vpc !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(vpc))
-    throw usageError(`--vpc-uuid is not a UUID: ${printableInput(vpc)}`, 'use the UUID of the VPC network');
+    throw usageError(`--vpc-uuid is not a UUID: ${shortenInputForError(vpc)}`, 'use the UUID of the VPC network');
   return [
     ...(args.has('tag-names')
       ? [{ key: 'tags', value: withoutRepetitions(args.values('tag-names').map(requireTag)), option: 'tag-names' }]
@@ -87,7 +87,7 @@ function requireUnset(key: string, option: string, settings: ReadonlyMap<string,
 function requireTag(tag: string): string {
   if (/^[A-Za-z0-9:_-]{1,255}$/.test(tag)) return tag;
   throw usageError(
-    `--tag-names has a tag that is not valid: ${printableInput(tag)}`,
+    `--tag-names has a tag that is not valid: ${shortenInputForError(tag)}`,
     'write tags as in `--tag-names web,env:prod`',
     'a tag is 1 to 255 letters, digits, ":", "-" and "_"',
   );
@@ -98,7 +98,7 @@ function parseSshKey(key: string): string | number {
   if (/^\d+$/.test(key) && Number.isSafeInteger(Number(key))) return Number(key);
   if (/^[A-Za-z0-9:+/=_-]{1,255}$/.test(key) && !/^\d+$/.test(key)) return key;
   throw usageError(
-    `--ssh-keys has a value that is neither an id nor a fingerprint: ${printableInput(key)}`,
+    `--ssh-keys has a value that is neither an id nor a fingerprint: ${shortenInputForError(key)}`,
     'write ids and fingerprints as in `--ssh-keys 512189,3b:16:bf:e4:8b:00:8b:b8:59:8c:a9:d3:f0:19:45:fa`',
   );
 }

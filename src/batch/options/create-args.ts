@@ -8,14 +8,14 @@ import { type CliError, usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { parseExactJson, parseJson } from '../../json.ts';
 import { countAddedTags } from '../ledger/batch-id.ts';
-import { type BatchEvent, type ExistingNamePolicy, existingNameChoices } from '../ledger/ledger-event.ts';
+import { type BatchDescriptionEvent, type ExistingNamePolicy, existingNameChoices } from '../ledger/ledger-event.ts';
 import type { DropletAttributes } from '../sending/droplet-requests.ts';
-import { readGivenAttributes } from './attribute-options.ts';
+import { readGivenDropletAttributes } from './attribute-options.ts';
 import { expandDropletNames } from './expand-names.ts';
-import type { UserDataDigest } from './user-data.ts';
+import type { DropletUserDataDigest } from './user-data.ts';
 
 /** Reads the names from the arguments, --names and --names-from together. */
-export async function readBatchNames(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<readonly string[]> {
+export async function readBatchDropletNames(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<readonly string[]> {
   const file = requireNonEmptyValue(args, 'names-from', 'names.txt');
   return expandDropletNames([...args.positionals, ...args.values('names'), ...(await readNamesFrom(io, file))]);
 }
@@ -24,14 +24,14 @@ export async function readBatchNames(io: Pick<CommandIo, 'host'>, args: ParsedAr
  * The error for an empty list of names. The error names the source of the list, because in a pipe the program that writes the
  * names may have failed.
  */
-export function noNamesError(args: ParsedArgs): CliError {
+export function noDropletNamesError(args: ParsedArgs): CliError {
   const file = args.value('names-from');
   if (file === undefined)
     return usageError('names are missing', 'give names as arguments, with --names or with --names-from');
   return usageError(`no names in ${file === '-' ? 'standard input' : file}`, 'write one name per line');
 }
 
-export function readDropletAttributes(args: ParsedArgs, userData?: UserDataDigest): DropletAttributes {
+export function readDropletAttributes(args: ParsedArgs, userData?: DropletUserDataDigest): DropletAttributes {
   const { size, image, region, given } = readTypedAttributes(args);
   if (size === undefined || image === undefined) {
     const missing = [size === undefined ? '--size' : '', image === undefined ? '--image' : ''].filter(Boolean);
@@ -53,9 +53,9 @@ export function readExistingNamePolicy(args: ParsedArgs): ExistingNamePolicy {
 export async function requireOptionsOfLedger(
   io: Pick<CommandIo, 'host'>,
   args: ParsedArgs,
-  batch: BatchEvent,
+  batch: BatchDescriptionEvent,
 ): Promise<void> {
-  const names = await readBatchNames(io, args);
+  const names = await readBatchDropletNames(io, args);
   const { size, image, region, given } = readTypedAttributes(args);
   const recorded = batch.attributes;
   const contradictions: readonly (readonly [option: string, isContradicted: boolean])[] = [
@@ -78,7 +78,7 @@ export async function requireOptionsOfLedger(
 }
 
 /** The additional attributes without the tags that --mark or --batch-id added. */
-function recordedExtra(batch: BatchEvent): Readonly<Record<string, unknown>> {
+function recordedExtra(batch: BatchDescriptionEvent): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
   return batch.mark && Array.isArray(extra.tags)
     ? { ...extra, tags: extra.tags.slice(0, -countAddedTags(batch)) }
@@ -113,7 +113,7 @@ function readTypedAttributes(args: ParsedArgs) {
     size: requireNonEmptyValue(args, 'size', 's-1vcpu-1gb'),
     image: image !== undefined && /^\d+$/.test(image) ? parseImageId(image) : image,
     region: requireNonEmptyValue(args, 'region', 'nyc3'),
-    given: readGivenAttributes(args, args.values('set').map(parseSetOption)),
+    given: readGivenDropletAttributes(args, args.values('set').map(parseSetOption)),
   };
 }
 

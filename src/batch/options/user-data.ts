@@ -5,20 +5,20 @@ import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { usageError } from '../../errors.ts';
-import { isRecord, numberField, stringField } from '../../json.ts';
+import { isJsonRecord, readNumberField, readStringField } from '../../json.ts';
 import { Secret } from '../../secret.ts';
 
 /**
  * The hash and size of user data, which ledgers and previews contain instead of the data, because user data can contain
  * passwords and keys.
  */
-export interface UserDataDigest {
+export interface DropletUserDataDigest {
   readonly sha256: string;
   readonly bytes: number;
 }
 
 /** The user data that `--user-data-file` names. */
-export interface UserData extends UserDataDigest {
+export interface DropletUserData extends DropletUserDataDigest {
   readonly text: Secret;
   /** The absolute path of the file; `-` for standard input. */
   readonly file: string;
@@ -26,7 +26,7 @@ export interface UserData extends UserDataDigest {
   readonly secrets: readonly Secret[];
 }
 
-export const userDataOption = {
+export const dropletUserDataOption = {
   name: 'user-data-file',
   valueName: 'FILE',
   description: 'File with the user data of every droplet, at most 64 KiB; - reads standard input',
@@ -40,8 +40,11 @@ const example = 'cloud-config.yaml';
  * Reads the file of `--user-data-file`; returns undefined without the option. Throws a usage error for a file that cannot be
  * sent as user data.
  */
-export async function readUserData(io: Pick<CommandIo, 'host'>, args: ParsedArgs): Promise<UserData | undefined> {
-  const named = requireNonEmptyValue(args, userDataOption.name, example);
+export async function readDropletUserData(
+  io: Pick<CommandIo, 'host'>,
+  args: ParsedArgs,
+): Promise<DropletUserData | undefined> {
+  const named = requireNonEmptyValue(args, dropletUserDataOption.name, example);
   if (named === undefined) return undefined;
   if (named === '-' && args.value('names-from') === '-')
     throw usageError(
@@ -66,9 +69,9 @@ export async function readUserData(io: Pick<CommandIo, 'host'>, args: ParsedArgs
 }
 
 /** Throws a usage error when a resumed batch that still sends requests lacks its user data, or has other user data. */
-export function requireSameUserData(
-  given: UserData | undefined,
-  recorded: UserDataDigest | undefined,
+export function requireSameDropletUserData(
+  given: DropletUserData | undefined,
+  recorded: DropletUserDataDigest | undefined,
   isOver: boolean,
 ): void {
   if (given === undefined) {
@@ -76,7 +79,7 @@ export function requireSameUserData(
     throw usageError(
       '--user-data-file is missing',
       `add the file that the batch was started with, as in \`--user-data-file ${example}\``,
-      `the batch was started with user data of ${describeUserData(recorded)}; the ledger does not contain the user data`,
+      `the batch was started with user data of ${describeDropletUserData(recorded)}; the ledger does not contain the user data`,
     );
   }
   if (given.sha256 === recorded?.sha256) return;
@@ -85,20 +88,20 @@ export function requireSameUserData(
     recorded === undefined
       ? 'remove `--user-data-file`: the batch was started without user data'
       : 'use the file that the batch was started with',
-    `the file has ${describeUserData(given)}${recorded === undefined ? '' : `; the batch was started with ${describeUserData(recorded)}`}`,
+    `the file has ${describeDropletUserData(given)}${recorded === undefined ? '' : `; the batch was started with ${describeDropletUserData(recorded)}`}`,
   );
 }
 
 /** Formats size and SHA-256 hash of user data for messages. */
-export function describeUserData({ bytes, sha256 }: UserDataDigest): string {
+export function describeDropletUserData({ bytes, sha256 }: DropletUserDataDigest): string {
   return `${bytes} bytes, SHA-256 ${sha256}`;
 }
 
 /** Decodes the digest of user data in a ledger; returns undefined for anything else. */
-export function decodeUserDataDigest(json: unknown): UserDataDigest | undefined {
-  if (!isRecord(json)) return undefined;
-  const sha256 = stringField(json, 'sha256');
-  const bytes = numberField(json, 'bytes');
+export function decodeDropletUserDataDigest(json: unknown): DropletUserDataDigest | undefined {
+  if (!isJsonRecord(json)) return undefined;
+  const sha256 = readStringField(json, 'sha256');
+  const bytes = readNumberField(json, 'bytes');
   return sha256 === undefined || bytes === undefined ? undefined : { sha256, bytes };
 }
 

@@ -4,11 +4,11 @@ import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import { DropletLimitError } from '../sending/droplet-limit.ts';
-import { batchCountsAfterWait, type WaitResults } from '../waiting/wait-results.ts';
+import { countBatchStatusesAfterWait, type DropletWaitResults } from '../waiting/wait-results.ts';
 
 export interface BatchEnd {
   readonly state: BatchState;
-  readonly results: WaitResults;
+  readonly results: DropletWaitResults;
   /** The error that stopped the batch before every name was processed. */
   readonly stopped: CliError | undefined;
   /** The error that prevented rows from being printed. */
@@ -79,7 +79,7 @@ export async function reportBatchEnd({ output }: Pick<CommandIo, 'output'>, batc
  */
 async function reportNotActive({ output }: Pick<CommandIo, 'output'>, batchEnd: BatchEnd): Promise<ExitCode> {
   const { state, results, profileOptions } = batchEnd;
-  const { created, failed } = batchCountsAfterWait(state.counts(), results);
+  const { created, failed } = countBatchStatusesAfterWait(state.counts(), results);
   const [first] = [...state.rows()].filter((row) => row.status === 'created' && results.failures.has(row.id));
   const list = ['cloudctl droplets list', first?.name, ...profileOptions].join(' ');
   const causes = [...new Set(results.failures.values())];

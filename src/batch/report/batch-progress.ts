@@ -15,10 +15,10 @@ const barWidth = 20;
 /** Formats progress as one line for a terminal: progress bar, created/total, rate and remaining time. */
 export function progressBarLine(progress: BatchProgress): string {
   const filled = progress.total === 0 ? 0 : Math.floor((barWidth * progress.created) / progress.total);
-  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${progressText(progress)}`;
+  return `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)} ${formatBatchProgressText(progress)}`;
 }
 
-export function progressText({ created, total, fresh, elapsed }: BatchProgress): string {
+export function formatBatchProgressText({ created, total, fresh, elapsed }: BatchProgress): string {
   const rate = elapsed <= 0 ? 0 : (fresh * 1000) / elapsed;
   const parts = [`${created}/${total} created`];
   if (rate > 0) parts.push(`${rate < 10 ? rate.toFixed(1) : Math.round(rate)}/s`);

@@ -1,13 +1,13 @@
 import type { ListView } from '../../cli/columns.ts';
-import type { RowPages } from '../../cli/write-list.ts';
+import type { OutputRowPages } from '../../cli/write-list.ts';
 import type { BatchIo } from '../batch-io.ts';
 import type { BatchResultRow } from '../ledger/batch-state.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { batchRowAfterWait, type WaitResults } from '../waiting/wait-results.ts';
-import { crossesTenPercentStep, progressBarLine, progressText } from './batch-progress.ts';
-import { startRowStream } from './row-stream.ts';
+import { batchRowAfterWait, type DropletWaitResults } from '../waiting/wait-results.ts';
+import { crossesTenPercentStep, formatBatchProgressText, progressBarLine } from './batch-progress.ts';
+import { startBatchRowStream } from './row-stream.ts';
 
-export const batchView: ListView<BatchResultRow> = {
+export const batchResultListView: ListView<BatchResultRow> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status, kind: 'state' },
@@ -37,7 +37,7 @@ export async function startBatchReporter(
   { output, progress, host }: BatchIo,
   { state, path }: Pick<Ledger, 'state' | 'path'>,
   /** Set with `--wait`: the row of a created droplet is printed when the wait for the droplet has ended. */
-  results?: WaitResults,
+  results?: DropletWaitResults,
   /** Whether the ledger file is kept after the run if this is the result of its only name. */
   isLedgerKept: (row: BatchResultRow) => boolean = () => true,
 ): Promise<BatchReporter> {
@@ -51,15 +51,18 @@ export async function startBatchReporter(
     for (const row of state.rows(notSent)) yield printedRow(row);
   }
   // A row is built only when it is printed, because waiting rows would leave the young generation and grow the heap.
-  async function* rowPages(batches: AsyncIterable<readonly number[]>): RowPages<BatchResultRow> {
+  async function* rowPages(batches: AsyncIterable<readonly number[]>): OutputRowPages<BatchResultRow> {
     for await (const positions of batches)
       yield { rows: () => positions.map((at) => printedRow(state.rowAt(at, notSentError))) };
   }
   const stream =
     output.format === 'ndjson'
-      ? startRowStream((batches: AsyncIterable<readonly number[]>) => output.pages(rowPages(batches), batchView), {
-          pause,
-        })
+      ? startBatchRowStream(
+          (batches: AsyncIterable<readonly number[]>) => output.pages(rowPages(batches), batchResultListView),
+          {
+            pause,
+          },
+        )
       : undefined;
   const total = state.batch.names.length;
   const printed = new Uint8Array(stream === undefined ? 0 : total);
@@ -85,7 +88,7 @@ export async function startBatchReporter(
   const showProgress = (previous: number): Promise<void> | undefined => {
     if (!host.stderr.isTTY && !crossesTenPercentStep(previous, created, total)) return undefined;
     const state = { created, total, fresh: created - createdBefore, elapsed: host.clock.now() - startedAt };
-    return host.stderr.isTTY ? progress.show(progressBarLine(state)) : output.note(progressText(state));
+    return host.stderr.isTTY ? progress.show(progressBarLine(state)) : output.note(formatBatchProgressText(state));
   };
   const isAwaited = (at: number): boolean => results !== undefined && state.rowAt(at).status === 'created';
   await printWhere((at) => state.isPresent(at) && !isAwaited(at));
@@ -110,7 +113,7 @@ export async function startBatchReporter(
     awaited: (names) => print(names.map((name) => state.positionOf(name))),
     async end(notSent) {
       await progress.stop();
-      if (stream === undefined) return output.list(allRows(notSent), batchView);
+      if (stream === undefined) return output.list(allRows(notSent), batchResultListView);
       notSentError = notSent;
       await printWhere((at) => printed[at] === 0);
       await stream.end();

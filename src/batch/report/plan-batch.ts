@@ -1,10 +1,10 @@
 import type { Droplet } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { BatchResultRow, BatchState } from '../ledger/batch-state.ts';
-import { describeDifference } from '../lookup/candidate-droplets.ts';
+import { describeDropletDifference } from '../lookup/candidate-droplets.ts';
 import type { DropletLookup } from '../lookup/droplet-lookup.ts';
 import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lookup/tagged-droplets.ts';
-import { findConclusiveLookup } from '../lookup/take-baseline.ts';
+import { repeatLookupUntilConclusive } from '../lookup/take-baseline.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
 /** The action that a batch would take for one name. */
@@ -15,7 +15,7 @@ export interface BatchPlanRow {
   readonly difference?: string;
 }
 
-export const batchPlanView: ListView<BatchPlanRow> = {
+export const batchPlanListView: ListView<BatchPlanRow> = {
   columns: [
     { name: 'Name', value: (row) => row.name },
     { name: 'Status', value: (row) => row.status },
@@ -24,7 +24,7 @@ export const batchPlanView: ListView<BatchPlanRow> = {
   ],
 };
 
-export interface PlanDeps {
+export interface BatchPlanDeps {
   readonly lane: SendLane;
   readonly lookup: DropletLookup;
   readonly signal: AbortSignal;
@@ -36,15 +36,15 @@ export interface PlanDeps {
  */
 export async function planBatch(
   state: BatchState,
-  { lane, lookup, signal }: PlanDeps,
+  { lane, lookup, signal }: BatchPlanDeps,
 ): Promise<readonly BatchPlanRow[]> {
   const { batch, hasName } = state;
   const isShared = batch.content_hash !== undefined;
   const tagged = isShared
-    ? (await findConclusiveLookup(() => findTaggedDroplets(lane, state, signal))).droplets
+    ? (await repeatLookupUntilConclusive(() => findTaggedDroplets(lane, state, signal))).droplets
     : emptyTaggedDroplets();
   const names = batch.names.filter((_, at) => !tagged.own.has(at));
-  const found = await findConclusiveLookup(() => lookup.find({ names, has: hasName }, signal));
+  const found = await repeatLookupUntilConclusive(() => lookup.find({ names, has: hasName }, signal));
   const untagged = new Map<string, readonly Droplet[]>();
   for (const [name, droplets] of found.droplets)
     untagged.set(
@@ -85,7 +85,7 @@ function untaggedRow({ batch }: BatchState, row: BatchResultRow, droplets: reado
   const [first, ...others] = droplets;
   if (first === undefined || batch.if_exists === 'create') return { name, status: 'create' };
   const several = others.length === 0 ? [] : [`${droplets.length} droplets have this name`];
-  const differences = [...new Set(droplets.map(({ raw }) => describeDifference(raw, batch.attributes)))];
+  const differences = [...new Set(droplets.map(({ raw }) => describeDropletDifference(raw, batch.attributes)))];
   const difference = [...several, ...differences.filter((one) => one !== '')].join('; ');
   if (difference === '') return { name, status: 'exists', id: first.id };
   return { name, status: 'differs', id: first.id, difference };

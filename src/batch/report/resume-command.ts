@@ -1,7 +1,7 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import { type ProfileReference, profileOption } from '../../config/settings.ts';
-import { type UserData, userDataOption } from '../options/user-data.ts';
+import { formatProfileOption, type ProfileReference } from '../../config/settings.ts';
+import { type DropletUserData, dropletUserDataOption } from '../options/user-data.ts';
 
 /**
  * The command that resumes a batch. The resume command repeats the options that determine size and number of requests, because
@@ -11,14 +11,14 @@ export function batchResumeCommand(
   ledgerPath: string,
   args: ParsedArgs,
   profileOptions: readonly string[],
-  userData?: Pick<UserData, 'file'>,
+  userData?: Pick<DropletUserData, 'file'>,
 ): string {
   const sizes = ['batch-size', 'concurrency', 'max-wait', 'wait-timeout'].flatMap((option) => {
     const value = args.value(option);
     return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
   });
   const wait = args.has('wait') ? ['--wait'] : [];
-  const file = userData === undefined ? [] : [`--${userDataOption.name}`, quoteShellArg(userData.file)];
+  const file = userData === undefined ? [] : [`--${dropletUserDataOption.name}`, quoteShellArg(userData.file)];
   const options = [...sizes, ...wait, ...file, ...profileOptions];
   return ['cloudctl droplets create --resume', quoteShellArg(ledgerPath), ...options].join(' ');
 }
@@ -29,5 +29,5 @@ export function profileOptionArgs(globals: ParsedArgs, profile: ProfileReference
     const value = globals.value(option);
     return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
   });
-  return [...profileOption(profile), ...urls];
+  return [...formatProfileOption(profile), ...urls];
 }

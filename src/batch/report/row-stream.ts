@@ -1,5 +1,5 @@
 /** A stream of rows for a reader that processes several rows at a time. */
-export interface RowStream<T> {
+export interface BatchRowStream<T> {
   /**
    * Adds rows. If the reader is far behind, the method returns a promise that the caller waits for. Throws or rejects with the
    * error of the reader.
@@ -9,7 +9,7 @@ export interface RowStream<T> {
   end(): Promise<void>;
 }
 
-export interface RowStreamOptions {
+export interface BatchRowStreamOptions {
   /** Resolves when the reader may get the next rows; longer pauses need fewer writes. @param over aborted after the last row */
   readonly pause: (over: AbortSignal) => Promise<void>;
   /** The maximum number of waiting rows. When half of this number of rows is waiting, the pause ends early. */
@@ -17,10 +17,10 @@ export interface RowStreamOptions {
 }
 
 /** Starts a reader for rows that are added later. */
-export function startRowStream<T>(
+export function startBatchRowStream<T>(
   read: (rows: AsyncIterable<readonly T[]>) => Promise<void>,
-  { pause, most = 1_000 }: RowStreamOptions,
-): RowStream<T> {
+  { pause, most = 1_000 }: BatchRowStreamOptions,
+): BatchRowStream<T> {
   let waiting: T[] = [];
   let failure: { readonly reason: unknown } | undefined;
   let isOver = false;

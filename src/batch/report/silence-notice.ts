@@ -1,9 +1,9 @@
 import { formatWaitingTime } from '../../cli/duration.ts';
-import type { RowPages } from '../../cli/write-list.ts';
+import type { OutputRowPages } from '../../cli/write-list.ts';
 import type { BatchIo } from '../batch-io.ts';
 
 /** Without a terminal, prints what the batch is waiting for when nothing was printed for 10 s. */
-export interface SilenceNotice {
+export interface BatchWaitingNotice {
   /** The same streams as the given `io`; each line that they print restarts the interval. */
   readonly io: BatchIo;
   /** Sets what the batch waits for from now on. */
@@ -18,7 +18,7 @@ const firstIntervalMs = 10_000;
 const maxIntervalMs = 300_000;
 
 /** The first line is printed after 10 s of silence, and each further line after twice the previous interval, at most 5 min. */
-export function startSilenceNotice({ host, output, progress }: BatchIo): SilenceNotice {
+export function startBatchWaitingNotice({ host, output, progress }: BatchIo): BatchWaitingNotice {
   const { clock, stderr } = host;
   const stopped = new AbortController();
   let describe = (): string => 'waiting for the server';
@@ -46,7 +46,7 @@ export function startSilenceNotice({ host, output, progress }: BatchIo): Silence
       }
     }
   };
-  async function* tapped<T>(pages: RowPages<T>): RowPages<T> {
+  async function* tapped<T>(pages: OutputRowPages<T>): OutputRowPages<T> {
     for await (const page of pages) {
       printed();
       yield page;

@@ -1,4 +1,4 @@
-import type { BaselineEvent } from '../ledger/ledger-event.ts';
+import type { BatchBaselineEvent } from '../ledger/ledger-event.ts';
 
 /**
  * The row of a name that was skipped because of `--if-exists skip`. `difference` describes how the existing droplet differs
@@ -12,7 +12,11 @@ export interface SkippedDropletRow {
 }
 
 /** @param id the droplet id; 0 when it is not known */
-export function skippedDropletRow(name: string, id: number, baseline: BaselineEvent | undefined): SkippedDropletRow {
+export function skippedDropletRow(
+  name: string,
+  id: number,
+  baseline: BatchBaselineEvent | undefined,
+): SkippedDropletRow {
   const differences = baseline?.differences ?? {};
   const difference = Object.hasOwn(differences, name) ? differences[name] : undefined;
   return {

@@ -1,7 +1,7 @@
 declare const __TEST_BUILD__: boolean | undefined;
 
 /** The time limits and intervals of a batch in milliseconds. Tests use shorter times than the program. */
-export interface BatchTimings {
+export interface BatchTimeLimits {
   /** The time from the end of a connection to the first lookup that can prove that a droplet does not exist. */
   readonly settleDelay: number;
   /**
@@ -30,7 +30,7 @@ export interface BatchTimings {
   readonly pollWindow: number;
 }
 
-export const defaultBatchTimings: BatchTimings = {
+export const defaultBatchTimeLimits: BatchTimeLimits = {
   settleDelay: 15_000,
   orphanLimit: 150_000,
   lookupInterval: 15_000,
@@ -48,18 +48,18 @@ export const defaultBatchTimings: BatchTimings = {
  * Returns the time limits and intervals of a run. In a test build `CLOUDCTL_TEST_HASTE=100` divides all times by 100; a release
  * build ignores the variable.
  */
-export function batchTimingsFor(env: Readonly<Record<string, string | undefined>>): BatchTimings {
-  if (typeof __TEST_BUILD__ === 'undefined' || !__TEST_BUILD__) return defaultBatchTimings;
-  return acceleratedTimings(Number(env.CLOUDCTL_TEST_HASTE ?? 1));
+export function readBatchTimeLimits(env: Readonly<Record<string, string | undefined>>): BatchTimeLimits {
+  if (typeof __TEST_BUILD__ === 'undefined' || !__TEST_BUILD__) return defaultBatchTimeLimits;
+  return accelerateBatchTimeLimits(Number(env.CLOUDCTL_TEST_HASTE ?? 1));
 }
 
 /** @param factor divides every default time, except the one that the server's clock measures */
-export function acceleratedTimings(factor: number): BatchTimings {
-  const timings = Object.entries(defaultBatchTimings).map(([name, ms]) => [name, ms / factor]);
+export function accelerateBatchTimeLimits(factor: number): BatchTimeLimits {
+  const timings = Object.entries(defaultBatchTimeLimits).map(([name, ms]) => [name, ms / factor]);
   // The creation spread is measured by the server's clock, which tests do not accelerate.
   return {
-    ...defaultBatchTimings,
+    ...defaultBatchTimeLimits,
     ...Object.fromEntries(timings),
-    maxCreationSpread: defaultBatchTimings.maxCreationSpread,
+    maxCreationSpread: defaultBatchTimeLimits.maxCreationSpread,
   };
 }

@@ -1,7 +1,7 @@
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { listTotal } from '../../api/list-page.ts';
 import { CliError } from '../../errors.ts';
-import { isRecord, numberField } from '../../json.ts';
+import { isJsonRecord, readNumberField } from '../../json.ts';
 
 /** The error when the account has reached its droplet limit: status 422 with the id `droplet_limit`. */
 export class DropletLimitError extends CliError {
@@ -16,13 +16,13 @@ export class DropletLimitError extends CliError {
 /** Adds the number of droplets that can still be created to the error, if the server provides it. */
 export async function addRemainingDropletCount(
   error: DropletLimitError,
-  api: Pick<Api, 'json'>,
+  api: Pick<ApiClient, 'json'>,
   until: AbortSignal,
 ): Promise<DropletLimitError> {
   try {
     const limit = accountLimit(await api.json({ method: 'GET', path: '/v2/account', until }));
     const page = await api.json({ method: 'GET', path: '/v2/droplets?page=1&per_page=1', until });
-    const existing = isRecord(page) ? listTotal(page) : undefined;
+    const existing = isJsonRecord(page) ? listTotal(page) : undefined;
     if (limit === undefined || existing === undefined) return error;
     const fitting = Math.max(0, limit - existing);
     const facts = `the limit is ${limit} and ${existing} ${existing === 1 ? 'droplet exists' : 'droplets exist'}`;
@@ -35,7 +35,7 @@ export async function addRemainingDropletCount(
 }
 
 function accountLimit(json: unknown): number | undefined {
-  const account = isRecord(json) && isRecord(json.account) ? json.account : {};
-  const limit = numberField(account, 'droplet_limit');
+  const account = isJsonRecord(json) && isJsonRecord(json.account) ? json.account : {};
+  const limit = readNumberField(account, 'droplet_limit');
   return limit !== undefined && Number.isSafeInteger(limit) && limit >= 0 ? limit : undefined;
 }

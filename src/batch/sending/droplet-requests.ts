@@ -1,5 +1,5 @@
 import type { ApiRequest } from '../../api/client.ts';
-import type { UserData, UserDataDigest } from '../options/user-data.ts';
+import type { DropletUserData, DropletUserDataDigest } from '../options/user-data.ts';
 
 /** The attributes of every droplet of a batch; `extra` contains the attributes of `--set` and of other options. */
 export interface DropletAttributes {
@@ -8,30 +8,30 @@ export interface DropletAttributes {
   readonly region?: string;
   readonly extra: Readonly<Record<string, unknown>>;
   /** The user data is sent to the server but never recorded in the ledger. */
-  readonly user_data?: UserDataDigest;
+  readonly user_data?: DropletUserDataDigest;
 }
 
 /** A creation request of the batch, with the names of its droplets. */
-export interface GroupRequest extends ApiRequest {
+export interface BatchCreationRequest extends ApiRequest {
   readonly names: readonly string[];
   readonly body: string;
 }
 
 /** Generates the requests of a batch in the order of the names. */
-export function createDropletRequests(
+export function buildDropletCreationRequests(
   names: readonly string[],
   attributes: DropletAttributes,
   batchSize: number,
-): readonly GroupRequest[] {
-  return splitIntoGroups(names, batchSize).map((group) => createDropletRequest(group, attributes));
+): readonly BatchCreationRequest[] {
+  return splitIntoGroups(names, batchSize).map((group) => buildDropletCreationRequest(group, attributes));
 }
 
 /** One name is sent as the member `name`, several names as `names` (spec.md §2). */
-export function createDropletRequest(
+export function buildDropletCreationRequest(
   names: readonly string[],
   attributes: DropletAttributes,
-  { signal, userData }: { readonly signal?: AbortSignal; readonly userData?: UserData | undefined } = {},
-): GroupRequest {
+  { signal, userData }: { readonly signal?: AbortSignal; readonly userData?: DropletUserData | undefined } = {},
+): BatchCreationRequest {
   const named = JSON.stringify(names.length === 1 ? { name: names[0] } : { names });
   const body = `${named.slice(0, -1)},${attributesToJson(attributes, userData).slice(1)}`;
   return { names, method: 'POST', path: '/v2/droplets', body, signal, secrets: userData?.secrets };
@@ -40,7 +40,7 @@ export function createDropletRequest(
 /** All requests of a batch have the same attributes, so the JSON text of the attributes is cached. */
 const attributeJson = new WeakMap<DropletAttributes, string>();
 
-function attributesToJson(attributes: DropletAttributes, userData: UserData | undefined): string {
+function attributesToJson(attributes: DropletAttributes, userData: DropletUserData | undefined): string {
   const { region, size, image, extra } = attributes;
   const user_data = userData?.text.reveal();
   const text = attributeJson.get(attributes) ?? JSON.stringify({ region, size, image, ...extra, user_data });
@@ -61,7 +61,7 @@ export function batchTag(batchId: string): string {
 }
 
 /** The attributes with an additional tag; undefined when the existing tags are not a list of strings. */
-export function withAddedTag(attributes: DropletAttributes, tag: string): DropletAttributes | undefined {
+export function addTagToDropletAttributes(attributes: DropletAttributes, tag: string): DropletAttributes | undefined {
   const { tags = [] } = attributes.extra;
   if (!Array.isArray(tags) || !tags.every((one) => typeof one === 'string')) return undefined;
   return { ...attributes, extra: { ...attributes.extra, tags: [...tags, tag] } };

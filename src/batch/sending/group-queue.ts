@@ -1,7 +1,7 @@
-import { type AnnouncedNames, ledgerTimestamp } from '../ledger/ledger-event.ts';
-import type { DropletGroup, DropletGroupDeps } from './droplet-group.ts';
+import { type AnnouncedRequestGroupNames, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import type { DropletRequestGroup, DropletRequestGroupDeps } from './droplet-group.ts';
 
-export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'lane' | 'clock'> {
+export interface RequestGroupQueueOptions extends Pick<DropletRequestGroupDeps, 'ledger' | 'lane' | 'clock'> {
   /** The maximum number of names in one request; the service accepts 10. */
   readonly batchSize: number;
   /** The maximum number of requests that are sent at the same time. */
@@ -10,36 +10,36 @@ export interface GroupQueueOptions extends Pick<DropletGroupDeps, 'ledger' | 'la
   readonly ahead?: number;
 }
 
-export interface GroupQueue {
+export interface RequestGroupQueue {
   readonly count: number;
-  readonly take: () => Promise<DropletGroup | undefined>;
+  readonly take: () => Promise<DropletRequestGroup | undefined>;
 }
 
 /**
  * Divides the missing names into groups and returns the groups in order. When every worker has a group, the next groups are
  * announced in the ledger while the workers wait for responses, so that one sync covers many groups.
  */
-export function createGroupQueue({
+export function createRequestGroupQueue({
   ledger,
   lane,
   clock,
   batchSize,
   concurrency,
   ahead = 32,
-}: GroupQueueOptions): GroupQueue {
+}: RequestGroupQueueOptions): RequestGroupQueue {
   const { state, bootId } = ledger;
   const missing = state.missing();
-  const announced: AnnouncedNames[] = [];
+  const announced: AnnouncedRequestGroupNames[] = [];
   let announcing: Promise<void> = Promise.resolve();
   let isAnnouncing = false;
   let next = 0;
-  const nextNames = (): AnnouncedNames => {
+  const nextNames = (): AnnouncedRequestGroupNames => {
     const names = missing.slice(next, next + batchSize);
     next += batchSize;
     return { group: state.nextGroup(), names };
   };
   const announce = async (boot: string): Promise<void> => {
-    const groups: AnnouncedNames[] = [];
+    const groups: AnnouncedRequestGroupNames[] = [];
     while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(nextNames());
     const [at, server_date] = [ledgerTimestamp(clock), lane.serverTime()];
     await ledger.commit({ event: 'announced', at, boot, server_date, groups });
@@ -71,7 +71,7 @@ export function createGroupQueue({
  * Records in the ledger that announced groups were never sent. Without this event, the result of these names would count as
  * unknown after a reboot.
  */
-export function recordUnsentGroups({ ledger, clock }: Pick<GroupQueueOptions, 'ledger' | 'clock'>): void {
+export function recordUnsentRequestGroups({ ledger, clock }: Pick<RequestGroupQueueOptions, 'ledger' | 'clock'>): void {
   for (const { group, names } of ledger.state.announced().map(({ sending }) => sending))
     ledger.record({ event: 'failed', at: ledgerTimestamp(clock), group, names, error: 'not sent' });
 }

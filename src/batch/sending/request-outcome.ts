@@ -2,18 +2,18 @@ import {
   type ApiResponse,
   isRedirectToResult,
   type LoginHints,
-  readProblemBody,
+  readApiErrorBody,
   toApiError,
 } from '../../api/api-response.ts';
 import type { ApiRequest } from '../../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../../api/droplets.ts';
 import type { CliError } from '../../errors.ts';
-import { SendError } from '../../platform/http-sender.ts';
+import { HttpSendError } from '../../platform/http-sender.ts';
 import type { CreatedDropletRow } from '../ledger/ledger-event.ts';
 import { DropletLimitError } from './droplet-limit.ts';
 
 /** The result of a creation request for its names. */
-export type RequestOutcome =
+export type CreationRequestOutcome =
   | { readonly kind: 'created'; readonly rows: readonly CreatedDropletRow[] }
   /** The server did not process the request because of its rate limit, so the request is sent again. */
   | { readonly kind: 'throttled'; readonly error: string }
@@ -23,11 +23,11 @@ export type RequestOutcome =
   | { readonly kind: 'uncertain'; readonly error: string; readonly isDone?: true };
 
 /** Determines the outcome of a request from its complete response. */
-export function outcomeOfResponse(
+export function determineOutcomeOfResponse(
   request: ApiRequest & { readonly names: readonly string[] },
   response: ApiResponse,
   loginHints: LoginHints,
-): RequestOutcome {
+): CreationRequestOutcome {
   const { status } = response;
   if (status >= 200 && status < 300) {
     const created = parseCreatedDroplets(response.raw.bytes());
@@ -48,7 +48,7 @@ export function outcomeOfResponse(
   if (status >= 500 || status === 408 || isRedirectToResult(status)) return { kind: 'uncertain', error: error.message };
   // The detail of a redirect error only says that the redirect was not followed.
   const text = status < 400 ? error.message : (error.detail ?? error.message);
-  if (readProblemBody(response).id === 'droplet_limit')
+  if (readApiErrorBody(response).id === 'droplet_limit')
     return { kind: 'failed', error: text, stop: new DropletLimitError(error) };
   return { kind: 'failed', error: text, ...(status === 403 ? { stop: error } : {}) };
 }
@@ -57,8 +57,8 @@ export function outcomeOfResponse(
  * Determines the outcome of a request without a complete response. A request that was not sent stops the batch, because the
  * session has ended or the server is unreachable.
  */
-export function outcomeOfFailure(error: CliError): RequestOutcome {
-  const sent = error.cause instanceof SendError && error.cause.sent;
+export function determineOutcomeOfFailedRequest(error: CliError): CreationRequestOutcome {
+  const sent = error.cause instanceof HttpSendError && error.cause.sent;
   return sent ? { kind: 'uncertain', error: error.message } : { kind: 'failed', error: error.message, stop: error };
 }
 

@@ -1,5 +1,5 @@
 import type { ApiResponse, LoginHints } from '../../api/api-response.ts';
-import type { Api, ApiRequest } from '../../api/client.ts';
+import type { ApiClient, ApiRequest } from '../../api/client.ts';
 import { formatWaitingTime } from '../../cli/duration.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
@@ -27,7 +27,7 @@ export interface SendLane {
 }
 
 export interface SendLaneOptions {
-  readonly api: Api;
+  readonly api: ApiClient;
   readonly loginHints: LoginHints;
   readonly clock: Clock;
   /** The longest wait for the rate limit in milliseconds. */
@@ -36,7 +36,7 @@ export interface SendLaneOptions {
   readonly onPause: (ms: number) => Promise<void>;
 }
 
-export function createSendLane({ api, loginHints, clock, maxPause, onPause }: SendLaneOptions): SendLane {
+export function createRateLimitedSender({ api, loginHints, clock, maxPause, onPause }: SendLaneOptions): SendLane {
   let rateLimit: RateLimitState = noRateLimit;
   let inFlight = 0;
   let refusals = 0;

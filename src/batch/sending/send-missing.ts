@@ -1,27 +1,33 @@
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { formatWaitingTime } from '../../cli/duration.ts';
 import { type CliError, usageError } from '../../errors.ts';
-import { type BatchOptions, createBatch } from '../create-batch.ts';
+import { type CreateMissingDropletsOptions, createMissingDroplets } from '../create-batch.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { adoptMarkedDroplets } from '../lookup/adopt-marked.ts';
-import { createTaggedBatch, type TaggedBatch, type TaggedBatchDeps } from '../lookup/settle-tagged.ts';
-import { takeBaseline } from '../lookup/take-baseline.ts';
+import {
+  createTaggedBatchReconciler,
+  type TaggedBatchReconciler,
+  type TaggedBatchReconcilerDeps,
+} from '../lookup/settle-tagged.ts';
+import { recordBatchBaseline } from '../lookup/take-baseline.ts';
 import type { BatchReporter } from '../report/batch-reporter.ts';
-import type { SilenceNotice } from '../report/silence-notice.ts';
+import type { BatchWaitingNotice } from '../report/silence-notice.ts';
 import { describeSkippedDifferences } from '../report/skipped-row.ts';
-import type { BatchTimings } from './batch-timings.ts';
+import type { BatchTimeLimits } from './batch-timings.ts';
 import { addRemainingDropletCount, DropletLimitError } from './droplet-limit.ts';
 
-/** The dependencies of `createBatch` and of the lookups before it. */
-type SendDeps = Omit<TaggedBatchDeps, 'onAdopted' | 'onDoubt'> & Pick<BatchOptions, 'lane' | 'ended' | 'loginHints'>;
+/** The dependencies of `createMissingDroplets` and of the lookups before it. */
+type SendDeps = Omit<TaggedBatchReconcilerDeps, 'onAdopted' | 'onDoubt'> &
+  Pick<CreateMissingDropletsOptions, 'lane' | 'ended' | 'loginHints'>;
 
-export interface SendMissingOptions extends Pick<BatchOptions, 'batchSize' | 'concurrency' | 'timeout' | 'userData'> {
-  readonly api: Api;
+export interface SendMissingDropletsOptions
+  extends Pick<CreateMissingDropletsOptions, 'batchSize' | 'concurrency' | 'timeout' | 'userData'> {
+  readonly api: ApiClient;
 }
 
-export interface SendResult {
+export interface SendMissingDropletsResult {
   readonly stopped: CliError | undefined;
   /**
    * When to search for droplets that were created twice; undefined when there can be none, or when duplicates cannot be
@@ -31,18 +37,18 @@ export interface SendResult {
 }
 
 /** Records which names are in use, adopts droplets that earlier runs created, and creates the missing ones. */
-export async function sendMissing(
-  { io, awaiting }: SilenceNotice,
+export async function sendMissingDroplets(
+  { io, awaiting }: BatchWaitingNotice,
   reporter: BatchReporter,
   deps: SendDeps,
-  options: SendMissingOptions,
-): Promise<SendResult> {
+  options: SendMissingDropletsOptions,
+): Promise<SendMissingDropletsResult> {
   const { ledger, clock, timings, ending, ended } = deps;
   const { state } = ledger;
   const isResumed = state.baseline() !== undefined;
   awaiting(() => 'looking up which names are in use');
   const tagged = state.batch.content_hash === undefined ? undefined : taggedBatch(io, reporter, deps);
-  if (tagged === undefined) await takeBaseline(deps);
+  if (tagged === undefined) await recordBatchBaseline(deps);
   else await tagged.begin();
   await requireNamesAvailable(ledger);
   const differing = isResumed ? undefined : describeSkippedDifferences(state.rows());
@@ -57,7 +63,7 @@ export async function sendMissing(
   const onSentAgain = (): void => {
     sentAgainAt = clock.now();
   };
-  const stop = await createBatch({ ...deps, ...options, onSettled: reporter.settled, onSentAgain });
+  const stop = await createMissingDroplets({ ...deps, ...options, onSettled: reporter.settled, onSentAgain });
   const stopped = stop instanceof DropletLimitError ? await addRemainingDropletCount(stop, options.api, ended) : stop;
   const isDone = isSending && stopped === undefined && !ending.aborted;
   const sent = { isResumed, sentAgainAt, now: clock.now(), timings };
@@ -69,7 +75,7 @@ interface SentTwice {
   /** The time at which this run sent names for a second time; undefined if it did not. */
   readonly sentAgainAt: number | undefined;
   readonly now: number;
-  readonly timings: BatchTimings;
+  readonly timings: BatchTimeLimits;
 }
 
 /**
@@ -79,7 +85,7 @@ interface SentTwice {
  */
 function lastLookupTime(
   { batch }: BatchState,
-  tagged: TaggedBatch | undefined,
+  tagged: TaggedBatchReconciler | undefined,
   { isResumed, sentAgainAt, now, timings }: SentTwice,
 ): number | undefined {
   if (tagged === undefined && !batch.mark) return undefined;
@@ -92,9 +98,9 @@ function lastLookupTime(
 function taggedBatch(
   { output }: Pick<CommandIo, 'output'>,
   reporter: BatchReporter,
-  deps: Omit<TaggedBatchDeps, 'onAdopted' | 'onDoubt'>,
-): TaggedBatch {
-  return createTaggedBatch({
+  deps: Omit<TaggedBatchReconcilerDeps, 'onAdopted' | 'onDoubt'>,
+): TaggedBatchReconciler {
+  return createTaggedBatchReconciler({
     ...deps,
     onAdopted: async (names) => {
       if (names.length === 0) return;

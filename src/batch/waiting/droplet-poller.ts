@@ -1,7 +1,7 @@
 import { type ApiResponse, toApiError } from '../../api/api-response.ts';
 import { decodeDroplet } from '../../api/droplets.ts';
 import { CliError } from '../../errors.ts';
-import { isRecord, type JsonRecord, parseJson } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, parseJson } from '../../json.ts';
 import { type DropletPage, dropletPageSize, fetchDropletPage } from '../lookup/scan-droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
@@ -149,8 +149,8 @@ export async function readDropletOrAction(
   if (response.status === 404) return undefined;
   if (response.status !== 200) throw toApiError(response, 'GET', path, lane.loginHints);
   const json = parseJson(response.text());
-  const item = json.ok && isRecord(json.value) ? json.value[key] : undefined;
-  const isItem = isRecord(item) && (key === 'action' || decodeDroplet(item) !== undefined);
+  const item = json.ok && isJsonRecord(json.value) ? json.value[key] : undefined;
+  const isItem = isJsonRecord(item) && (key === 'action' || decodeDroplet(item) !== undefined);
   if (isItem) return item;
   throw new CliError('api_error', `could not parse the response of GET ${path}`, { status: response.status });
 }

@@ -1,18 +1,18 @@
-import type { BatchCounts, BatchResultRow } from '../ledger/batch-state.ts';
+import type { BatchResultRow, BatchStatusCounts } from '../ledger/batch-state.ts';
 
 /** The results of `--wait` for created droplets, by droplet id. In the ledger these droplets keep the status `created`. */
-export interface WaitResults {
+export interface DropletWaitResults {
   readonly addresses: Map<number, string>;
   /** The reason why a droplet cannot become active: it was deleted, or its create action failed. */
   readonly failures: Map<number, string>;
 }
 
-export function createWaitResults(): WaitResults {
+export function createDropletWaitResults(): DropletWaitResults {
   return { addresses: new Map(), failures: new Map() };
 }
 
 /** Adds the IP address of the droplet to the row; the row becomes `failed` when the droplet cannot become active. */
-export function batchRowAfterWait(row: BatchResultRow, { addresses, failures }: WaitResults): BatchResultRow {
+export function batchRowAfterWait(row: BatchResultRow, { addresses, failures }: DropletWaitResults): BatchResultRow {
   if (row.status !== 'created') return row;
   const error = failures.get(row.id);
   if (error !== undefined) return { ...row, status: 'failed', error };
@@ -20,6 +20,9 @@ export function batchRowAfterWait(row: BatchResultRow, { addresses, failures }: 
   return address === undefined ? row : { ...row, public_ipv4: address };
 }
 
-export function batchCountsAfterWait(counts: BatchCounts, { failures }: WaitResults): BatchCounts {
+export function countBatchStatusesAfterWait(
+  counts: BatchStatusCounts,
+  { failures }: DropletWaitResults,
+): BatchStatusCounts {
   return { ...counts, created: counts.created - failures.size, failed: counts.failed + failures.size };
 }

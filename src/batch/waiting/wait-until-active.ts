@@ -1,24 +1,24 @@
-import { publicAddress } from '../../api/droplets.ts';
+import { readPublicDropletAddress } from '../../api/droplets.ts';
 import { formatWaitingTime } from '../../cli/duration.ts';
 import { CliError } from '../../errors.ts';
-import { type JsonRecord, stringField } from '../../json.ts';
+import { type JsonRecord, readStringField } from '../../json.ts';
 import type { Clock } from '../../platform/host.ts';
 import { uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
-import type { BatchTimings } from '../sending/batch-timings.ts';
+import type { BatchTimeLimits } from '../sending/batch-timings.ts';
 import { limitSendRate } from '../sending/request-budget.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { createDropletPoller, readDropletOrAction } from './droplet-poller.ts';
-import type { WaitResults } from './wait-results.ts';
+import type { DropletWaitResults } from './wait-results.ts';
 
-export interface WaitUntilActiveOptions {
+export interface WaitUntilDropletsActiveOptions {
   readonly lane: SendLane;
   readonly clock: Clock;
-  readonly timings: Pick<BatchTimings, 'firstPoll' | 'pollInterval' | 'pollWindow'>;
+  readonly timings: Pick<BatchTimeLimits, 'firstPoll' | 'pollInterval' | 'pollWindow'>;
   /** `--wait-timeout` in milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
-  readonly results: WaitResults;
+  readonly results: DropletWaitResults;
   /** Called after each poll for the state of the droplets. @param ended names of droplets that are active or cannot become active */
   readonly onPoll: (active: number, total: number, ended: readonly string[]) => Promise<void>;
 }
@@ -46,7 +46,10 @@ interface WaitingDroplet {
  * the next one. Adds IP addresses and failures to `results`. Throws `timeout` (exit code 5) when droplets are not active within
  * the time limit.
  */
-export async function waitUntilActive(state: BatchState, options: WaitUntilActiveOptions): Promise<void> {
+export async function waitUntilDropletsActive(
+  state: BatchState,
+  options: WaitUntilDropletsActiveOptions,
+): Promise<void> {
   const { clock, results, timings } = options;
   const budget = { requests: requestsPerWindow, window: timings.pollWindow };
   let requests = 0;
@@ -72,8 +75,8 @@ export async function waitUntilActive(state: BatchState, options: WaitUntilActiv
     const one = waiting.get(id);
     if (one === undefined) return;
     one.misses = 0;
-    if (stringField(raw, 'status') === 'new') return;
-    const address = publicAddress(raw);
+    if (readStringField(raw, 'status') === 'new') return;
+    const address = readPublicDropletAddress(raw);
     if (address !== undefined) results.addresses.set(id, address);
     end(id);
   };
@@ -152,7 +155,7 @@ function startDeadline(clock: Clock, ms: number): { readonly signal: AbortSignal
 async function hasActionFailed(lane: SendLane, action: number | undefined, signal: AbortSignal): Promise<boolean> {
   if (action === undefined) return false;
   const raw = await readDropletOrAction(lane, `/v2/actions/${action}`, 'action', signal);
-  return raw !== undefined && stringField(raw, 'status') === 'errored';
+  return raw !== undefined && readStringField(raw, 'status') === 'errored';
 }
 
 function actionFailure(action: number | undefined): string {

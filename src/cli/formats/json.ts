@@ -10,6 +10,6 @@ export function jsonDocument(data: unknown): string {
 }
 
 /** Returns the text between the brackets of a JSON array with at least one element. */
-export function jsonElements(many: readonly unknown[]): string {
+export function formatJsonElements(many: readonly unknown[]): string {
   return escapeUnprintable((stringifyExact(many, 2) ?? '').slice('[\n'.length, -'\n]'.length));
 }

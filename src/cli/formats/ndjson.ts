@@ -17,7 +17,7 @@ export function ndjsonLines(many: readonly unknown[]): string {
  * Escapes control characters in NDJSON lines that were received from a server. Most lines contain only printable ASCII and are
  * returned unchanged.
  */
-export function printableLines(lines: Uint8Array): string | Uint8Array {
+export function escapeNdjsonLines(lines: Uint8Array): string | Uint8Array {
   if (isAscii(lines) && !lines.includes(deleteCharacter)) return lines;
   return escapeUnprintable(Buffer.from(lines).toString('utf8'));
 }

@@ -1,4 +1,4 @@
-import { isExactNumber, parseExact, stringifyExact } from '../../exact.ts';
+import { isExactNumber, parseExactJsonOrThrow, stringifyExact } from '../../exact.ts';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
 /** Formats the data as a YAML 1.2 document. */
@@ -32,7 +32,7 @@ const oneLineScalars = { lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MA
 // Secrets and dates define `toJSON`, which the YAML output must use too.
 function toJsonValue(data: unknown): unknown {
   const text = stringifyExact(data);
-  return text === undefined ? null : parseExact(text);
+  return text === undefined ? null : parseExactJsonOrThrow(text);
 }
 
 function exactNumberText({ value }: { readonly value: unknown }): string {

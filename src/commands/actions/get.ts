@@ -1,19 +1,19 @@
-import { type Action, fetchAction } from '../../api/actions.ts';
-import type { Api } from '../../api/client.ts';
+import { fetchResourceAction, type ResourceAction } from '../../api/actions.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { createBatchIo } from '../../batch/batch-io.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
-import { batchTimingsFor } from '../../batch/sending/batch-timings.ts';
+import { readBatchTimeLimits } from '../../batch/sending/batch-timings.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { formatWaitingTime, requireDuration } from '../../cli/duration.ts';
-import { printableInput } from '../../cli/printable-input.ts';
-import type { Context } from '../../context.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { exactNumberField, stringField } from '../../json.ts';
+import { readExactNumberField, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
-import { actionView } from './list.ts';
+import { resourceActionListView } from './list.ts';
 
-export const actionsGetCommand: CommandSpec<Context> = {
+export const actionsGetCommand: CommandSpec<CommandContext> = {
   description:
     'Shows one action. With --wait, waits until it is completed; an action that ends with an error is printed, and the exit code is 1.',
   arguments: [{ name: 'ID', description: 'Id of the action', required: true }],
@@ -26,21 +26,21 @@ export const actionsGetCommand: CommandSpec<Context> = {
     },
   ],
   examples: [{ text: 'Wait until a droplet is created', command: 'cloudctl actions get 400000014 --wait' }],
-  columns: actionView.columns,
+  columns: resourceActionListView.columns,
   run: async (context, args) => {
     const id = requireActionId(args.positionals[0] ?? '');
     const timeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.has('wait-timeout') && !args.has('wait')) throw usageError('--wait-timeout needs --wait', 'add `--wait`');
-    context.output.checkColumns(actionView);
+    context.output.checkColumns(resourceActionListView);
     const settings = context.settings();
     const api = await context.api(settings);
     if (!args.has('wait')) {
-      const action = await fetchAction(api, id, {});
-      await context.output.object(action.raw, actionView);
+      const action = await fetchResourceAction(api, id, {});
+      await context.output.object(action.raw, resourceActionListView);
       return 0;
     }
     const action = await waitForAction(context, api, id, timeout);
-    if (action !== undefined) await context.output.object(action.raw, actionView);
+    if (action !== undefined) await context.output.object(action.raw, resourceActionListView);
     if (action?.status === 'completed') return 0;
     const what = action === undefined ? `action ${id}` : `action ${id} (${action.type})`;
     if (action?.status === 'errored')
@@ -54,15 +54,15 @@ export const actionsGetCommand: CommandSpec<Context> = {
   },
 };
 
-function describeResource({ raw }: Action): string | undefined {
-  const [type, id] = [stringField(raw, 'resource_type'), exactNumberField(raw, 'resource_id')];
+function describeResource({ raw }: ResourceAction): string | undefined {
+  const [type, id] = [readStringField(raw, 'resource_type'), readExactNumberField(raw, 'resource_id')];
   return type === undefined || id === undefined ? undefined : `the resource of the action is ${type} ${id}`;
 }
 
 function requireActionId(text: string): number {
   if (/^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
   throw usageError(
-    `ID is not the id of an action: "${printableInput(text)}"`,
+    `ID is not the id of an action: "${shortenInputForError(text)}"`,
     'list the ids with `cloudctl actions list --format ID,Type`',
   );
 }
@@ -71,10 +71,15 @@ function requireActionId(text: string): number {
 const maxFailures = 5;
 
 /** Returns the action when it has ended, or as it was last read before the time limit. */
-async function waitForAction(context: Context, api: Api, id: number, timeout: number): Promise<Action | undefined> {
+async function waitForAction(
+  context: CommandContext,
+  api: ApiClient,
+  id: number,
+  timeout: number,
+): Promise<ResourceAction | undefined> {
   const { clock, env, signals } = context.host;
   const { progress } = createBatchIo(context);
-  const { pollInterval } = batchTimingsFor(env);
+  const { pollInterval } = readBatchTimeLimits(env);
   const [deadline, over] = [new AbortController(), new AbortController()];
   clock.sleep(timeout, over.signal).then(
     () => deadline.abort(),
@@ -86,12 +91,12 @@ async function waitForAction(context: Context, api: Api, id: number, timeout: nu
       await showRateLimitWait({ progress }, ms);
       await clock.sleep(ms, signal);
     };
-    let action: Action | undefined;
+    let action: ResourceAction | undefined;
     let failures = 0;
     try {
       for (;;) {
         try {
-          action = await fetchAction(api, id, { signal, pause });
+          action = await fetchResourceAction(api, id, { signal, pause });
           failures = 0;
         } catch (error) {
           failures += 1;

@@ -1,32 +1,32 @@
-import { type Action, fetchAction, listActions } from '../../api/actions.ts';
-import type { Api } from '../../api/client.ts';
-import type { Cell, ListView } from '../../cli/columns.ts';
+import { fetchResourceAction, listResourceActions, type ResourceAction } from '../../api/actions.ts';
+import type { ApiClient } from '../../api/client.ts';
+import type { ListView, TableCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { printableInput } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
-import { isRecord, type JsonRecord, stringField } from '../../json.ts';
-import { limitOption, printList } from '../print-list.ts';
-import { watchOptions } from '../watch-list.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../../json.ts';
+import { limitOption, printResourceList } from '../print-list.ts';
+import { watchListOptionSpecs } from '../watch-list.ts';
 
 /** The columns of a table of actions. */
-export const actionView: ListView<JsonRecord> = {
+export const resourceActionListView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => scalar(row.id) },
-    { name: 'Status', value: (row) => stringField(row, 'status'), kind: 'state' },
-    { name: 'Type', value: (row) => stringField(row, 'type') },
-    { name: 'StartedAt', value: (row) => stringField(row, 'started_at'), kind: 'time' },
-    { name: 'CompletedAt', value: (row) => stringField(row, 'completed_at'), kind: 'time', priority: 2 },
+    { name: 'Status', value: (row) => readStringField(row, 'status'), kind: 'state' },
+    { name: 'Type', value: (row) => readStringField(row, 'type') },
+    { name: 'StartedAt', value: (row) => readStringField(row, 'started_at'), kind: 'time' },
+    { name: 'CompletedAt', value: (row) => readStringField(row, 'completed_at'), kind: 'time', priority: 2 },
     { name: 'ResourceID', value: (row) => scalar(row.resource_id) },
-    { name: 'ResourceType', value: (row) => stringField(row, 'resource_type'), priority: 1 },
+    { name: 'ResourceType', value: (row) => readStringField(row, 'resource_type'), priority: 1 },
     { name: 'Region', value: regionOf, priority: 3 },
   ],
 };
 
-export const actionsListCommand: CommandSpec<Context> = {
+export const actionsListCommand: CommandSpec<CommandContext> = {
   description: 'Lists every action of the account, newest first, including actions in progress. Reads all pages.',
   options: [
     { name: 'page-size', valueName: 'N', description: 'actions per request, 1 to 200 (default: 200)' },
@@ -42,7 +42,7 @@ export const actionsListCommand: CommandSpec<Context> = {
     { name: 'region', valueName: 'R', description: 'only actions in this region', completion: { from: 'region' } },
     { name: 'after', valueName: 'TIME', description: 'only actions started after this time (ISO 8601, UTC)' },
     { name: 'before', valueName: 'TIME', description: 'only actions started before this time (ISO 8601, UTC)' },
-    ...watchOptions,
+    ...watchListOptionSpecs,
   ],
   examples: [
     { text: 'List the actions in progress', command: 'cloudctl actions list --status in-progress' },
@@ -52,30 +52,30 @@ export const actionsListCommand: CommandSpec<Context> = {
       command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json',
     },
   ],
-  columns: actionView.columns,
+  columns: resourceActionListView.columns,
   run: async (context, args) => {
     const pageSize = requireWholeNumber(args.value('page-size') ?? '200', '--page-size', { min: 1, max: 200 });
     const filter = actionFilter(args);
     const isFiltered = filterOptions.some((name) => args.has(name));
     const matches = isFiltered ? filter : undefined;
-    return printList(context, args, {
-      view: actionView,
+    return printResourceList(context, args, {
+      view: resourceActionListView,
       resource: 'actions',
       filters: filterOptions,
-      list: (api, options) => listActions(api, { ...options, pageSize, matches }),
+      list: (api, options) => listResourceActions(api, { ...options, pageSize, matches }),
       reread: rereadAction,
     });
   },
 };
 
 /** What became of an action that no longer matches the filter: most often it has ended. */
-async function rereadAction(api: Api, { id }: JsonRecord): Promise<JsonRecord | undefined> {
-  return typeof id === 'number' ? (await fetchAction(api, id, {})).raw : undefined;
+async function rereadAction(api: ApiClient, { id }: JsonRecord): Promise<JsonRecord | undefined> {
+  return typeof id === 'number' ? (await fetchResourceAction(api, id, {})).raw : undefined;
 }
 
 const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'before'];
 
-function actionFilter(args: ParsedArgs): (action: Action) => boolean {
+function actionFilter(args: ParsedArgs): (action: ResourceAction) => boolean {
   const status = args.value('status');
   const type = requireNonEmptyValue(args, 'type', 'create');
   const resourceType = requireNonEmptyValue(args, 'resource-type', 'droplet');
@@ -85,7 +85,7 @@ function actionFilter(args: ParsedArgs): (action: Action) => boolean {
   if (after !== undefined && before !== undefined && after >= before)
     throw usageError('--after is not earlier than --before', 'pass the earlier time to `--after`');
   return ({ raw }) => {
-    const started = Date.parse(stringField(raw, 'started_at') ?? '');
+    const started = Date.parse(readStringField(raw, 'started_at') ?? '');
     return (
       (status === undefined || raw.status === status) &&
       (type === undefined || raw.type === type) &&
@@ -107,7 +107,7 @@ function parseTimeOption(args: ParsedArgs, option: string): number | undefined {
   const time = isCalendarDay(day) ? Date.parse(`${day}T${clock}${zone}`) : Number.NaN;
   if (Number.isNaN(time))
     throw usageError(
-      `--${option} is not a time: "${printableInput(text)}"`,
+      `--${option} is not a time: "${shortenInputForError(text)}"`,
       `use a form such as \`--${option} 2026-01-31T08:00:00Z\``,
     );
   return time;
@@ -121,9 +121,9 @@ function isCalendarDay(text: string): boolean {
 
 function regionOf(row: JsonRecord): string | undefined {
   const region = row.region;
-  return stringField(row, 'region_slug') ?? (isRecord(region) ? stringField(region, 'slug') : undefined);
+  return readStringField(row, 'region_slug') ?? (isJsonRecord(region) ? readStringField(region, 'slug') : undefined);
 }
 
-function scalar(value: unknown): Cell {
+function scalar(value: unknown): TableCellValue {
   return typeof value === 'string' || typeof value === 'number' || isExactNumber(value) ? value : undefined;
 }

@@ -1,12 +1,12 @@
-import type { ProfileReference, ProfileSettings, SettingOverrides } from '../../config/settings.ts';
+import type { ProfileReference, ProfileSettingOverrides, ProfileSettings } from '../../config/settings.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
 import { sessionBindingOf } from '../../session/credential-record.ts';
-import { profileCommand } from '../../session/suggested-commands.ts';
-import { runSetup } from './setup.ts';
+import { formatProfileCommand } from '../../session/suggested-commands.ts';
+import { runProfileSetup } from './setup.ts';
 
 /** The complete settings that a login needs. */
 export interface LoginSettings {
@@ -19,26 +19,29 @@ export interface LoginSettings {
  * Resolves the settings of a login. In a terminal the user is prompted for missing values; otherwise missing values are a usage
  * error that names them.
  */
-export async function completeLoginSettings(context: Context, typed: SettingOverrides): Promise<LoginSettings> {
+export async function completeLoginSettings(
+  context: CommandContext,
+  typed: ProfileSettingOverrides,
+): Promise<LoginSettings> {
   const first = await readLoginSettings(context, context.settings(typed));
   if (first.complete !== undefined) return first.complete;
   const settings = context.settings(typed);
   if (!context.prompts.interactive) {
     requireKnownProfile(settings, context.config());
-    throw missingSettingsError(first.missing, settings.profile);
+    throw missingProfileSettingsError(first.missing, settings.profile);
   }
   await context.output.note(`Profile ${settings.profileName} is not complete yet.`);
-  await runSetup(context, { typed });
+  await runProfileSetup(context, { typed });
   const second = await readLoginSettings(context, context.settings(typed));
   if (second.complete !== undefined) return second.complete;
-  throw missingSettingsError(second.missing, settings.profile);
+  throw missingProfileSettingsError(second.missing, settings.profile);
 }
 
 type LoginSettingsResult =
   | { readonly complete: LoginSettings }
   | { readonly complete: undefined; readonly missing: readonly string[] };
 
-async function readLoginSettings(context: Context, settings: ProfileSettings): Promise<LoginSettingsResult> {
+async function readLoginSettings(context: CommandContext, settings: ProfileSettings): Promise<LoginSettingsResult> {
   const binding = sessionBindingOf(settings);
   const { values } = settings;
   const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter(
@@ -63,10 +66,18 @@ const settingSources: Readonly<Record<string, string>> = {
 
 const cannotPrompt = 'cannot prompt: standard input or standard error is not a terminal, or --no-input was given';
 
-export function missingSettingsError(keys: readonly string[], profile: ProfileReference, reason = cannotPrompt): Error {
+export function missingProfileSettingsError(
+  keys: readonly string[],
+  profile: ProfileReference,
+  reason = cannotPrompt,
+): Error {
   const [first = 'setting'] = keys;
   const text = `${keys.join(', ')} ${keys.length === 1 ? 'is' : 'are'} missing for profile "${profile.name}"`;
   if (keys.length === 1) return usageError(text, `pass ${settingSources[first]}`, reason);
   const each = keys.map((key) => `${key}: ${settingSources[key]}`);
-  return usageError(text, `run ${profileCommand(profile, 'auth setup')} in a terminal`, [reason, ...each].join('\n'));
+  return usageError(
+    text,
+    `run ${formatProfileCommand(profile, 'auth setup')} in a terminal`,
+    [reason, ...each].join('\n'),
+  );
 }

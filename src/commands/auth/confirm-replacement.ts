@@ -1,18 +1,19 @@
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
-import { sessionState } from '../../session/session-report.ts';
+import type { CommandContext } from '../../context.ts';
+import { determineLoginSessionState } from '../../session/session-report.ts';
 import type { StoredSession } from '../../session/stored-session.ts';
 
 /** In a terminal a valid session is replaced only after confirmation; a script replaces it without confirmation. */
-export async function confirmReplacement(
-  context: Context,
+export async function confirmSessionReplacement(
+  context: CommandContext,
   settings: ProfileSettings,
   stored: StoredSession,
   args: ParsedArgs,
 ): Promise<boolean> {
   if (args.has('force') || !context.prompts.interactive) return true;
-  if (stored.kind !== 'found' || sessionState(stored.record, context.host.clock.now()) === 'needs_login') return true;
+  if (stored.kind !== 'found' || determineLoginSessionState(stored.record, context.host.clock.now()) === 'needs_login')
+    return true;
   return context.prompts.confirm({
     message: `Profile ${settings.profileName} is already logged in. Log in again?`,
     default: true,

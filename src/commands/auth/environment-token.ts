@@ -1,8 +1,8 @@
-import { type AccountDetails, readTokenAccount } from '../../api/account-context.ts';
+import { type AccountDetails, fetchAccountOfToken } from '../../api/account-context.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
-import { personalAccountContext } from '../../identity.ts';
+import type { CommandContext } from '../../context.ts';
+import { personalTeamValue } from '../../identity.ts';
 import { loginHints } from '../../session/session-binding.ts';
 
 /** The JSON output of `auth status` with CLOUDCTL_ACCESS_TOKEN, which contains no token. */
@@ -33,9 +33,9 @@ const view: ListView<EnvironmentTokenReport> = {
 };
 
 /** Checks the access token of CLOUDCTL_ACCESS_TOKEN with the resource API, which also returns the account. */
-export async function reportEnvironmentToken(context: Context, settings: ProfileSettings): Promise<void> {
+export async function reportEnvironmentToken(context: CommandContext, settings: ProfileSettings): Promise<void> {
   const api = await context.api(settings);
-  const account = await readTokenAccount(api, loginHints(settings, context.host.folders.config));
+  const account = await fetchAccountOfToken(api, loginHints(settings, context.host.folders.config));
   await context.output.object(
     {
       source: 'CLOUDCTL_ACCESS_TOKEN',
@@ -57,7 +57,7 @@ function reportedAccount(account: AccountDetails): Partial<EnvironmentTokenRepor
     ['email', account.email],
     ['uuid', account.accountUuid],
     ['team_name', account.teamName],
-    ['team_uuid', account.team === personalAccountContext ? undefined : account.team],
+    ['team_uuid', account.team === personalTeamValue ? undefined : account.team],
   ] as const;
   return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }

@@ -1,10 +1,10 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
-import { readAccount } from '../../session/account.ts';
+import type { CommandContext } from '../../context.ts';
+import { readAccountFile } from '../../session/account.ts';
 import { sessionBindingOf } from '../../session/credential-record.ts';
-import { type SessionState, sessionState } from '../../session/session-report.ts';
+import { determineLoginSessionState, type LoginSessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 
 interface ProfileRow {
@@ -13,7 +13,7 @@ interface ProfileRow {
   readonly auth_url: string | null;
   readonly email?: string;
   readonly team_name?: string;
-  readonly state: SessionState | 'logged_out' | 'unknown';
+  readonly state: LoginSessionState | 'logged_out' | 'unknown';
 }
 
 const view: ListView<ProfileRow> = {
@@ -27,7 +27,7 @@ const view: ListView<ProfileRow> = {
   ],
 };
 
-export const authListCommand: CommandSpec<Context> = {
+export const authListCommand: CommandSpec<CommandContext> = {
   description:
     'Prints one row for each profile and marks the current one. The state is "unknown" if the keychain is not available.',
   examples: [{ text: 'Print the names only', command: 'cloudctl auth list --format Profile --no-header' }],
@@ -46,10 +46,10 @@ export const authListCommand: CommandSpec<Context> = {
   },
 };
 
-async function profileRow(context: Context, profile: string, current: boolean): Promise<ProfileRow> {
+async function profileRow(context: CommandContext, profile: string, current: boolean): Promise<ProfileRow> {
   const isStored = context.config().profiles.has(profile);
   const settings = isStored ? context.storedSettings(profile) : context.settings();
-  const account = readAccount(context.host.folders.config, profile);
+  const account = readAccountFile(context.host.folders.config, profile);
   return {
     profile,
     current,
@@ -60,13 +60,13 @@ async function profileRow(context: Context, profile: string, current: boolean): 
   };
 }
 
-async function profileState(context: Context, settings: ProfileSettings): Promise<ProfileRow['state']> {
+async function profileState(context: CommandContext, settings: ProfileSettings): Promise<ProfileRow['state']> {
   const binding = sessionBindingOf(settings);
   if (binding === undefined) return 'logged_out';
   const stored = await loadStoredSession(context.store(settings), binding);
   switch (stored.kind) {
     case 'found':
-      return sessionState(stored.record, context.host.clock.now(), stored.inDoubt);
+      return determineLoginSessionState(stored.record, context.host.clock.now(), stored.inDoubt);
     case 'absent':
       return stored.orphaned === true ? 'needs_login' : 'logged_out';
     case 'damaged':

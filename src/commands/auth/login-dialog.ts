@@ -1,7 +1,7 @@
 import type { ParsedArgs } from '../../cli/command.ts';
-import { readLines } from '../../cli/read-lines.ts';
+import { readTerminalLines } from '../../cli/read-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { detectRuntimeEnvironment } from '../../platform/runtime-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
@@ -21,7 +21,7 @@ export interface LoginDialogOptions {
 }
 
 export function createLoginDialog(
-  { host, output, prompts }: Context,
+  { host, output, prompts }: CommandContext,
   args: ParsedArgs,
   { profile, listen, limit }: LoginDialogOptions,
 ): LoginDialog {
@@ -51,7 +51,7 @@ export function createLoginDialog(
     pastedLines: (signal) => {
       if (!pasting) return noPastedLines();
       const onInterrupt = (): void => void process.kill(process.pid, 'SIGINT');
-      return readLines({ input: host.stdin, output: host.screen, onInterrupt }, signal);
+      return readTerminalLines({ input: host.stdin, output: host.screen, onInterrupt }, signal);
     },
     reportRejectedPaste: (kind) => output.warn(rejectedPasteTexts[kind]),
   };

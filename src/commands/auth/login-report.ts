@@ -1,17 +1,17 @@
 import { writeProfile } from '../../config/config-file.ts';
-import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { ProfileSettingOverrides, ProfileSettings } from '../../config/settings.ts';
+import type { CommandContext } from '../../context.ts';
 import { describeTeam } from '../../identity.ts';
-import { sessionReport } from '../../session/session-report.ts';
+import { buildLoginSessionReport } from '../../session/session-report.ts';
 import type { LoginResult } from '../../session/store-login.ts';
-import { describeLifetime } from '../../session/token-lifetime.ts';
-import { sessionView } from './session-view.ts';
+import { describeTokenLifetime } from '../../session/token-lifetime.ts';
+import { loginSessionListView } from './session-view.ts';
 
 /** Saves in the profile the options that later commands need to find and refresh the session. */
 export async function saveTypedOptions(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
-  typed: SettingOverrides,
+  typed: ProfileSettingOverrides,
 ): Promise<void> {
   const { auth_url, base_url, credential_store, token_params } = settings.values;
   const globals = context.globals;
@@ -29,12 +29,16 @@ export async function saveTypedOptions(
 }
 
 /** Reports the login: account, scope and credential store on stderr, and the session on stdout unless the format is `table`. */
-export async function reportLogin(context: Context, settings: ProfileSettings, result: LoginResult): Promise<void> {
+export async function reportLogin(
+  context: CommandContext,
+  settings: ProfileSettings,
+  result: LoginResult,
+): Promise<void> {
   const { output } = context;
   const store = context.store(settings);
   const { record, account } = result;
-  const shown = sessionReport(settings.profileName, record, account, store.kind);
-  if (output.format !== 'table') await output.object(shown, sessionView);
+  const shown = buildLoginSessionReport(settings.profileName, record, account, store.kind);
+  if (output.format !== 'table') await output.object(shown, loginSessionListView);
   const who = [account.name, account.email === undefined ? undefined : `<${account.email}>`]
     .filter((part) => part !== undefined)
     .join(' ');
@@ -48,7 +52,7 @@ export async function reportLogin(context: Context, settings: ProfileSettings, r
     who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
     record.isGivenToken === true
       ? `The access token cannot be renewed, and its lifetime is not known; its scope is ${record.scope === '' ? 'not known either' : `${record.scope} (not verified)`}.`
-      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, ${describeLifetime(record.expiresAt, context.host.clock.now())}.`,
+      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, ${describeTokenLifetime(record.expiresAt, context.host.clock.now())}.`,
     ...(result.isLifetimeAssumed
       ? ['The server did not report the lifetime of the access token; 30 days are assumed.']
       : []),

@@ -1,34 +1,41 @@
-import { type AccountDetails, readTokenAccount } from '../../api/account-context.ts';
-import { createApi } from '../../api/client.ts';
+import { type AccountDetails, fetchAccountOfToken } from '../../api/account-context.ts';
+import { createApiClient } from '../../api/client.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { removeSeenNames } from '../../config/completion-cache.ts';
-import { type ProfileSettings, requireKnownProfile, type SettingOverrides } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import { type ProfileSettingOverrides, type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { compareAccounts, describeTeam } from '../../identity.ts';
 import { isTokenText } from '../../oauth/token-grant.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { Secret } from '../../secret.ts';
-import { writeAccount } from '../../session/account.ts';
+import { writeAccountFile } from '../../session/account.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
 import { sessionBindingOf } from '../../session/credential-record.ts';
-import { requireAvailable } from '../../session/credential-store.ts';
+import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { revokeReplacedSession } from '../../session/revoke-grant.ts';
-import { isSpecServer, loginHints } from '../../session/session-binding.ts';
+import { isSpecCompliantServer, loginHints } from '../../session/session-binding.ts';
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
-import { missingSettingsError } from './complete-login-settings.ts';
-import { confirmReplacement } from './confirm-replacement.ts';
+import { missingProfileSettingsError } from './complete-login-settings.ts';
+import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
-export async function loginWithToken(context: Context, args: ParsedArgs, typed: SettingOverrides): Promise<ExitCode> {
+export async function loginWithToken(
+  context: CommandContext,
+  args: ParsedArgs,
+  typed: ProfileSettingOverrides,
+): Promise<ExitCode> {
   refuseBrowserOptions(args);
   const settings = context.settings(typed);
   const binding = requireBinding(context, settings);
   context.requireSafe();
-  const stored = requireAvailable(await loadStoredSession(context.store(settings), binding), settings.profile);
-  if (!(await confirmReplacement(context, settings, stored, args))) {
+  const stored = requireCredentialStoreAvailable(
+    await loadStoredSession(context.store(settings), binding),
+    settings.profile,
+  );
+  if (!(await confirmSessionReplacement(context, settings, stored, args))) {
     await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
     return 0;
   }
@@ -39,7 +46,7 @@ export async function loginWithToken(context: Context, args: ParsedArgs, typed: 
   const { profileName } = settings;
   const { authOrigin, clientId } = binding;
   // The account file is read before the login replaces it.
-  const isSpec = isSpecServer(host.folders, profileName, authOrigin);
+  const isSpec = isSpecCompliantServer(host.folders, profileName, authOrigin);
   const result = await storeGivenToken(
     {
       binding,
@@ -49,7 +56,7 @@ export async function loginWithToken(context: Context, args: ParsedArgs, typed: 
       random: host.random,
       writeAccount: (names) => {
         removeSeenNames(host.folders.state, profileName);
-        writeAccount(host.folders.config, profileName, names);
+        writeAccountFile(host.folders.config, profileName, names);
       },
     },
     { accessToken, account, scope: args.value('scope') ?? '' },
@@ -74,15 +81,15 @@ function refuseBrowserOptions(args: ParsedArgs): void {
   if (typed !== undefined) throw usageError(`cannot use --${typed} with --with-token`, `remove \`--${typed}\``);
 }
 
-function requireBinding(context: Context, settings: ProfileSettings): SessionBinding {
+function requireBinding(context: CommandContext, settings: ProfileSettings): SessionBinding {
   const binding = sessionBindingOf(settings);
   if (binding !== undefined) return binding;
   requireKnownProfile(settings, context.config());
   const keys = (['auth_url', 'base_url', 'client_id'] as const).filter((key) => settings.values[key] === undefined);
-  throw missingSettingsError(keys, settings.profile, 'a session is bound to its servers and its application');
+  throw missingProfileSettingsError(keys, settings.profile, 'a session is bound to its servers and its application');
 }
 
-async function readAccessToken({ host, prompts }: Context): Promise<Secret> {
+async function readAccessToken({ host, prompts }: CommandContext): Promise<Secret> {
   const notVisible = 'is not 1 to 65536 visible ASCII characters';
   if (host.stdin.isTTY === true)
     return prompts.askSecret({
@@ -107,13 +114,13 @@ async function readAccessToken({ host, prompts }: Context): Promise<Secret> {
 const maxInputLength = 70_000;
 
 async function readAccountOf(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   { baseOrigin }: SessionBinding,
   accessToken: Secret,
 ): Promise<AccountDetails> {
   const hints = loginHints({ ...settings, accessToken: undefined }, context.host.folders.config);
-  const api = createApi({
+  const api = createApiClient({
     baseOrigin,
     send: await context.send(),
     bearer: async () => accessToken,
@@ -127,7 +134,7 @@ async function readAccountOf(
     timeout: context.timeout,
     loginHints: hints,
   });
-  return readTokenAccount(api, hints);
+  return fetchAccountOfToken(api, hints);
 }
 
 function requireTeam(account: AccountDetails, team: string | undefined): void {

@@ -2,9 +2,9 @@ import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { isKnownScope, sameScope } from '../../oauth/scope.ts';
+import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
 import { isCi } from '../../platform/runtime-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
@@ -12,11 +12,11 @@ import type { LoginRequest } from '../../session/login-request.ts';
 import { loadStoredSession, type StoredSession } from '../../session/stored-session.ts';
 import { isTeamId } from '../../session/suggested-commands.ts';
 import { completeLoginSettings } from './complete-login-settings.ts';
-import { confirmReplacement } from './confirm-replacement.ts';
+import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
-import { authServerOptions, settingOverrides } from './profile-options.ts';
+import { authServerOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -52,10 +52,10 @@ const options: readonly OptionSpec[] = [
   { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
   { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
   { name: 'force', description: 'replace a valid session without confirmation' },
-  ...authServerOptions,
+  ...authServerOptionSpecs,
 ];
 
-export const authLoginCommand: CommandSpec<Context> = {
+export const authLoginCommand: CommandSpec<CommandContext> = {
   description:
     'Opens the sign-in page in the browser, receives the redirect on the loopback interface, exchanges the authorization code and stores the session in the keychain of the operating system. Instead of the redirect you can paste the address of the last page, or `CODE STATE`; the first with the right state is used.',
   options,
@@ -69,7 +69,7 @@ export const authLoginCommand: CommandSpec<Context> = {
     },
   ],
   run: async (context, args) => {
-    const typed = settingOverrides(args, options);
+    const typed = readProfileSettingOverrides(args, options);
     checkOptions(context.settings(typed), args);
     if (args.has('with-token')) return loginWithToken(context, args, typed);
     refuseWithoutPerson(context, args);
@@ -88,7 +88,7 @@ export const authLoginCommand: CommandSpec<Context> = {
       listen: !args.has('paste'),
       limit,
     };
-    if (!(await confirmReplacement(context, settings, stored, args))) {
+    if (!(await confirmSessionReplacement(context, settings, stored, args))) {
       await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
       return 0;
     }
@@ -123,7 +123,7 @@ const implicitFlowWarning =
   'the implicit flow issues no refresh token, and its access token is part of a browser URL; the code flow is safer';
 
 /** In a CI job no person can sign in, so the login would wait until its time limit expires. */
-function refuseWithoutPerson({ host }: Context, args: ParsedArgs): void {
+function refuseWithoutPerson({ host }: CommandContext, args: ParsedArgs): void {
   const { env, stdin, stderr } = host;
   if (!isCi(env) || stdin.isTTY === true || stderr.isTTY) return;
   if (args.has('no-browser') || args.has('paste') || (env.BROWSER ?? '') !== '') return;
@@ -163,16 +163,17 @@ function checkOptions(settings: ProfileSettings, args: ParsedArgs): void {
 
 /** Without `--scope` a new login requests the scope of the existing session, so that it neither removes permissions nor adds any. */
 async function chooseScope(
-  { prompts }: Context,
+  { prompts }: CommandContext,
   args: ParsedArgs,
   { values }: ProfileSettings,
   stored: StoredSession,
 ): Promise<string | undefined> {
   const kept = stored.kind === 'found' && stored.record.scope !== '' ? stored.record.scope : undefined;
-  if (args.value('scope') !== undefined || kept === undefined || sameScope(kept, values.scope)) return values.scope;
+  if (args.value('scope') !== undefined || kept === undefined || isSameOAuthScope(kept, values.scope))
+    return values.scope;
   if (values.scope !== undefined && prompts.interactive) {
     const message = `The session has the scope "${sanitizeLine(kept)}", the profile has "${sanitizeLine(values.scope)}". Keep the scope of the session?`;
     if (!(await prompts.confirm({ message, default: true, option: '--scope' }))) return values.scope;
   }
-  return sameScope(kept, 'read') ? undefined : kept;
+  return isSameOAuthScope(kept, 'read') ? undefined : kept;
 }

@@ -1,19 +1,19 @@
 import { isTokenRefused } from '../../api/api-response.ts';
-import { createApi } from '../../api/client.ts';
+import { createApiClient } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeSeenNames } from '../../config/completion-cache.ts';
 import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
-import { removeAccount } from '../../session/account.ts';
+import { removeAccountFile } from '../../session/account.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
 import { sessionBindingOf } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/probe-token.ts';
 import { loginHints } from '../../session/session-binding.ts';
 
-export const authLogoutCommand: CommandSpec<Context> = {
+export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:
     'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6.',
   options: [
@@ -34,7 +34,7 @@ export const authLogoutCommand: CommandSpec<Context> = {
   },
 };
 
-async function logoutCurrentProfile(context: Context, settings: ProfileSettings, local: boolean): Promise<void> {
+async function logoutCurrentProfile(context: CommandContext, settings: ProfileSettings, local: boolean): Promise<void> {
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
@@ -47,7 +47,7 @@ async function logoutCurrentProfile(context: Context, settings: ProfileSettings,
  * Logs out of every profile in config.json, and of a profile that is defined only by environment variables. An error in one
  * profile does not prevent the logout of the others.
  */
-async function logoutAllProfiles(context: Context, current: ProfileSettings, local: boolean): Promise<void> {
+async function logoutAllProfiles(context: CommandContext, current: ProfileSettings, local: boolean): Promise<void> {
   let first: CliError | undefined;
   for (const name of new Set([...context.config().profiles.keys(), current.profileName])) {
     const settings = name === current.profileName ? current : context.storedSettings(name);
@@ -66,7 +66,7 @@ function unprovenOutcome(thrown: unknown): LogoutOutcome {
 }
 
 export async function logoutProfile(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
@@ -80,7 +80,7 @@ export async function logoutProfile(
       lock: () => context.lock(context.profilePaths(profileName).lock),
       client: (record) => revocationClient(context, settings, record),
       requireSafe: context.requireSafe,
-      removeAccount: () => removeAccount(context.host.folders.config, profileName),
+      removeAccount: () => removeAccountFile(context.host.folders.config, profileName),
       probe: (record) => probeTokenAcceptance(context, record),
     },
     local,
@@ -92,7 +92,7 @@ export async function logoutProfile(
  * request in query form sends no client credentials.
  */
 async function revocationClient(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   record: CredentialRecord,
 ): Promise<OAuthClient> {
@@ -100,9 +100,9 @@ async function revocationClient(
   return { authOrigin: record.authOrigin, clientId: record.clientId, tokenParams: 'query' };
 }
 
-async function probeTokenAcceptance(context: Context, record: CredentialRecord): Promise<TokenAcceptance> {
+async function probeTokenAcceptance(context: CommandContext, record: CredentialRecord): Promise<TokenAcceptance> {
   const path = '/v2/actions?page=1&per_page=1';
-  const api = createApi({
+  const api = createApiClient({
     baseOrigin: record.baseOrigin,
     send: await context.send(),
     bearer: async () => record.accessToken,

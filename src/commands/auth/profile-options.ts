@@ -1,9 +1,9 @@
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { ProfileKey } from '../../config/profile.ts';
-import type { SettingOverrides } from '../../config/settings.ts';
+import type { ProfileSettingOverrides } from '../../config/settings.ts';
 
 /** Options for the server and the credential store, which `auth setup` and `auth login` share. */
-export const authServerOptions: readonly OptionSpec[] = [
+export const authServerOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'token-params',
     valueName: 'PLACE',
@@ -21,7 +21,10 @@ export const authServerOptions: readonly OptionSpec[] = [
 ];
 
 /** The options of a command that override settings of the profile, as the user typed them. */
-export function settingOverrides(args: ParsedArgs, declared: readonly OptionSpec[]): SettingOverrides {
+export function readProfileSettingOverrides(
+  args: ParsedArgs,
+  declared: readonly OptionSpec[],
+): ProfileSettingOverrides {
   const entries = declared.flatMap(({ name, valueName: value, multiple: many }) => {
     const key = profileKeyByOption[name];
     // `--no-pkce` is the only flag among these options, and sets the value false.

@@ -1,14 +1,14 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeProfile } from '../../config/config-file.ts';
 import { type ProfileSettings, requireStoredProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { LogoutOutcome } from '../../session/logout.ts';
 import { existingKeychainAccount } from '../../session/profile-paths.ts';
 import { removeClientSecret, removeSessionFiles } from '../../session/remove-profile-secrets.ts';
 import { logoutProfile, logoutText } from './logout.ts';
 
-export const authRemoveCommand: CommandSpec<Context> = {
+export const authRemoveCommand: CommandSpec<CommandContext> = {
   description:
     'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6.',
   arguments: [
@@ -48,13 +48,17 @@ export const authRemoveCommand: CommandSpec<Context> = {
 };
 
 /** A script removes the profile without confirmation. */
-async function confirmRemoval({ prompts }: Context, name: string): Promise<boolean> {
+async function confirmRemoval({ prompts }: CommandContext, name: string): Promise<boolean> {
   if (!prompts.interactive) return true;
   return prompts.confirm({ message: `End the session of profile ${name} and remove the profile?` });
 }
 
 /** Deletes the items of the profile in both credential stores, because the profile may have used the other store before. */
-async function removeSecrets(context: Context, settings: ProfileSettings, local: boolean): Promise<LogoutOutcome> {
+async function removeSecrets(
+  context: CommandContext,
+  settings: ProfileSettings,
+  local: boolean,
+): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
@@ -65,7 +69,11 @@ async function removeSecrets(context: Context, settings: ProfileSettings, local:
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
 }
 
-async function removeFromStore(context: Context, settings: ProfileSettings, local: boolean): Promise<LogoutOutcome> {
+async function removeFromStore(
+  context: CommandContext,
+  settings: ProfileSettings,
+  local: boolean,
+): Promise<LogoutOutcome> {
   const outcome = await logoutProfile(context, settings, local);
   const lock = await context.lock(context.profilePaths(settings.profileName).lock);
   try {
@@ -78,7 +86,7 @@ async function removeFromStore(context: Context, settings: ProfileSettings, loca
 
 /** The credential store that the profile does not use may be unavailable. */
 async function removeFromOtherStore(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   credential_store: 'keychain' | 'file',
   local: boolean,

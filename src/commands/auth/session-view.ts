@@ -1,15 +1,15 @@
 import type { ListView } from '../../cli/columns.ts';
-import { personalAccountContext } from '../../identity.ts';
-import type { SessionReport, StatusReport } from '../../session/session-report.ts';
+import { personalTeamValue } from '../../identity.ts';
+import type { LoginSessionReport, LoginStatusReport } from '../../session/session-report.ts';
 
-const columns: ListView<SessionReport>['columns'] = [
+const columns: ListView<LoginSessionReport>['columns'] = [
   { name: 'Profile', value: (row) => row.profile },
   { name: 'Name', value: (row) => row.name },
   { name: 'Email', value: (row) => row.email },
   { name: 'UUID', value: (row) => row.uuid },
   {
     name: 'Team',
-    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalAccountContext),
+    value: (row) => row.team_name ?? row.team_uuid ?? (row.uuid === undefined ? undefined : personalTeamValue),
   },
   { name: 'TeamUUID', value: (row) => row.team_uuid, extra: true },
   { name: 'Scope', value: (row) => row.scope },
@@ -19,9 +19,9 @@ const columns: ListView<SessionReport>['columns'] = [
   { name: 'Store', value: (row) => row.store },
 ];
 
-export const sessionView: ListView<SessionReport> = { columns };
+export const loginSessionListView: ListView<LoginSessionReport> = { columns };
 
-export const statusView: ListView<StatusReport> = {
+export const loginStatusListView: ListView<LoginStatusReport> = {
   columns: [
     ...columns,
     { name: 'State', value: (row) => row.state, kind: 'state' },

@@ -1,14 +1,18 @@
 import { type Profile, type ProfileKey, profileKeys } from '../../config/profile.ts';
-import { nonEmptyVariable, type ProfileSettings, type SettingOverrides } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import {
+  type ProfileSettingOverrides,
+  type ProfileSettings,
+  readNonEmptyEnvironmentValue,
+} from '../../config/settings.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
 
 /** Prompts for the missing values of a profile; with `asking`, existing values are also asked for and shown as defaults. */
 export async function askProfileValues(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
-  typed: SettingOverrides,
+  typed: ProfileSettingOverrides,
   asking: boolean,
 ): Promise<Profile> {
   let values: Profile = settings.values;
@@ -62,11 +66,11 @@ const profileQuestions: readonly {
 ];
 
 /** Whether the value comes from config.json and not from an option or variable of this run. */
-function isFromConfigFile(context: Context, typed: SettingOverrides, key: ProfileKey): boolean {
+function isFromConfigFile(context: CommandContext, typed: ProfileSettingOverrides, key: ProfileKey): boolean {
   const { variable } = profileKeys[key];
   const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
   if (typed[key] !== undefined || (option !== undefined && context.globals.value(option) !== undefined)) return false;
-  return variable === undefined || nonEmptyVariable(context.host.env[variable]) === undefined;
+  return variable === undefined || readNonEmptyEnvironmentValue(context.host.env[variable]) === undefined;
 }
 
 function defaultText(value: Profile[ProfileKey]): string | undefined {
@@ -75,9 +79,9 @@ function defaultText(value: Profile[ProfileKey]): string | undefined {
 }
 
 async function askScope(
-  context: Context,
+  context: CommandContext,
   known: string | undefined,
-  typed: SettingOverrides,
+  typed: ProfileSettingOverrides,
   asking: boolean,
 ): Promise<string> {
   // A scope of another kind of server was set on purpose, so the prompt with its two choices is skipped.

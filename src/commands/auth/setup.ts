@@ -1,15 +1,15 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec, OptionSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import type { ProfileSettings, SettingOverrides } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { ProfileSettingOverrides, ProfileSettings } from '../../config/settings.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
 import { sessionBindingOf } from '../../session/credential-record.ts';
-import { requireAvailable } from '../../session/credential-store.ts';
-import { profileCommand } from '../../session/suggested-commands.ts';
-import { authServerOptions, settingOverrides } from './profile-options.ts';
+import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
+import { formatProfileCommand } from '../../session/suggested-commands.ts';
+import { authServerOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 import { askProfileValues } from './setup-questions.ts';
 
 const options: readonly OptionSpec[] = [
@@ -29,10 +29,10 @@ const options: readonly OptionSpec[] = [
     choices: ['code', 'implicit'],
   },
   { name: 'issuer', valueName: 'ISSUER', description: 'issuer identifier that the server sends as `iss` (RFC 9207)' },
-  ...authServerOptions,
+  ...authServerOptionSpecs,
 ];
 
-export const authSetupCommand: CommandSpec<Context> = {
+export const authSetupCommand: CommandSpec<CommandContext> = {
   description:
     'Prompts for the servers, the client ID, the callback URL, the scope and the client secret (hidden), with the values of the profile as defaults. Every prompt has an option or an environment variable; the secret is read from standard input, CLOUDCTL_CLIENT_SECRET or the prompt, never from an option. The secret is stored in the credential store, the rest in config.json.',
   options,
@@ -46,25 +46,28 @@ export const authSetupCommand: CommandSpec<Context> = {
   ],
   run: async (context, args) => {
     const secret = args.has('client-secret-stdin') ? await readSecretFromStdin(context) : undefined;
-    await runSetup(context, { typed: settingOverrides(args, options), secret, again: true });
+    await runProfileSetup(context, { typed: readProfileSettingOverrides(args, options), secret, again: true });
     return 0;
   },
 };
 
-export interface SetupInput {
-  readonly typed: SettingOverrides;
+export interface ProfileSetupInput {
+  readonly typed: ProfileSettingOverrides;
   readonly secret?: Secret | undefined;
   /** Whether to prompt also for values that the profile already has, so that the user can change them. */
   readonly again?: boolean;
 }
 
 /** Prompts for missing values, stores the client secret, then writes the profile to config.json. */
-export async function runSetup(context: Context, input: SetupInput): Promise<void> {
+export async function runProfileSetup(context: CommandContext, input: ProfileSetupInput): Promise<void> {
   const settings = context.settings(input.typed);
   try {
     // The credential store is checked before the prompts, so that the user does not type answers for nothing.
     if (context.prompts.interactive)
-      requireAvailable(await context.store(settings).withItems((items) => items.read('client')), settings.profile);
+      requireCredentialStoreAvailable(
+        await context.store(settings).withItems((items) => items.read('client')),
+        settings.profile,
+      );
     await completeProfile(context, settings, input);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'keychain_unavailable') throw error;
@@ -77,14 +80,14 @@ export async function runSetup(context: Context, input: SetupInput): Promise<voi
 function withFileStoreHint(error: CliError, { profile }: ProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
-  const command = profileCommand(profile, 'auth setup --credential-store file');
+  const command = formatProfileCommand(profile, 'auth setup --credential-store file');
   return new CliError(error.code, message, { detail, hint: `store sessions in files with mode 0600: ${command}` });
 }
 
 async function completeProfile(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
-  { typed, secret, again = false }: SetupInput,
+  { typed, secret, again = false }: ProfileSetupInput,
 ): Promise<void> {
   const asking = again && context.prompts.interactive;
   const values = await askProfileValues(context, settings, typed, asking);
@@ -112,13 +115,13 @@ async function completeProfile(
   // A login that prompted for the settings prints the name of the store itself and then continues.
   await context.output.note([
     `Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`,
-    ...(again ? [`To log in, run ${profileCommand(settings.profile, 'auth login')}.`] : []),
+    ...(again ? [`To log in, run ${formatProfileCommand(settings.profile, 'auth login')}.`] : []),
   ]);
 }
 
 /** The client secret to store; undefined when the stored one is kept. */
 async function askClientSecret(
-  context: Context,
+  context: CommandContext,
   settings: ProfileSettings,
   typed: Secret | undefined,
   asking: boolean,
@@ -142,7 +145,7 @@ async function askClientSecret(
   return keep ? undefined : secret;
 }
 
-async function readSecretFromStdin(context: Context): Promise<Secret> {
+async function readSecretFromStdin(context: CommandContext): Promise<Secret> {
   if (context.host.stdin.isTTY === true)
     throw usageError(
       'standard input is a terminal',

@@ -1,21 +1,21 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { readLastSandbox } from '../../config/sandbox-connection.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
-import { readAccount } from '../../session/account.ts';
+import { readAccountFile } from '../../session/account.ts';
 import { requireSessionBinding } from '../../session/session-binding.ts';
 import {
-  type StatusReport,
-  secondsUntilExpiryOrZero,
-  sessionReport,
-  sessionState,
+  buildLoginSessionReport,
+  computeTokenSecondsLeftOrZero,
+  determineLoginSessionState,
+  type LoginStatusReport,
 } from '../../session/session-report.ts';
-import { loadStoredSession, reauthenticateCommand, requireStoredSession } from '../../session/stored-session.ts';
-import { flowOption } from '../../session/suggested-commands.ts';
+import { formatReauthenticateCommand, loadStoredSession, requireStoredSession } from '../../session/stored-session.ts';
+import { formatFlowOption } from '../../session/suggested-commands.ts';
 import { reportEnvironmentToken } from './environment-token.ts';
-import { statusView } from './session-view.ts';
+import { loginStatusListView } from './session-view.ts';
 
-export const authStatusCommand: CommandSpec<Context> = {
+export const authStatusCommand: CommandSpec<CommandContext> = {
   description:
     'Prints the stored session without its tokens. Exits with 4 if the profile is not logged in or the session has ended. An expired session with a refresh token is valid: the next command refreshes it. With CLOUDCTL_ACCESS_TOKEN, the command reads the account of that token from the resource API.',
   options: [
@@ -32,7 +32,7 @@ export const authStatusCommand: CommandSpec<Context> = {
       command: 'cloudctl auth status --check --quiet >/dev/null',
     },
   ],
-  columns: statusView.columns,
+  columns: loginStatusListView.columns,
   run: async (context, args) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {
@@ -46,17 +46,17 @@ export const authStatusCommand: CommandSpec<Context> = {
     const found = requireStoredSession(await loadStoredSession(store, binding), settings.profile, store.location);
     const { record } = found;
     const now = context.host.clock.now();
-    const state = sessionState(record, now, found.inDoubt);
-    const account = readAccount(context.host.folders.config, settings.profileName);
-    const report: StatusReport = {
-      ...sessionReport(settings.profileName, record, account, store.kind),
+    const state = determineLoginSessionState(record, now, found.inDoubt);
+    const account = readAccountFile(context.host.folders.config, settings.profileName);
+    const report: LoginStatusReport = {
+      ...buildLoginSessionReport(settings.profileName, record, account, store.kind),
       state,
       pending_write: found.pending,
-      expires_in: secondsUntilExpiryOrZero(record, now),
+      expires_in: computeTokenSecondsLeftOrZero(record, now),
       store_place: store.location,
       sandbox: readLastSandbox(context.host.folders.state)?.auth_url === record.authOrigin,
     };
-    await context.output.object(report, statusView);
+    await context.output.object(report, loginStatusListView);
     if (found.pending)
       await context.output.note(
         `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.kind}; later commands use it.`,
@@ -71,7 +71,7 @@ export const authStatusCommand: CommandSpec<Context> = {
       );
     if (state !== 'needs_login') return 0;
     await context.output.note(
-      `The session has ended. Log in with ${reauthenticateCommand(settings.profile, record, flowOption(report.flow, settings.values.flow))}.`,
+      `The session has ended. Log in with ${formatReauthenticateCommand(settings.profile, record, formatFlowOption(report.flow, settings.values.flow))}.`,
     );
     return exitCodes.needs_login;
   },

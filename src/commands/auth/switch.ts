@@ -1,9 +1,9 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { writeCurrentProfile } from '../../config/config-file.ts';
 import { requireStoredProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 
-export const authSwitchCommand: CommandSpec<Context> = {
+export const authSwitchCommand: CommandSpec<CommandContext> = {
   arguments: [
     {
       name: 'PROFILE',

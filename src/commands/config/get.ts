@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { isProfileKey, type ProfileKey, profileKeys } from '../../config/profile.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 
 export const profileKeyArgument = {
@@ -11,7 +11,7 @@ export const profileKeyArgument = {
   choices: Object.keys(profileKeys),
 } as const;
 
-export const configGetCommand: CommandSpec<Context> = {
+export const configGetCommand: CommandSpec<CommandContext> = {
   description:
     'Prints the value in use: an option takes precedence over an environment variable, and a variable over the profile. Exits with 1 if the setting has no value.',
   arguments: [profileKeyArgument],

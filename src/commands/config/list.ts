@@ -1,8 +1,8 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { isProfileKey, profileKeys } from '../../config/profile.ts';
-import { nonEmptyVariable, requireKnownProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import { readNonEmptyEnvironmentValue, requireKnownProfile } from '../../config/settings.ts';
+import type { CommandContext } from '../../context.ts';
 
 interface SettingRow {
   readonly key: string;
@@ -18,7 +18,7 @@ const view: ListView<SettingRow> = {
   ],
 };
 
-export const configListCommand: CommandSpec<Context> = {
+export const configListCommand: CommandSpec<CommandContext> = {
   description:
     'Lists every setting that has a value and its source: option, environment variable or profile. Secrets are not settings: the client secret and the session are in the credential store.',
   examples: [{ text: 'Show the settings of this shell', command: 'cloudctl config list' }],
@@ -42,16 +42,18 @@ export const configListCommand: CommandSpec<Context> = {
   },
 };
 
-function settingSource(context: Context, key: keyof typeof profileKeys): string {
+function settingSource(context: CommandContext, key: keyof typeof profileKeys): string {
   const option =
     key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : key === 'output' ? 'output' : undefined;
   if (option !== undefined && context.globals.value(option) !== undefined) return `--${option}`;
   const { variable } = profileKeys[key];
-  return variable !== undefined && nonEmptyVariable(context.host.env[variable]) !== undefined ? variable : 'profile';
+  return variable !== undefined && readNonEmptyEnvironmentValue(context.host.env[variable]) !== undefined
+    ? variable
+    : 'profile';
 }
 
-function profileSource(context: Context, named: boolean): string {
+function profileSource(context: CommandContext, named: boolean): string {
   if (context.globals.value('profile') !== undefined) return '--profile';
-  if (nonEmptyVariable(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
+  if (readNonEmptyEnvironmentValue(context.host.env.CLOUDCTL_PROFILE) !== undefined) return 'CLOUDCTL_PROFILE';
   return named ? 'current' : 'default';
 }

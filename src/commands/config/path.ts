@@ -1,8 +1,8 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { configPath } from '../../config/config-file.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 
-export const configPathCommand: CommandSpec<Context> = {
+export const configPathCommand: CommandSpec<CommandContext> = {
   examples: [{ text: 'Edit the configuration', command: '"$EDITOR" "$(cloudctl config path)"' }],
   run: async (context) => {
     const path = configPath(context.host.folders.config);

@@ -1,14 +1,14 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { printableInput } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { profileKeys } from '../../config/profile.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
 import { profileKeyArgument, requireProfileKey } from './get.ts';
 
-export const configSetCommand: CommandSpec<Context> = {
+export const configSetCommand: CommandSpec<CommandContext> = {
   description:
     'Checks the value and writes it to config.json. Creates the profile only if it is the current profile; use `cloudctl auth setup` to create other profiles.',
   arguments: [
@@ -35,7 +35,7 @@ export const configSetCommand: CommandSpec<Context> = {
     const scope = args.positionals[1] ?? '';
     if (key === 'scope' && !isKnownScope(scope) && !args.has('any-scope'))
       throw usageError(
-        `unknown scope "${printableInput(scope)}"`,
+        `unknown scope "${shortenInputForError(scope)}"`,
         'use `cloudctl config set scope read` or `cloudctl config set scope "read write"`',
         'to set a scope of another kind of server, add --any-scope',
       );

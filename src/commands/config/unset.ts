@@ -1,10 +1,10 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { profileKeyArgument, requireProfileKey } from './get.ts';
 
-export const configUnsetCommand: CommandSpec<Context> = {
+export const configUnsetCommand: CommandSpec<CommandContext> = {
   arguments: [profileKeyArgument],
   examples: [{ text: 'Store sessions in the keychain again', command: 'cloudctl config unset credential_store' }],
   run: async (context, args) => {

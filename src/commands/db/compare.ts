@@ -1,13 +1,13 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { compareDatabases } from '../../rehearsal/compare-databases.ts';
-import { comparisonError, showComparison } from '../../rehearsal/comparison-output.ts';
+import { buildDatabaseComparisonError, printDatabaseComparison } from '../../rehearsal/comparison-output.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
-export const dbCompareCommand: CommandSpec<Context> = {
+export const dbCompareCommand: CommandSpec<CommandContext> = {
   description:
     'Compares the contents of source and target after a migration, before the application is switched over. Both servers are only read.\n\nPostgreSQL: the rows of every table are read on both servers with COPY, in one read-only transaction for each table, and a hash is computed here that does not depend on their order. Large objects and sequences are compared too. Redis: every key is read on both servers, with its type, value and expiry.\n\nThe source is read before and after the target. When it was written to in between, or the target has not received everything, the result is "not comparable": stop all writes and run the command again. The report lists what was not compared.\n\nThe password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: everything that was compared is equal. 1: something differs. 5: nothing differs, but something could not be compared.',
   options: [
@@ -49,8 +49,8 @@ export const dbCompareCommand: CommandSpec<Context> = {
         },
       }),
     ).finally(() => progress.stop());
-    await showComparison(context, report);
-    if (report.state !== 'equal') throw comparisonError(report);
+    await printDatabaseComparison(context, report);
+    if (report.state !== 'equal') throw buildDatabaseComparisonError(report);
     return 0;
   },
 };

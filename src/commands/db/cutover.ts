@@ -2,21 +2,25 @@ import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
 import { sourceUrl } from '../../db-source/source-url.ts';
 import { CliError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { checkCutover } from '../../rehearsal/check-cutover.ts';
-import { type CutoverChecklistLine, cutoverChecklist, firstUnfinishedLine } from '../../rehearsal/cutover-checklist.ts';
+import {
+  type CutoverChecklistLine,
+  cutoverChecklist,
+  findUnfinishedCutoverLine,
+} from '../../rehearsal/cutover-checklist.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
-import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
+import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import { sourceNameOf } from '../../watch/save-watched-slots.ts';
-import { readWatchRecord, watchRecordPath } from '../../watch/watch-record.ts';
+import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedStart } from './interrupted-start.ts';
-import { watchOptionSpecs } from './watch.ts';
+import { resolveInterruptedMigration } from './interrupted-start.ts';
+import { watchMigrationOptionSpecs } from './watch.ts';
 
 const view: ListView<CutoverChecklistLine> = {
   isReport: true,
@@ -29,7 +33,7 @@ const view: ListView<CutoverChecklistLine> = {
   ],
 };
 
-export const dbCutoverCommand: CommandSpec<Context> = {
+export const dbCutoverCommand: CommandSpec<CommandContext> = {
   description:
     'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
   arguments: [clusterArgument],
@@ -40,7 +44,7 @@ export const dbCutoverCommand: CommandSpec<Context> = {
       valueName: 'URL',
       description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
     },
-    ...watchOptionSpecs.filter(({ name }) => name === 'slot'),
+    ...watchMigrationOptionSpecs.filter(({ name }) => name === 'slot'),
   ],
   examples: [
     {
@@ -61,19 +65,19 @@ export const dbCutoverCommand: CommandSpec<Context> = {
       allowCleartextPassword: args.has('allow-cleartext-password'),
     });
     const api = await context.api(settings);
-    await resolveInterruptedStart(context, api, cluster);
+    await resolveInterruptedMigration(context, api, cluster);
     const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
         ...{ cluster, source, target, clock: host.clock, signal },
         ignoreDbs: args.values('ignore-dbs'),
         slots: args.values('slot'),
-        record: readWatchRecord(watchRecordPath(host.folders.state, sourceNameOf(source))),
+        record: readMigrationWatchRecord(getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source))),
         onCheck: (what) => void progress.show(sanitizeReportLine(what)),
       }),
     ).finally(() => progress.stop());
     const lines = cutoverChecklist(facts);
     await output.list(lines, view);
-    const open = firstUnfinishedLine(lines);
+    const open = findUnfinishedCutoverLine(lines);
     if (open === undefined) {
       await output.note('Every step is done. Next, switch the application to the target.');
       return 0;
@@ -84,7 +88,7 @@ export const dbCutoverCommand: CommandSpec<Context> = {
       `the cut-over is not finished: ${left} of ${lines.length} steps are left`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
-        hint: nextStep(open, commandsOf(context, args, cluster, source, target)).slice(0, maxTextLength),
+        hint: nextStep(open, commandsOf(context, args, cluster, source, target)).slice(0, maxSanitizedTextLength),
       },
     );
   },
@@ -111,7 +115,7 @@ function nextStep({ id, state }: CutoverChecklistLine, commands: NextCommands): 
 
 /** Shell commands that can be pasted and contain no passwords. */
 function commandsOf(
-  context: Context,
+  context: CommandContext,
   args: ParsedArgs,
   cluster: string,
   source: DbSource,

@@ -1,25 +1,25 @@
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { fetchOnlineMigration, type OnlineMigration } from '../../api/online-migration.ts';
-import { readStoredIdentity } from '../../context/current-identity.ts';
-import type { Context } from '../../context.ts';
+import { readStoredAccountIdentity } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
-import { compareIdentities } from '../../identity.ts';
-import { type ResolvedMigrationStart, resolveSentMigrationStart } from '../../watch/resolve-sent-start.ts';
+import { compareAccountIdentities } from '../../identity.ts';
+import { type ResolvedMigrationRequest, resolveSentMigrationRequest } from '../../watch/resolve-sent-start.ts';
 import { sourceNameOf } from '../../watch/save-watched-slots.ts';
-import { findSentMigrationStarts } from '../../watch/sent-start.ts';
-import type { RecordedStart } from '../../watch/watch-record.ts';
+import { findSentMigrationRequests } from '../../watch/sent-start.ts';
+import type { RecordedMigrationStart } from '../../watch/watch-record.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
-export async function resolveInterruptedStart(
-  context: Context,
-  api: Api,
+export async function resolveInterruptedMigration(
+  context: CommandContext,
+  api: ApiClient,
   cluster: string,
-): Promise<ResolvedMigrationStart | undefined> {
+): Promise<ResolvedMigrationRequest | undefined> {
   const { host, output } = context;
-  const identity = await readStoredIdentity(context, context.settings());
+  const identity = await readStoredAccountIdentity(context, context.settings());
   const now = host.clock.now();
-  const resolved = await resolveSentMigrationStart({ api, stateFolder: host.folders.state, now, identity }, cluster);
+  const resolved = await resolveSentMigrationRequest({ api, stateFolder: host.folders.state, now, identity }, cluster);
   if (resolved !== undefined) await output.note(resolved.note);
   return resolved;
 }
@@ -29,12 +29,12 @@ export async function resolveInterruptedStart(
  * record, because the same UUID would identify another cluster there.
  */
 export function createRecordedStatusFetcher(
-  context: Context,
-): (started: RecordedStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
+  context: CommandContext,
+): (started: RecordedMigrationStart, signal: AbortSignal) => Promise<OnlineMigration | undefined> {
   return async ({ cluster, identity }, until) => {
     const settings = context.settings();
-    const current = await readStoredIdentity(context, settings);
-    if (identity !== undefined && compareIdentities(identity, current) === 'different')
+    const current = await readStoredAccountIdentity(context, settings);
+    if (identity !== undefined && compareAccountIdentities(identity, current) === 'different')
       throw new CliError('usage', 'the profile is not the one that started the migration');
     return fetchOnlineMigration(await context.api(settings), cluster, { until });
   };
@@ -44,14 +44,14 @@ export function createRecordedStatusFetcher(
  * Determines and prints the result of an interrupted migration request for a source. If the service cannot be reached, the
  * watch continues, because it needs only the source.
  */
-export async function resolveInterruptedStarts(context: Context, source: DbSource): Promise<void> {
-  const starts = findSentMigrationStarts(context.host.folders.state, sourceNameOf(source));
+export async function resolveInterruptedMigrations(context: CommandContext, source: DbSource): Promise<void> {
+  const starts = findSentMigrationRequests(context.host.folders.state, sourceNameOf(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();
       if (settings.values.base_url !== baseOrigin)
         throw new CliError('usage', `the profile belongs to another service than ${baseOrigin}`);
-      await resolveInterruptedStart(context, await context.api(settings), cluster);
+      await resolveInterruptedMigration(context, await context.api(settings), cluster);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       await context.output.note(

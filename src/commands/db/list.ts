@@ -1,22 +1,22 @@
 import { listClusters } from '../../api/clusters.ts';
-import { type ListView, linkColumn } from '../../cli/columns.ts';
+import { type ListView, linkOutputColumn } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { findPanelPages } from '../../config/panel-pages.ts';
-import type { Context } from '../../context.ts';
-import { type JsonRecord, stringField } from '../../json.ts';
-import { limitOption, printList } from '../print-list.ts';
+import type { CommandContext } from '../../context.ts';
+import { type JsonRecord, readStringField } from '../../json.ts';
+import { limitOption, printResourceList } from '../print-list.ts';
 
 const clusterView: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => stringField(row, 'id') },
-    { name: 'Name', value: (row) => stringField(row, 'name') },
-    { name: 'Engine', value: (row) => stringField(row, 'engine') },
-    { name: 'Version', value: (row) => stringField(row, 'version') },
-    { name: 'Status', value: (row) => stringField(row, 'status') },
+    { name: 'ID', value: (row) => readStringField(row, 'id') },
+    { name: 'Name', value: (row) => readStringField(row, 'name') },
+    { name: 'Engine', value: (row) => readStringField(row, 'engine') },
+    { name: 'Version', value: (row) => readStringField(row, 'version') },
+    { name: 'Status', value: (row) => readStringField(row, 'status') },
   ],
 };
 
-export const dbListCommand: CommandSpec<Context> = {
+export const dbListCommand: CommandSpec<CommandContext> = {
   description:
     'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define a list of clusters. A server that has no list is an error; the control panel then shows the UUID of a cluster.',
   options: [limitOption],
@@ -30,8 +30,8 @@ export const dbListCommand: CommandSpec<Context> = {
   columns: clusterView.columns,
   run: async (context, args) => {
     const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
-    return printList(context, args, {
-      view: pages === undefined ? clusterView : linkColumn(clusterView, 'ID', pages.migration),
+    return printResourceList(context, args, {
+      view: pages === undefined ? clusterView : linkOutputColumn(clusterView, 'ID', pages.migration),
       resource: 'clusters',
       remember: 'databases',
       filters: [],

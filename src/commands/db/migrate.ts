@@ -1,10 +1,10 @@
-import type { StartedMigration, startOnlineMigration } from '../../api/databases.ts';
-import { wasMigrationSent } from '../../api/databases.ts';
-import { describeMigration } from '../../api/online-migration.ts';
+import type { StartedOnlineMigration, startOnlineMigration } from '../../api/databases.ts';
+import { wasMigrationRequestSent } from '../../api/databases.ts';
+import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
-import type { Context } from '../../context.ts';
+import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
@@ -12,29 +12,29 @@ import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { askTargetVersion } from '../../preflight/ask-target-version.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-options.ts';
-import { textReport } from '../../preflight/formats/text-report.ts';
+import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
-  methodNotPossibleError,
+  buildMigrationMethodBlockedError,
   type PreflightOutcome,
-  reportOptionSpecs,
+  preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
-import { maxTextLength } from '../../sanitize/terminal-text.ts';
+import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
 import { loginHints } from '../../session/session-binding.ts';
-import { profileCommand } from '../../session/suggested-commands.ts';
+import { formatProfileCommand } from '../../session/suggested-commands.ts';
 import { watchMigration } from '../../watch/follow-migration.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
-import type { ResolvedMigrationStart } from '../../watch/resolve-sent-start.ts';
+import type { ResolvedMigrationRequest } from '../../watch/resolve-sent-start.ts';
 import { sourceNameOf } from '../../watch/save-watched-slots.ts';
-import { isSameSource } from '../../watch/sent-start.ts';
+import { isSameWatchedSource } from '../../watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { createRecordedStatusFetcher, resolveInterruptedStart } from './interrupted-start.ts';
+import { createRecordedStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';
 import { migrationRules } from './migration-rules.ts';
 import { openFindingIds, type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
-import { readWatchArgs, watchOptionSpecs } from './watch.ts';
+import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
 
 interface Migrated {
   readonly id: string;
@@ -53,17 +53,17 @@ const view = {
   ],
 };
 
-export const dbMigrateCommand: CommandSpec<Context> = {
+export const dbMigrateCommand: CommandSpec<CommandContext> = {
   description:
     'Runs the preflight first. If the continuous migration is possible, it is started, after a confirmation in a terminal. Otherwise nothing is sent, and the exit code is 3. The service receives host, port, database, user and password of the source; the password is sent nowhere else. The migration replicates until it is stopped, for two weeks at most.',
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
     ...deepPreflightOptionSpecs,
-    ...reportOptionSpecs,
+    ...preflightReportOptionSpecs,
     { name: 'skip-preflight', description: 'Start without a preflight' },
     { name: 'watch', description: 'Watch the migration after it is started, as `db watch` does' },
-    ...watchOptionSpecs,
+    ...watchMigrationOptionSpecs,
   ],
   examples: [
     {
@@ -87,9 +87,9 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     const source = await readDbSource(context, args);
     const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
-    const identity = await readStoredIdentity(context, settings);
+    const identity = await readStoredAccountIdentity(context, settings);
     const api = await context.api(settings);
-    const interrupted = await resolveInterruptedStart(context, api, cluster);
+    const interrupted = await resolveInterruptedMigration(context, api, cluster);
     if (interrupted?.migration !== undefined && !interrupted.hasEnded) {
       requireSameStartSource(context, interrupted, source);
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
@@ -102,8 +102,8 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     if (preflight !== undefined) await showPreflight(context, preflight, args.value('fix-sql'));
     if (options.method !== 'continuous') throw methodNotStartableError(source, options.method);
     if (preflight !== undefined && !preflight.report.ok)
-      throw methodNotPossibleError(preflight.report, args.value('fix-sql'));
-    await confirm(context, source, cluster, describeActor(context, settings, identity));
+      throw buildMigrationMethodBlockedError(preflight.report, args.value('fix-sql'));
+    await confirm(context, source, cluster, describeCurrentAccount(context, settings, identity));
     const before = await recordBaseline(context, args, source, cluster);
     const started = await startRecordedMigration(
       {
@@ -111,7 +111,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
         stateFolder: host.folders.state,
         now: () => host.clock.now(),
         loginHints: loginHints(settings, host.folders.config),
-        commandOf: (words) => profileCommand(settings.profile, words),
+        commandOf: (words) => formatProfileCommand(settings.profile, words),
         onUnsaved: (reason) => output.warn(`could not save the start of the migration for \`db watch\`: ${reason}`),
       },
       {
@@ -126,7 +126,7 @@ export const dbMigrateCommand: CommandSpec<Context> = {
     ).catch(async (error: unknown) => {
       // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
-      if (isText && wasMigrationSent(error)) await output.note(migrationRules(source.engine));
+      if (isText && wasMigrationRequestSent(error)) await output.note(migrationRules(source.engine));
       throw error;
     });
     return finish(context, args, source, started, {
@@ -138,10 +138,10 @@ export const dbMigrateCommand: CommandSpec<Context> = {
 
 /** Prints the running migration, the rules that apply during it, and the next command; with --watch, follows the migration. */
 async function finish(
-  context: Context,
+  context: CommandContext,
   args: ParsedArgs,
   source: DbSource,
-  { id, status, createdAt }: StartedMigration,
+  { id, status, createdAt }: StartedOnlineMigration,
   { preflight, before }: { readonly preflight?: PreflightReport | undefined; readonly before?: RecordedBaseline },
 ): Promise<ExitCode> {
   const { output, host } = context;
@@ -162,20 +162,21 @@ async function finish(
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');
-  await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxTextLength);
+  await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxSanitizedTextLength);
   return 0;
 }
 
 /** A migration that an interrupted run started must have the same source as this run. */
 function requireSameStartSource(
-  context: Context,
-  { start, migration }: ResolvedMigrationStart,
+  context: CommandContext,
+  { start, migration }: ResolvedMigrationRequest,
   source: DbSource,
 ): void {
-  if (isSameSource(start.source, sourceNameOf(source))) return;
-  const command = (words: string): string => profileCommand(context.settings().profile, `${words} ${start.cluster}`);
+  if (isSameWatchedSource(start.source, sourceNameOf(source))) return;
+  const command = (words: string): string =>
+    formatProfileCommand(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
-    detail: `${describeMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
+    detail: `${describeOnlineMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
     hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
   });
 }
@@ -183,12 +184,12 @@ function requireSameStartSource(
 /** Options of `db watch` have no effect without --watch, so they are refused. */
 function requireWatchFlag(args: ParsedArgs): void {
   if (args.has('watch')) return;
-  const unused = watchOptionSpecs.find(({ name }) => args.values(name).length > 0);
+  const unused = watchMigrationOptionSpecs.find(({ name }) => args.values(name).length > 0);
   if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --watch`, 'add `--watch`');
 }
 
 /** The scope is checked before the preflight, which takes long, because a session without write scope cannot start a migration. */
-async function requireWrite(context: Context): Promise<void> {
+async function requireWrite(context: CommandContext): Promise<void> {
   const settings = context.settings();
   if (settings.accessToken !== undefined) return;
   const record = await context.session(settings).record();
@@ -200,16 +201,16 @@ async function requireWrite(context: Context): Promise<void> {
 }
 
 async function showPreflight(
-  context: Context,
+  context: CommandContext,
   { report, changes }: PreflightOutcome,
   fixFile: string | undefined,
 ): Promise<void> {
   const plain = (text: string): string => text;
   await context.output.note(
-    textReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, { changes, fixFile })
+    renderTextPreflightReport(report, { bold: plain, dim: plain, red: plain, yellow: plain }, { changes, fixFile })
       .trimEnd()
       .split('\n'),
-    maxTextLength,
+    maxSanitizedTextLength,
   );
 }
 
@@ -225,7 +226,7 @@ function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): Cli
   );
 }
 
-async function confirm(context: Context, { source }: DbSource, cluster: string, actor: string): Promise<void> {
+async function confirm(context: CommandContext, { source }: DbSource, cluster: string, actor: string): Promise<void> {
   if (!context.prompts.interactive) return;
   const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster} as ${actor}?`;
   if (await context.prompts.confirm({ message })) return;

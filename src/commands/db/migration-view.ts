@@ -1,11 +1,11 @@
-import { migrationPath } from '../../api/online-migration.ts';
-import type { Cell, ListView } from '../../cli/columns.ts';
+import { buildOnlineMigrationPath } from '../../api/online-migration.ts';
+import type { ListView, TableCellValue } from '../../cli/columns.ts';
 import { CliError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
-import { isRecord, type JsonRecord, numberField, stringField } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 
 /** Columns of a migration; a cell is empty when the service does not send the value. */
-export const migrationView: ListView<JsonRecord> = {
+export const migrationListView: ListView<JsonRecord> = {
   columns: [
     { name: 'ID', value: (row) => cellOf(row.id) },
     { name: 'Status', value: (row) => cellOf(row.status) },
@@ -18,34 +18,34 @@ export const migrationView: ListView<JsonRecord> = {
 
 export function noMigrationError(cluster: string): CliError {
   return new CliError('not_found', `the service shows no migration into cluster ${cluster}`, {
-    detail: `GET ${migrationPath(cluster)}: not found; the cluster does not exist, belongs to another account, or had no migration yet`,
+    detail: `GET ${buildOnlineMigrationPath(cluster)}: not found; the cluster does not exist, belongs to another account, or had no migration yet`,
     hint: 'list the clusters with `cloudctl db list`; start a migration with `cloudctl db migrate`',
   });
 }
 
 /** Formats the status of a migration as one line, followed by one line for each database. */
-export function migrationLines(raw: JsonRecord): readonly string[] {
-  const reason = stringField(raw, 'reason');
-  const status = stringField(raw, 'status') ?? 'unknown';
-  return [`Status ${status}${reason === undefined ? '' : `: ${reason}`}`, ...databaseLines(raw)];
+export function formatMigrationStatusLines(raw: JsonRecord): readonly string[] {
+  const reason = readStringField(raw, 'reason');
+  const status = readStringField(raw, 'status') ?? 'unknown';
+  return [`Status ${status}${reason === undefined ? '' : `: ${reason}`}`, ...formatMigrationDatabaseLines(raw)];
 }
 
 /** Formats one line for each database, with the values that the service sends. */
-export function databaseLines(raw: JsonRecord): readonly string[] {
+export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[] {
   const databases = Array.isArray(raw.databases) ? raw.databases : [];
-  return databases.filter(isRecord).map((database) => {
-    const [ready, total] = [numberField(database, 'tables_ready'), numberField(database, 'tables_total')];
-    const [lag, error] = [numberField(database, 'lag_bytes'), stringField(database, 'error')];
+  return databases.filter(isJsonRecord).map((database) => {
+    const [ready, total] = [readNumberField(database, 'tables_ready'), readNumberField(database, 'tables_total')];
+    const [lag, error] = [readNumberField(database, 'lag_bytes'), readStringField(database, 'error')];
     const parts = [
-      stringField(database, 'phase') ?? 'unknown',
+      readStringField(database, 'phase') ?? 'unknown',
       ...(ready === undefined || total === undefined ? [] : [`${ready} of ${total} tables copied`]),
       ...(lag === undefined ? [] : [`${lag} bytes behind`]),
       ...(error === undefined ? [] : [error]),
     ];
-    return `  ${stringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;
+    return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;
   });
 }
 
-function cellOf(value: unknown): Cell {
+function cellOf(value: unknown): TableCellValue {
   return typeof value === 'string' || typeof value === 'number' || isExactNumber(value) ? value : undefined;
 }

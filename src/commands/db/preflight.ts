@@ -1,21 +1,21 @@
 import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-options.ts';
-import type { Finding } from '../../preflight/finding.ts';
-import { textReport } from '../../preflight/formats/text-report.ts';
+import type { CheckFinding } from '../../preflight/finding.ts';
+import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import {
-  methodNotPossibleError,
+  buildMigrationMethodBlockedError,
   type PreflightOutcome,
-  reportOptionSpecs,
+  preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
 
-export const dbPreflightCommand: CommandSpec<Context> = {
+export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
     'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.',
-  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...reportOptionSpecs],
+  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs],
   examples: [
     {
       text: 'Check a source for a target version',
@@ -45,14 +45,14 @@ export const dbPreflightCommand: CommandSpec<Context> = {
     const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
     const outcome = await runPreflightWithFiles(context, args, source, options);
     await showReport(context, outcome, args.value('fix-sql'));
-    if (!outcome.report.ok) throw methodNotPossibleError(outcome.report, args.value('fix-sql'));
+    if (!outcome.report.ok) throw buildMigrationMethodBlockedError(outcome.report, args.value('fix-sql'));
     return 0;
   },
 };
 
 /** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(
-  context: Context,
+  context: CommandContext,
   { report, changes }: PreflightOutcome,
   fixFile: string | undefined,
 ): Promise<void> {
@@ -65,7 +65,7 @@ async function showReport(
     );
     const isStartable = report.ok && report.method === 'continuous';
     const nextCommand = isStartable ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command' : undefined;
-    await output.report(textReport(report, styles, { changes, fixFile, nextCommand }));
+    await output.report(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
   if (
@@ -82,14 +82,14 @@ async function showReport(
 const findingView = {
   isReport: true,
   columns: [
-    { name: 'ID', value: (row: Finding) => row.id },
-    { name: 'Status', value: (row: Finding) => row.status },
-    { name: 'Database', value: (row: Finding) => row.database },
-    { name: 'Observed', value: (row: Finding) => row.observed },
-    { name: 'Required', value: (row: Finding) => row.required },
-    { name: 'Blocks', value: (row: Finding) => row.blocks.join(',') },
-    { name: 'Title', value: (row: Finding) => row.title, extra: true },
-    { name: 'Detail', value: (row: Finding) => row.detail, extra: true },
-    { name: 'Fix', value: (row: Finding) => row.fix?.text, extra: true },
+    { name: 'ID', value: (row: CheckFinding) => row.id },
+    { name: 'Status', value: (row: CheckFinding) => row.status },
+    { name: 'Database', value: (row: CheckFinding) => row.database },
+    { name: 'Observed', value: (row: CheckFinding) => row.observed },
+    { name: 'Required', value: (row: CheckFinding) => row.required },
+    { name: 'Blocks', value: (row: CheckFinding) => row.blocks.join(',') },
+    { name: 'Title', value: (row: CheckFinding) => row.title, extra: true },
+    { name: 'Detail', value: (row: CheckFinding) => row.detail, extra: true },
+    { name: 'Fix', value: (row: CheckFinding) => row.fix?.text, extra: true },
   ],
 };

@@ -1,12 +1,12 @@
 import type { ParsedArgs } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { baselinePath, writeBaselineFile } from '../../watch/baseline-file.ts';
 import { type BeforeStart, observeBeforeStart } from '../../watch/observe-before-start.ts';
 import { recordFirstSlots, sourceNameOf } from '../../watch/save-watched-slots.ts';
-import { watchRecordPath } from '../../watch/watch-record.ts';
+import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
 /** Milliseconds for reading the source, and for the service to create its slots. */
 const readLimit = 20_000;
@@ -20,7 +20,7 @@ export type RecordedBaseline = BeforeStart & { readonly note?: string };
  * does not prevent the migration.
  */
 export async function recordBaseline(
-  { host }: Context,
+  { host }: CommandContext,
   args: ParsedArgs,
   source: DbSource,
   cluster: string,
@@ -44,8 +44,8 @@ export async function recordBaseline(
 }
 
 /** Records the slots that the service creates in the first seconds. */
-export async function recordStartedSlots({ host }: Context, args: ParsedArgs, source: DbSource): Promise<void> {
-  const path = watchRecordPath(host.folders.state, sourceNameOf(source));
+export async function recordStartedSlots({ host }: CommandContext, args: ParsedArgs, source: DbSource): Promise<void> {
+  const path = getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source));
   const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
   await recordFirstSlots(path, source, options);
 }

@@ -1,17 +1,17 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { MigrationError, redactedReason } from '../../engine/migration-error.ts';
+import { MigrationError, redactErrorReason } from '../../engine/migration-error.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
-import { ConnectError } from '../../platform/connect-error.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { interruptedError } from '../../platform/defer-signals.ts';
 import type { SignalName } from '../../platform/host.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { preflightOptionSpecs } from '../../preflight/option-specs.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
-import { reportOptionSpecs } from '../../preflight/run-with-files.ts';
-import { CommandError } from '../../redis/command-error.ts';
+import { preflightReportOptionSpecs } from '../../preflight/run-with-files.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
 import {
   rehearsalPreflightOptions,
   runRehearsalPreflight,
@@ -19,15 +19,15 @@ import {
 } from '../../rehearsal/rehearsal-preflight.ts';
 import { openRehearsalRun, type RehearsalRun } from '../../rehearsal/rehearsal-run.ts';
 import { type RehearsalTarget, readRehearsalTarget } from '../../rehearsal/rehearsal-target.ts';
-import { leftoverLine } from '../../rehearsal/rehearsal-text.ts';
+import { formatRehearsalLeftover } from '../../rehearsal/rehearsal-text.ts';
 import {
   buildRehearsalReport,
+  printRehearsalReport,
   rehearsalFailedError,
-  showRehearsalReport,
   writeRehearsalReport,
 } from '../../rehearsal/report-output.ts';
 
-export const dbRehearseCommand: CommandSpec<Context> = {
+export const dbRehearseCommand: CommandSpec<CommandContext> = {
   description:
     'Rehearses a migration without the service. It runs the preflight, migrates the databases into an empty staging server of yours, and shows the progress as `db watch` does. When all rows are replicated, it counts the rows of every table and compares the sequences on both servers. Then it removes everything that it created. The report lists what would have failed.\n\nDuring the rehearsal every database of the source has a publication and a replication slot, which retains WAL. The target has the databases and roles of the source. With a superuser of the target, a role without SUPERUSER owns each copy, so that no code of the source runs as a superuser there. They are removed at the end, also after Ctrl-C or a failure; the next rehearsal removes what a killed one left. A database of the target that is not empty is an error and is not changed. The target must reach the source under the host name given here. If only a dump is possible, the dump is rehearsed. A Redis target becomes a replica of the source and is emptied at the end.\n\nThe password of the target is read from the address, CLOUDCTL_REHEARSE_INTO_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: all data is equal. 1: something would have failed. 3: the migration is not possible, and nothing was changed.',
   options: [
@@ -52,7 +52,7 @@ export const dbRehearseCommand: CommandSpec<Context> = {
     },
     { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 1s)' },
     { name: 'report', valueName: 'FILE', description: 'Write the report to FILE as JSON', completion: 'file' },
-    ...reportOptionSpecs.filter(({ name }) => name === 'fix-sql' || name === 'undo-sql'),
+    ...preflightReportOptionSpecs.filter(({ name }) => name === 'fix-sql' || name === 'undo-sql'),
   ],
   examples: [
     {
@@ -110,7 +110,7 @@ export const dbRehearseCommand: CommandSpec<Context> = {
         detail:
           leftovers.length === 0
             ? 'everything that the rehearsal created was removed'
-            : leftovers.map(leftoverLine).join('\n'),
+            : leftovers.map(formatRehearsalLeftover).join('\n'),
         ...(leftovers.length === 0 ? {} : { hint: removeLeftoversHint }),
         exitCode: interruptedError(signal).exitCode,
         cause: error,
@@ -129,9 +129,9 @@ const removeLeftoversHint = 'run the same command again to remove the remaining 
  * code `internal`.
  */
 function toRehearsalError(error: unknown, { source }: DbSource, target: RehearsalTarget): unknown {
-  const serverErrors = [ConnectError, QueryError, CommandError, MigrationError];
+  const serverErrors = [DatabaseConnectError, PostgresqlQueryError, RedisCommandError, MigrationError];
   if (!serverErrors.some((kind) => error instanceof kind)) return error;
-  const reason = redactedReason(error, source.password, target.source.password);
+  const reason = redactErrorReason(error, source.password, target.source.password);
   return new CliError('rehearsal_failed', `could not finish the rehearsal: ${reason}`, {
     hint: `check that both servers accept connections, and ${removeLeftoversHint}`,
     cause: error,
@@ -158,7 +158,7 @@ function readRehearseArgs(args: ParsedArgs): RehearseArgs {
   };
 }
 
-async function confirm({ prompts, output }: Context, plan: readonly string[]): Promise<void> {
+async function confirm({ prompts, output }: CommandContext, plan: readonly string[]): Promise<void> {
   await output.show(plan);
   if (await prompts.confirm({ message: 'Start the rehearsal?' })) return;
   throw new CliError('cancelled', 'the rehearsal was not started', {
@@ -173,7 +173,7 @@ interface ReportedRun extends RehearseArgs {
 }
 
 async function runAndReport(
-  context: Context,
+  context: CommandContext,
   rehearsal: RehearsalRun,
   { report: preflight, target, method, reportFile, keep }: ReportedRun,
 ): Promise<ExitCode> {
@@ -190,7 +190,7 @@ async function runAndReport(
     endedAt: clock.now(),
   });
   if (reportFile !== undefined) writeRehearsalReport(reportFile, report);
-  await showRehearsalReport(context, report);
+  await printRehearsalReport(context, report);
   if (!report.ok) throw rehearsalFailedError(report);
   return 0;
 }

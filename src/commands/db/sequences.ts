@@ -1,14 +1,14 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/suggest.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
-import { firstListedObjects, unlistedNote } from '../../preflight/postgresql/object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../../preflight/postgresql/object-list.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
@@ -33,7 +33,7 @@ const view: ListView<Row> = {
   ],
 };
 
-export const dbSequencesCommand: CommandSpec<Context> = {
+export const dbSequencesCommand: CommandSpec<CommandContext> = {
   description:
     'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. The command only reads from the source.',
   options: sourceOptionSpecs,
@@ -90,10 +90,10 @@ export const dbSequencesCommand: CommandSpec<Context> = {
  * this SELECT, because it could run code of other users.
  */
 function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
-  const listed = firstListedObjects(unused).map(
+  const listed = takeListedObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
-  return `${pluralize(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${unlistedNote(unused)}`;
+  return `${pluralize(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;
 }
 
 function rowsOf({ database, statements }: DatabaseSequences): readonly Row[] {

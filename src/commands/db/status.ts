@@ -1,23 +1,28 @@
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import {
-  describeMigration,
-  type FetchedMigration,
+  describeOnlineMigration,
+  type FetchedOnlineMigration,
   fetchOnlineMigration,
   isEndedMigrationStatus,
   isFailedMigrationStatus,
 } from '../../api/online-migration.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
-import { type JsonRecord, stringField } from '../../json.ts';
+import { type JsonRecord, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedStart } from './interrupted-start.ts';
-import { databaseLines, migrationLines, migrationView, noMigrationError } from './migration-view.ts';
+import { resolveInterruptedMigration } from './interrupted-start.ts';
+import {
+  formatMigrationDatabaseLines,
+  formatMigrationStatusLines,
+  migrationListView,
+  noMigrationError,
+} from './migration-view.ts';
 
-export const dbStatusCommand: CommandSpec<Context> = {
+export const dbStatusCommand: CommandSpec<CommandContext> = {
   description:
     'Shows the latest migration into a cluster, as the service reports it. The command needs no access to the source; `db watch` shows the progress in detail, from the source. With --watch, a line follows whenever the service reports another state, until the migration has ended: exit code 1 when it ended with an error. `-o ndjson` prints one object for each state.',
   arguments: [clusterArgument],
@@ -38,13 +43,13 @@ export const dbStatusCommand: CommandSpec<Context> = {
     if (args.has('interval') && !args.has('watch'))
       throw usageError('cannot use --interval without --watch', 'add `--watch`');
     const { output } = context;
-    output.checkColumns(migrationView);
+    output.checkColumns(migrationListView);
     const api = await context.api(context.settings());
-    await resolveInterruptedStart(context, api, cluster);
+    await resolveInterruptedMigration(context, api, cluster);
     const migration = await requireMigration(api, cluster);
     if (!args.has('watch')) {
-      await output.note(databaseLines(migration.raw));
-      await output.object(migration.raw, migrationView);
+      await output.note(formatMigrationDatabaseLines(migration.raw));
+      await output.object(migration.raw, migrationListView);
       return 0;
     }
     return follow(context, api, cluster, { first: migration, interval });
@@ -56,10 +61,10 @@ const maxFailures = 5;
 
 /** Prints each state of the migration until it has ended, and its final state. */
 async function follow(
-  context: Context,
-  api: Api,
+  context: CommandContext,
+  api: ApiClient,
   cluster: string,
-  { first, interval }: { readonly first: FetchedMigration; readonly interval: number },
+  { first, interval }: { readonly first: FetchedOnlineMigration; readonly interval: number },
 ): Promise<ExitCode> {
   const { host, output } = context;
   const message = 'the watch was interrupted; the migration continues';
@@ -67,7 +72,7 @@ async function follow(
   const poll = async function* (signal: AbortSignal): AsyncGenerator<JsonRecord> {
     let shown = '';
     for (let failures = 0; ; ) {
-      const lines = migrationLines(last.raw);
+      const lines = formatMigrationStatusLines(last.raw);
       if (output.format !== 'ndjson' && shown !== lines.join()) await output.note(lines);
       shown = lines.join();
       yield last.raw;
@@ -86,25 +91,25 @@ async function follow(
     }
   };
   await runUntilSignal(host.signals, message, async (signal) => {
-    if (output.format === 'ndjson') return output.list(poll(signal), migrationView);
+    if (output.format === 'ndjson') return output.list(poll(signal), migrationListView);
     for await (const _state of poll(signal)) signal.throwIfAborted();
-    return output.object(last.raw, migrationView);
+    return output.object(last.raw, migrationListView);
   });
   if (!isFailedMigrationStatus(last.status)) return 0;
   throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {
-    detail: sanitizeLine(stringField(last.raw, 'reason') ?? 'the service gave no reason'),
+    detail: sanitizeLine(readStringField(last.raw, 'reason') ?? 'the service gave no reason'),
     hint: 'check the source with `cloudctl db preflight`, then start the migration again with `cloudctl db migrate`',
   });
 }
 
-function replacedError(cluster: string, last: FetchedMigration, next: FetchedMigration): CliError {
+function replacedError(cluster: string, last: FetchedOnlineMigration, next: FetchedOnlineMigration): CliError {
   return new CliError('not_found', `the service shows another migration into cluster ${cluster}`, {
-    detail: `${describeMigration(last)}; then ${describeMigration(next)}`,
+    detail: `${describeOnlineMigration(last)}; then ${describeOnlineMigration(next)}`,
     hint: `follow the other migration with \`cloudctl db status ${cluster} --watch\``,
   });
 }
 
-async function requireMigration(api: Api, cluster: string): Promise<FetchedMigration> {
+async function requireMigration(api: ApiClient, cluster: string): Promise<FetchedOnlineMigration> {
   const migration = await fetchOnlineMigration(api, cluster);
   if (migration === undefined) throw noMigrationError(cluster);
   return migration;

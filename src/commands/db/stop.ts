@@ -1,17 +1,17 @@
 import type { LoginHints } from '../../api/api-response.ts';
-import { describeMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
+import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
-import type { Context } from '../../context.ts';
+import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedStart } from './interrupted-start.ts';
-import { migrationView, noMigrationError } from './migration-view.ts';
+import { resolveInterruptedMigration } from './interrupted-start.ts';
+import { migrationListView, noMigrationError } from './migration-view.ts';
 
-export const dbStopCommand: CommandSpec<Context> = {
+export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
     'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. A migration that has ended is not an error. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
   arguments: [clusterArgument],
@@ -22,7 +22,7 @@ export const dbStopCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     const { host, output, prompts, globals } = context;
-    output.checkColumns(migrationView);
+    output.checkColumns(migrationListView);
     const settings = context.settings();
     const profile = profileOptionArgs(globals, settings.profile);
     if (!prompts.interactive && !globals.has('yes')) {
@@ -33,24 +33,24 @@ export const dbStopCommand: CommandSpec<Context> = {
       );
     }
     const api = await context.api(settings);
-    const identity = await readStoredIdentity(context, settings);
-    await resolveInterruptedStart(context, api, cluster);
+    const identity = await readStoredAccountIdentity(context, settings);
+    await resolveInterruptedMigration(context, api, cluster);
     const migration = await fetchOnlineMigration(api, cluster);
     if (migration === undefined) throw noMigrationError(cluster);
     if (isEndedMigrationStatus(migration.status)) {
       await output.note('The migration has already ended. Nothing was sent.');
-      await output.object(migration.raw, migrationView);
+      await output.object(migration.raw, migrationListView);
       return 0;
     }
-    const actor = describeActor(context, settings, identity);
-    const message = `Stop ${describeMigration(migration)}, into cluster ${cluster} as ${actor}? A stopped migration cannot be continued.`;
+    const actor = describeCurrentAccount(context, settings, identity);
+    const message = `Stop ${describeOnlineMigration(migration)}, into cluster ${cluster} as ${actor}? A stopped migration cannot be continued.`;
     if (!(await prompts.confirm({ message })))
       throw new CliError('cancelled', 'the migration was not stopped', {
         hint: 'run the command again to stop the migration',
       });
     const hints: LoginHints = loginHints(settings, host.folders.config);
     const stopped = await stopOnlineMigration(api, cluster, migration, hints);
-    await output.object(stopped.raw, migrationView);
+    await output.object(stopped.raw, migrationListView);
     if (isEndedMigrationStatus(stopped.status))
       await output.note(
         'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',

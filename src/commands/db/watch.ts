@@ -1,12 +1,12 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/follow-migration.ts';
-import { createRecordedStatusFetcher, resolveInterruptedStarts } from './interrupted-start.ts';
+import { createRecordedStatusFetcher, resolveInterruptedMigrations } from './interrupted-start.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */
-export const watchOptionSpecs: readonly OptionSpec[] = [
+export const watchMigrationOptionSpecs: readonly OptionSpec[] = [
   { name: 'interval', valueName: 'DURATION', description: 'Polling interval (default: 2s)' },
   { name: 'until-idle', description: 'End with exit code 0 when the target has caught up with the source' },
   {
@@ -17,12 +17,12 @@ export const watchOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-export const dbWatchCommand: CommandSpec<Context> = {
+export const dbWatchCommand: CommandSpec<CommandContext> = {
   description:
     'Shows the progress of an online migration, the estimated time left, when the service stops it, and every rule of the service that is broken, with its fix. It reads the source, in read-only transactions, and the status at the service when `db migrate` started the migration on this machine. The state of the target is derived from replication slots, their consumers, running copies and table scans. A terminal shows a status screen; other outputs get a line when something changes. `-o ndjson` prints one object per poll; other formats print the last poll at the end. Ctrl-C ends the watch, not the migration.\n\nThe slots of the migration are, in this order: those named with --slot; those seen before or named as migration engines name them; those that appeared after `db migrate` started the migration; all that use pgoutput.',
   options: [
     ...sourceOptionSpecs,
-    ...watchOptionSpecs,
+    ...watchMigrationOptionSpecs,
     { name: 'show-queries', description: 'Print every statement that is sent to the source on stderr' },
   ],
   examples: [
@@ -41,7 +41,7 @@ export const dbWatchCommand: CommandSpec<Context> = {
   ],
   run: async (context, args) => {
     const source = await readDbSource(context, args);
-    await resolveInterruptedStarts(context, source);
+    await resolveInterruptedMigrations(context, source);
     const options = readWatchArgs(args, source, args.has('show-queries'));
     return watchMigration(context, { ...options, fetchStatus: createRecordedStatusFetcher(context) });
   },

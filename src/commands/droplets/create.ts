@@ -3,30 +3,30 @@ import { createBatchState } from '../../batch/ledger/batch-state.ts';
 import { openLedger } from '../../batch/ledger/ledger.ts';
 import { readLedgerChoice } from '../../batch/ledger/ledger-choice.ts';
 import { existingNameChoices } from '../../batch/ledger/ledger-event.ts';
-import { ledgerIdentity, requireLedgerIdentity } from '../../batch/ledger/ledger-identity.ts';
-import { attributeOptions } from '../../batch/options/attribute-options.ts';
+import { readAccountIdentityOfLedger, requireAccountOfLedger } from '../../batch/ledger/ledger-identity.ts';
+import { dropletAttributeOptionSpecs } from '../../batch/options/attribute-options.ts';
 import { requireOptionsOfLedger } from '../../batch/options/create-args.ts';
-import { readUserData, requireSameUserData } from '../../batch/options/user-data.ts';
-import { batchView } from '../../batch/report/batch-reporter.ts';
-import { dryRunRequests, dryRunView } from '../../batch/report/dry-run.ts';
-import { batchPlanView } from '../../batch/report/plan-batch.ts';
+import { readDropletUserData, requireSameDropletUserData } from '../../batch/options/user-data.ts';
+import { batchResultListView } from '../../batch/report/batch-reporter.ts';
+import { batchDryRunListView, buildBatchDryRunRequests } from '../../batch/report/dry-run.ts';
+import { batchPlanListView } from '../../batch/report/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/report/resume-command.ts';
 import { isBatchFinished, runBatch } from '../../batch/run-batch.ts';
-import { isSingleCreation } from '../../batch/single-creation.ts';
+import { isSingleDropletCreation } from '../../batch/single-creation.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import { describeActor, readCurrentIdentity } from '../../context/current-identity.ts';
-import type { Context } from '../../context.ts';
+import { describeCurrentAccount, readCurrentAccountIdentity } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
-import { buildBatch, createBatchLedger } from './new-batch.ts';
-import { printPlan } from './print-plan.ts';
-import { readSendOptions, sendOptionSpecs } from './send-options.ts';
+import { buildBatchDescription, createBatchLedger } from './new-batch.ts';
+import { printBatchPlan } from './print-plan.ts';
+import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
-export const dropletsCreateCommand: CommandSpec<Context> = {
+export const dropletsCreateCommand: CommandSpec<CommandContext> = {
   description:
     'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first, and is in each JSON row (for a single name only if the file stays): `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
   arguments: [{ name: 'NAME', description: 'Name, or a pattern such as "web-{01..25}"', variadic: true }],
@@ -46,7 +46,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       completion: { from: 'image' },
     },
     { name: 'region', valueName: 'SLUG', description: 'Region of every droplet', completion: { from: 'region' } },
-    ...attributeOptions,
+    ...dropletAttributeOptionSpecs,
     {
       name: 'set',
       valueName: 'KEY=JSON',
@@ -62,7 +62,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
     { name: 'plan', description: 'Print which names exist, differ or would be created, without creating any' },
     { name: 'dry-run', description: 'Print the requests, also as curl commands, without sending them' },
     { name: 'batch-size', valueName: 'N', description: 'Names per request, 1 to 10 (default: 10)' },
-    ...sendOptionSpecs,
+    ...batchSendOptionSpecs,
     {
       name: 'if-exists',
       valueName: 'ACTION',
@@ -119,7 +119,7 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const { output } = context;
     const batchSize = requireWholeNumber(args.value('batch-size') ?? '10', '--batch-size', { min: 1, max: 10 });
-    const { concurrency, maxWait } = readSendOptions(args);
+    const { concurrency, maxWait } = readBatchSendOptions(args);
     const io = createBatchIo(context);
     const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
     const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
@@ -127,25 +127,25 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     const { resumed: path, created } = readLedgerChoice(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
-    const userData = await readUserData(context, args);
+    const userData = await readDropletUserData(context, args);
     // Modules for requests are loaded before the names are read, because the heap that a million names need would otherwise
     // stay larger.
     if (!isDryRun) await context.send();
-    if (isDryRun) output.checkColumns(dryRunView);
-    else if (isPlan) output.checkColumns(batchPlanView);
-    else output.checkColumns(batchView);
+    if (isDryRun) output.checkColumns(batchDryRunListView);
+    else if (isPlan) output.checkColumns(batchPlanListView);
+    else output.checkColumns(batchResultListView);
     if (path === undefined && isDryRun) {
       const settings = context.settings();
-      const { attributes, names } = await buildBatch(context, args, settings, userData);
+      const { attributes, names } = await buildBatchDescription(context, args, settings, userData);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
       const options = { batchSize, baseUrl: settings.values.base_url, profileOptions, userData };
-      await output.list(dryRunRequests(names, attributes, options), dryRunView);
+      await output.list(buildBatchDryRunRequests(names, attributes, options), batchDryRunListView);
       return 0;
     }
     if (path === undefined && isPlan) {
       const settings = context.settings();
-      const state = createBatchState(await buildBatch(context, args, settings, userData));
-      return printPlan(context, state, { api: await context.api(settings), settings, maxWait });
+      const state = createBatchState(await buildBatchDescription(context, args, settings, userData));
+      return printBatchPlan(context, state, { api: await context.api(settings), settings, maxWait });
     }
     const ledger = await (path === undefined
       ? createBatchLedger(context, args, { path: created, userData, wait: { maxWait, onPause } })
@@ -154,13 +154,13 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       const { batch, missing } = ledger.state;
       const isOver = isBatchFinished(ledger.state);
       if (path !== undefined) await requireOptionsOfLedger(context, args, batch);
-      requireSameUserData(userData, batch.attributes.user_data, isOver);
+      requireSameDropletUserData(userData, batch.attributes.user_data, isOver);
       const settings = context.settings();
       requireSameProfile(settings, batch);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
       if (isDryRun) {
         const options = { batchSize, baseUrl: batch.base_url, profileOptions, userData };
-        await output.list(dryRunRequests(missing(), batch.attributes, options), dryRunView);
+        await output.list(buildBatchDryRunRequests(missing(), batch.attributes, options), batchDryRunListView);
         return 0;
       }
       const api = await context.api(settings);
@@ -168,16 +168,16 @@ export const dropletsCreateCommand: CommandSpec<Context> = {
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
       const hints = loginHints(settings, context.host.folders.config);
       const current = isContinued
-        ? await readCurrentIdentity(context, settings, { maxWait, onPause })
-        : ledgerIdentity(batch);
+        ? await readCurrentAccountIdentity(context, settings, { maxWait, onPause })
+        : readAccountIdentityOfLedger(batch);
       if (isContinued) {
         const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
-        await requireLedgerIdentity({ api, state: ledger.state, current, loginHint, loginHints: hints, isSkipped });
+        await requireAccountOfLedger({ api, state: ledger.state, current, loginHint, loginHints: hints, isSkipped });
       }
-      if (isPlan) return await printPlan(context, ledger.state, { api, settings, maxWait });
+      if (isPlan) return await printBatchPlan(context, ledger.state, { api, settings, maxWait });
       if (context.prompts.interactive && !isOver)
-        await io.output.note(`Creates droplets as ${describeActor(context, settings, current)}.`);
-      const isSingle = isSingleCreation(ledger, args);
+        await io.output.note(`Creates droplets as ${describeCurrentAccount(context, settings, current)}.`);
+      const isSingle = isSingleDropletCreation(ledger, args);
       if (!isSingle) await io.output.show(`ledger: ${ledger.path}`);
       return await runBatch(io, ledger, {
         api,

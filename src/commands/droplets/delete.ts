@@ -1,28 +1,28 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { createBatchIo } from '../../batch/batch-io.ts';
-import { deleteDroplets, prepareDeletion } from '../../batch/deletion/delete-droplets.ts';
+import { deleteDroplets, prepareDropletDeletion } from '../../batch/deletion/delete-droplets.ts';
 import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
-import { hasTag } from '../../batch/lookup/droplet-tags.ts';
+import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
 import {
   chooseDroplet,
-  type DropletReader,
+  type DropletReadOptions,
   findDroplets,
   matchDroplets,
   readDroplets,
 } from '../../batch/lookup/find-droplets.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { printableInput } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
-import { describeActor, readStoredIdentity } from '../../context/current-identity.ts';
-import type { Context } from '../../context.ts';
+import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../rate-limit-pause.ts';
-import { readSendOptions, sendOptionSpecs } from './send-options.ts';
+import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
-export const dropletsDeleteCommand: CommandSpec<Context> = {
+export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
   description:
     'Deletes droplets by id, name, shell pattern or tag. It first lists the droplets, and deletes exactly these after a confirmation: `--yes` confirms in a script. An id or a name that no droplet has is an error, and then nothing is deleted. A pattern or a tag without droplets is not an error.\n\nThe output has one row for every droplet: deleted, failed or unknown. A request without a clear response is repeated, and then the droplet is looked up.',
   arguments: [
@@ -42,7 +42,7 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
       description: 'When no droplet has an id or a name: fail, or skip it (default: fail)',
     },
     { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
-    ...sendOptionSpecs,
+    ...batchSendOptionSpecs,
   ],
   examples: [
     { text: 'Delete two droplets', command: 'cloudctl droplets delete web-01 400000013' },
@@ -51,20 +51,21 @@ export const dropletsDeleteCommand: CommandSpec<Context> = {
   ],
   run: async (context, args) => {
     const [texts, tag] = readSelection(args);
-    const { concurrency, maxWait } = readSendOptions(args);
+    const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
-    prepareDeletion(context, isDryRun);
+    prepareDropletDeletion(context, isDryRun);
     const settings = context.settings();
     const api = await context.api(settings);
     const io = { ...context, ...createBatchIo(context) };
     const reader = { api, pause: createRateLimitPause(io), onProgress: io.progress.count('droplets') };
     const droplets = await selectDroplets(texts, tag, args, reader).finally(() => io.progress.stop());
     const unmatched = tag === undefined ? texts.filter((text) => isPattern(text) && !matchesAny(text, droplets)) : [];
-    if (unmatched.length > 0) await io.output.note(`No droplet matches ${unmatched.map(printableInput).join(', ')}.`);
+    if (unmatched.length > 0)
+      await io.output.note(`No droplet matches ${unmatched.map(shortenInputForError).join(', ')}.`);
     if (tag !== undefined && droplets.length === 0)
-      await io.output.note(`No droplet has the tag ${printableInput(tag)}.`);
+      await io.output.note(`No droplet has the tag ${shortenInputForError(tag)}.`);
     const actor = context.prompts.interactive
-      ? describeActor(context, settings, await readStoredIdentity(context, settings))
+      ? describeCurrentAccount(context, settings, await readStoredAccountIdentity(context, settings))
       : undefined;
     return deleteDroplets(context, api, droplets.map(toDropletToDelete), {
       loginHints: loginHints(settings, context.host.folders.config),
@@ -109,7 +110,7 @@ function requirePattern(text: string): void {
     createGlobMatcher(text);
   } catch {
     throw usageError(
-      `DROPLET is not a valid shell pattern: "${printableInput(text)}"`,
+      `DROPLET is not a valid shell pattern: "${shortenInputForError(text)}"`,
       "write the pattern as in `cloudctl droplets delete 'web-*'`",
     );
   }
@@ -119,11 +120,11 @@ async function selectDroplets(
   texts: readonly string[],
   tag: string | undefined,
   args: ParsedArgs,
-  reader: DropletReader,
+  reader: DropletReadOptions,
 ): Promise<readonly Droplet[]> {
   if (tag !== undefined) {
     // A server that does not support the tag filter returns all droplets.
-    return readDroplets(reader, { tag }, (droplet) => hasTag(droplet, tag));
+    return readDroplets(reader, { tag }, (droplet) => hasDropletTag(droplet, tag));
   }
   const matchers = texts.filter(isPattern).map(createGlobMatcher);
   const exact = texts.filter((text) => !isPattern(text));
@@ -146,7 +147,7 @@ async function selectDroplets(
 }
 
 function missingError(missing: readonly string[]): Error {
-  const listed = missing.slice(0, 20).map((text) => `"${printableInput(text)}"`);
+  const listed = missing.slice(0, 20).map((text) => `"${shortenInputForError(text)}"`);
   const more = missing.length > listed.length ? ` and ${missing.length - listed.length} more` : '';
   return usageError(
     missing.length === 1

@@ -1,14 +1,14 @@
 import { chooseDroplet, findDroplets, isDropletId } from '../../batch/lookup/find-droplets.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { printableInput } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { createRateLimitPause } from '../rate-limit-pause.ts';
 import { createNameCollector } from '../remember-names.ts';
-import { dropletView, linkedDropletView } from './list.ts';
+import { createLinkedDropletListView, dropletListView } from './list.ts';
 
-export const dropletsGetCommand: CommandSpec<Context> = {
+export const dropletsGetCommand: CommandSpec<CommandContext> = {
   description:
     'Shows one droplet. A number is the id of the droplet, or its name if no droplet has this id. Several droplets with the name are an error that lists their ids.',
   arguments: [
@@ -21,11 +21,11 @@ export const dropletsGetCommand: CommandSpec<Context> = {
     },
     { text: 'Show a droplet as JSON', command: 'cloudctl droplets get 400000013 -o json' },
   ],
-  columns: dropletView.columns,
+  columns: dropletListView.columns,
   run: async (context, args) => {
     const [text = ''] = args.positionals;
     if (text.trim() === '') throw usageError('DROPLET is empty', 'list the droplets: `cloudctl droplets list`');
-    context.output.checkColumns(dropletView);
+    context.output.checkColumns(dropletListView);
     const settings = context.settings();
     const api = await context.api(settings);
     const reader = { api, pause: createRateLimitPause(context) };
@@ -37,13 +37,13 @@ export const dropletsGetCommand: CommandSpec<Context> = {
         'not_found',
         isDropletId(text)
           ? `no droplet has the id or name ${text}`
-          : `no droplet has the name "${printableInput(text)}"`,
+          : `no droplet has the name "${shortenInputForError(text)}"`,
         { hint: `list the droplets: \`cloudctl droplets list${/[*?[]/.test(text) ? ` ${quoteShellArg(text)}` : ''}\`` },
       );
     const names = createNameCollector(context, settings, 'droplets');
     names.add([droplet.raw]);
     names.save(false);
-    await context.output.object(droplet.raw, linkedDropletView(context));
+    await context.output.object(droplet.raw, createLinkedDropletListView(context));
     return 0;
   },
 };

@@ -1,22 +1,25 @@
-import type { BatchEvent } from '../../batch/ledger/ledger-event.ts';
+import type { BatchDescriptionEvent } from '../../batch/ledger/ledger-event.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
-import { reauthenticateCommand } from '../../session/stored-session.ts';
+import { formatReauthenticateCommand } from '../../session/stored-session.ts';
 
 /** The hint that explains how to continue a batch that another account or team started. */
-export function ledgerLoginHint({ accessToken, profile }: ProfileSettings, { account, team }: BatchEvent): string {
+export function ledgerLoginHint(
+  { accessToken, profile }: ProfileSettings,
+  { account, team }: BatchDescriptionEvent,
+): string {
   if (accessToken !== undefined) return 'set CLOUDCTL_ACCESS_TOKEN to a token of the account that started the batch';
   const ended = {
     scope: 'read write',
     ...(account === undefined ? {} : { accountUuid: account }),
     ...(team === undefined ? {} : { team }),
   };
-  return `log in as the account that started the batch: ${reauthenticateCommand(profile, ended, [])}`;
+  return `log in as the account that started the batch: ${formatReauthenticateCommand(profile, ended, [])}`;
 }
 
 /** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
-export function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchEvent): void {
+export function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchDescriptionEvent): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)
     throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);

@@ -1,42 +1,48 @@
-import type { Api } from '../../api/client.ts';
-import { type Droplet, type DropletFilter, decodeDroplet, listDroplets, publicAddress } from '../../api/droplets.ts';
+import type { ApiClient } from '../../api/client.ts';
+import {
+  type Droplet,
+  type DropletFilter,
+  decodeDroplet,
+  listDroplets,
+  readPublicDropletAddress,
+} from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
-import { hasTag } from '../../batch/lookup/droplet-tags.ts';
-import { type Cell, type ListView, linkColumn } from '../../cli/columns.ts';
+import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
+import { type ListView, linkOutputColumn, type TableCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/required-value.ts';
 import { findPanelPages } from '../../config/panel-pages.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { exactNumberField, isRecord, type JsonRecord, stringField } from '../../json.ts';
-import { limitOption, printList } from '../print-list.ts';
-import { watchOptions } from '../watch-list.ts';
+import { isJsonRecord, type JsonRecord, readExactNumberField, readStringField } from '../../json.ts';
+import { limitOption, printResourceList } from '../print-list.ts';
+import { watchListOptionSpecs } from '../watch-list.ts';
 
 /** The table of droplets has the column names of `doctl`. */
-export const dropletView: ListView<JsonRecord> = {
+export const dropletListView: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => exactNumberField(row, 'id') },
-    { name: 'Name', value: (row) => stringField(row, 'name') },
-    { name: 'PublicIPv4', value: publicAddress },
-    { name: 'Memory', value: (row) => exactNumberField(row, 'memory'), priority: 6 },
-    { name: 'VCPUs', value: (row) => exactNumberField(row, 'vcpus'), priority: 5 },
-    { name: 'Disk', value: (row) => exactNumberField(row, 'disk'), priority: 7 },
+    { name: 'ID', value: (row) => readExactNumberField(row, 'id') },
+    { name: 'Name', value: (row) => readStringField(row, 'name') },
+    { name: 'PublicIPv4', value: readPublicDropletAddress },
+    { name: 'Memory', value: (row) => readExactNumberField(row, 'memory'), priority: 6 },
+    { name: 'VCPUs', value: (row) => readExactNumberField(row, 'vcpus'), priority: 5 },
+    { name: 'Disk', value: (row) => readExactNumberField(row, 'disk'), priority: 7 },
     { name: 'Region', value: (row) => slugOf(row.region) },
     { name: 'Image', value: (row) => imageOf(row.image), priority: 3 },
-    { name: 'Size', value: (row) => stringField(row, 'size_slug') ?? slugOf(row.size), priority: 2 },
-    { name: 'Status', value: (row) => stringField(row, 'status'), kind: 'state' },
+    { name: 'Size', value: (row) => readStringField(row, 'size_slug') ?? slugOf(row.size), priority: 2 },
+    { name: 'Status', value: (row) => readStringField(row, 'status'), kind: 'state' },
     { name: 'Tags', value: tagsOf, priority: 4 },
-    { name: 'CreatedAt', value: (row) => stringField(row, 'created_at'), kind: 'time', priority: 1 },
+    { name: 'CreatedAt', value: (row) => readStringField(row, 'created_at'), kind: 'time', priority: 1 },
   ],
 };
 
 /** With links to the control panel, where its address is known. */
-export function linkedDropletView(context: Context): ListView<JsonRecord> {
+export function createLinkedDropletListView(context: CommandContext): ListView<JsonRecord> {
   const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
-  return pages === undefined ? dropletView : linkColumn(dropletView, 'ID', pages.droplet);
+  return pages === undefined ? dropletListView : linkOutputColumn(dropletListView, 'ID', pages.droplet);
 }
 
-export const dropletsListCommand: CommandSpec<Context> = {
+export const dropletsListCommand: CommandSpec<CommandContext> = {
   description:
     'Lists all droplets of the account. With GLOB, lists only those whose name matches the shell pattern. Quote the pattern, so that the shell does not expand it. With --watch, a droplet that is gone is printed with the status `deleted`.',
   arguments: [
@@ -46,7 +52,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
     { name: 'region', valueName: 'R', description: 'Only droplets in this region', completion: { from: 'region' } },
     { name: 'tag', valueName: 'T', description: 'Only droplets with this tag' },
     limitOption,
-    ...watchOptions,
+    ...watchListOptionSpecs,
   ],
   examples: [
     { text: 'List the web servers in one region', command: "cloudctl droplets list 'web-*' --region nyc3" },
@@ -57,7 +63,7 @@ export const dropletsListCommand: CommandSpec<Context> = {
       command: 'cloudctl droplets list --query "[?status!=\'active\'].name" -o json',
     },
   ],
-  columns: dropletView.columns,
+  columns: dropletListView.columns,
   run: async (context, args) => {
     const [glob] = args.positionals;
     const region = requireNonEmptyValue(args, 'region', 'nyc3');
@@ -68,8 +74,8 @@ export const dropletsListCommand: CommandSpec<Context> = {
       (region === undefined || slugOf(raw.region) === region) &&
       (tag === undefined || mayHaveTag(raw, tag));
     const isFiltered = glob !== undefined || region !== undefined || tag !== undefined;
-    return printList(context, args, {
-      view: linkedDropletView(context),
+    return printResourceList(context, args, {
+      view: createLinkedDropletListView(context),
       resource: 'droplets',
       remember: 'droplets',
       filters: ['region', 'tag'],
@@ -81,10 +87,10 @@ export const dropletsListCommand: CommandSpec<Context> = {
 };
 
 /** What became of a droplet that is not in the list any more: it was deleted, or no longer matches. */
-async function rereadDroplet(api: Api, row: JsonRecord): Promise<JsonRecord> {
+async function rereadDroplet(api: ApiClient, row: JsonRecord): Promise<JsonRecord> {
   try {
     const json = await api.json({ method: 'GET', path: `/v2/droplets/${encodeURIComponent(String(row.id))}` });
-    return isRecord(json) ? (decodeDroplet(json.droplet)?.raw ?? row) : row;
+    return isJsonRecord(json) ? (decodeDroplet(json.droplet)?.raw ?? row) : row;
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'not_found') throw error;
     return deletedDroplet(row);
@@ -107,7 +113,7 @@ function serverFilter(glob: string | undefined, tag: string | undefined): Drople
  * delete the listed droplets.
  */
 function mayHaveTag(row: JsonRecord, wanted: string): boolean {
-  return !Array.isArray(row.tags) || hasTag({ raw: row }, wanted);
+  return !Array.isArray(row.tags) || hasDropletTag({ raw: row }, wanted);
 }
 
 function matcherOf(glob: string): (name: string) => boolean {
@@ -120,16 +126,18 @@ function matcherOf(glob: string): (name: string) => boolean {
 }
 
 function slugOf(value: unknown): string | undefined {
-  return isRecord(value) ? stringField(value, 'slug') : undefined;
+  return isJsonRecord(value) ? readStringField(value, 'slug') : undefined;
 }
 
 /** Distribution and name of the image, or its slug if both are missing. */
-function imageOf(value: unknown): Cell {
-  if (!isRecord(value)) return undefined;
-  const parts = [stringField(value, 'distribution'), stringField(value, 'name')].filter((part) => part !== undefined);
-  return parts.length > 0 ? parts.join(' ') : stringField(value, 'slug');
+function imageOf(value: unknown): TableCellValue {
+  if (!isJsonRecord(value)) return undefined;
+  const parts = [readStringField(value, 'distribution'), readStringField(value, 'name')].filter(
+    (part) => part !== undefined,
+  );
+  return parts.length > 0 ? parts.join(' ') : readStringField(value, 'slug');
 }
 
-function tagsOf(row: JsonRecord): Cell {
+function tagsOf(row: JsonRecord): TableCellValue {
   return Array.isArray(row.tags) ? row.tags.filter((tag) => typeof tag === 'string').join(',') : undefined;
 }

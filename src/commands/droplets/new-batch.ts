@@ -1,37 +1,37 @@
 import { deriveBatchFromId, readBatchId } from '../../batch/ledger/batch-id.ts';
 import { createLedger, type Ledger, ledgerPath, replaceLedger } from '../../batch/ledger/ledger.ts';
-import { sharedLedgerPath } from '../../batch/ledger/ledger-choice.ts';
-import type { BatchEvent } from '../../batch/ledger/ledger-event.ts';
-import { ledgerIdentityFields } from '../../batch/ledger/ledger-identity.ts';
+import { buildBatchIdLedgerPath } from '../../batch/ledger/ledger-choice.ts';
+import type { BatchDescriptionEvent } from '../../batch/ledger/ledger-event.ts';
+import { buildLedgerAccountFields } from '../../batch/ledger/ledger-identity.ts';
 import { deleteOldLedgers } from '../../batch/ledger/stored-batches.ts';
 import {
-  noNamesError,
-  readBatchNames,
+  noDropletNamesError,
+  readBatchDropletNames,
   readDropletAttributes,
   readExistingNamePolicy,
 } from '../../batch/options/create-args.ts';
-import type { UserData } from '../../batch/options/user-data.ts';
-import { batchTag, withAddedTag } from '../../batch/sending/droplet-requests.ts';
+import type { DropletUserData } from '../../batch/options/user-data.ts';
+import { addTagToDropletAttributes, batchTag } from '../../batch/sending/droplet-requests.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import { type IdentityLookupWait, readIdentityIfAvailable } from '../../context/current-identity.ts';
-import type { Context } from '../../context.ts';
+import { type AccountIdentityLookupWait, readAccountIdentityIfAvailable } from '../../context/current-identity.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
 /** Creates the batch that the arguments describe. */
-export async function buildBatch(
-  context: Context,
+export async function buildBatchDescription(
+  context: CommandContext,
   args: ParsedArgs,
   settings: ProfileSettings,
-  userData: UserData | undefined,
-): Promise<BatchEvent> {
-  const names = await readBatchNames(context, args);
-  if (names.length === 0) throw noNamesError(args);
+  userData: DropletUserData | undefined,
+): Promise<BatchDescriptionEvent> {
+  const names = await readBatchDropletNames(context, args);
+  if (names.length === 0) throw noDropletNamesError(args);
   const typed = readDropletAttributes(args, userData);
   const shared = readBatchId(args);
   const id = shared ?? Buffer.from(context.host.random(6)).toString('hex');
   const mark = args.has('mark');
-  const attributes = mark ? withAddedTag(typed, batchTag(id)) : typed;
+  const attributes = mark ? addTagToDropletAttributes(typed, batchTag(id)) : typed;
   const identified =
     shared === undefined ? attributes && { id, mark, attributes } : deriveBatchFromId(id, names, typed);
   if (identified === undefined)
@@ -54,24 +54,25 @@ export async function buildBatch(
 export interface NewLedgerOptions {
   /** Path of `--ledger`. */
   readonly path: string | undefined;
-  readonly userData: UserData | undefined;
-  readonly wait: IdentityLookupWait;
+  readonly userData: DropletUserData | undefined;
+  readonly wait: AccountIdentityLookupWait;
 }
 
 /** Creates the ledger of a new batch. */
 export async function createBatchLedger(
-  context: Context,
+  context: CommandContext,
   args: ParsedArgs,
   { path, userData, wait }: NewLedgerOptions,
 ): Promise<Ledger> {
   const settings = context.settings();
-  const batch = await buildBatch(context, args, settings, userData);
+  const batch = await buildBatchDescription(context, args, settings, userData);
   // A profile without a valid base_url is an error before the ledger is created.
-  const identity = await readIdentityIfAvailable(context, settings, wait);
+  const identity = await readAccountIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;
   if (days > 0) deleteOldLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
-  const started = { ...batch, ...ledgerIdentityFields(identity) };
-  if (batch.content_hash !== undefined) return replaceLedger(sharedLedgerPath(folders.state, batch), started, bootId);
+  const started = { ...batch, ...buildLedgerAccountFields(identity) };
+  if (batch.content_hash !== undefined)
+    return replaceLedger(buildBatchIdLedgerPath(folders.state, batch), started, bootId);
   return createLedger(path ?? ledgerPath(folders.state, batch.id), started, bootId);
 }

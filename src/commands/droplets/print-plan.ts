@@ -1,31 +1,31 @@
-import type { Api } from '../../api/client.ts';
+import type { ApiClient } from '../../api/client.ts';
 import { createBatchIo } from '../../batch/batch-io.ts';
 import type { BatchState } from '../../batch/ledger/batch-state.ts';
 import { createDropletLookup } from '../../batch/lookup/droplet-lookup.ts';
-import { batchPlanView, planBatch } from '../../batch/report/plan-batch.ts';
-import { createSendLane } from '../../batch/sending/send-lane.ts';
+import { batchPlanListView, planBatch } from '../../batch/report/plan-batch.ts';
+import { createRateLimitedSender } from '../../batch/sending/send-lane.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import type { ExitCode } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 
-export interface PrintPlanOptions {
-  readonly api: Api;
+export interface PrintBatchPlanOptions {
+  readonly api: ApiClient;
   readonly settings: ProfileSettings;
   /** The longest wait for the rate limit in milliseconds. */
   readonly maxWait: number;
 }
 
 /** Prints what `droplets create` would do for each name. Only reads. */
-export async function printPlan(
-  context: Context,
+export async function printBatchPlan(
+  context: CommandContext,
   state: BatchState,
-  { api, settings, maxWait }: PrintPlanOptions,
+  { api, settings, maxWait }: PrintBatchPlanOptions,
 ): Promise<ExitCode> {
   const { host, output } = context;
   const io = createBatchIo(context);
-  const lane = createSendLane({
+  const lane = createRateLimitedSender({
     api,
     loginHints: loginHints(settings, host.folders.config),
     clock: host.clock,
@@ -35,6 +35,6 @@ export async function printPlan(
   const signal = new AbortController().signal;
   const rows = await planBatch(state, { lane, lookup: createDropletLookup(lane), signal });
   await io.progress.stop();
-  await output.list(rows, batchPlanView);
+  await output.list(rows, batchPlanListView);
   return 0;
 }

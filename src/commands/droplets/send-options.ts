@@ -3,7 +3,7 @@ import { requireDuration } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 
 /** Options that are shared by commands that send many requests. */
-export const sendOptionSpecs: readonly OptionSpec[] = [
+export const batchSendOptionSpecs: readonly OptionSpec[] = [
   { name: 'concurrency', valueName: 'N', description: 'Requests sent at the same time, 1 to 32 (default: 4)' },
   {
     name: 'max-wait',
@@ -12,13 +12,13 @@ export const sendOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-export interface SendOptions {
+export interface BatchSendOptions {
   readonly concurrency: number;
   /** Milliseconds. */
   readonly maxWait: number;
 }
 
-export function readSendOptions(args: ParsedArgs): SendOptions {
+export function readBatchSendOptions(args: ParsedArgs): BatchSendOptions {
   return {
     concurrency: requireWholeNumber(args.value('concurrency') ?? '4', '--concurrency', { min: 1, max: 32 }),
     maxWait: requireDuration(args.value('max-wait') ?? '15m', '--max-wait'),

@@ -1,15 +1,15 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { printableInput } from '../../cli/printable-input.ts';
-import type { Context } from '../../context.ts';
+import { shortenInputForError } from '../../cli/printable-input.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { isRecord, stringField } from '../../json.ts';
+import { isJsonRecord, readStringField } from '../../json.ts';
 
 interface ClockReading {
   readonly now: string;
   readonly frozen: boolean;
 }
 
-export const sandboxClockCommand: CommandSpec<Context> = {
+export const sandboxClockCommand: CommandSpec<CommandContext> = {
   description:
     'Every time of the sandbox comes from one virtual clock: the expiry of tokens and codes, the creation of droplets. The virtual clock only moves forward.',
   arguments: [
@@ -33,8 +33,8 @@ export const sandboxClockCommand: CommandSpec<Context> = {
     const answer =
       change === undefined ? await admin.call('GET', '/clock') : await admin.call('POST', '/clock', change);
     const time: ClockReading = {
-      now: (isRecord(answer) ? stringField(answer, 'now') : undefined) ?? '',
-      frozen: isRecord(answer) && answer.frozen === true,
+      now: (isJsonRecord(answer) ? readStringField(answer, 'now') : undefined) ?? '',
+      frozen: isJsonRecord(answer) && answer.frozen === true,
     };
     if (context.output.format === 'table') await context.output.text(`${time.now}${time.frozen ? ' (frozen)' : ''}`);
     else
@@ -53,5 +53,8 @@ function clockChange(step: string): object | undefined {
   if (step === 'freeze') return { freeze: true };
   if (step === 'resume') return { resume: true };
   if (/^\+\d{1,9}[smhd]$/.test(step)) return { advance: step };
-  throw usageError(`unknown STEP "${printableInput(step)}"`, 'pass a duration such as +10m, or freeze, resume or now');
+  throw usageError(
+    `unknown STEP "${shortenInputForError(step)}"`,
+    'pass a duration such as +10m, or freeze, resume or now',
+  );
 }

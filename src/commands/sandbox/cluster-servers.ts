@@ -1,10 +1,10 @@
 import type { ParsedArgs } from '../../cli/command.ts';
-import { nonEmptyVariable } from '../../config/settings.ts';
+import { readNonEmptyEnvironmentValue } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
-import type { Environment } from '../../platform/host.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
 
 /** A database cluster of the sandbox, with the real server into which migrations copy data. */
-export interface ClusterServer {
+export interface SandboxClusterServer {
   readonly name: string;
   /** The URL of the server, which may contain a password. */
   readonly url: string;
@@ -16,12 +16,12 @@ const variablePrefix = 'CLOUDCTL_CLUSTER_';
  * Reads the database servers from `--cluster NAME=URL` and from variables such as `CLOUDCTL_CLUSTER_PG`, which sets the cluster
  * `pg`. For the same cluster name, the option takes precedence over the variable.
  */
-export function readClusterServers(args: ParsedArgs, env: Environment): readonly ClusterServer[] {
+export function readSandboxClusterServers(args: ParsedArgs, env: ProcessEnvironment): readonly SandboxClusterServer[] {
   const typed = args.values('cluster').map(parseClusterOption);
   const twice = typed.find(({ name }, at) => typed.findIndex((one) => one.name === name) !== at);
   if (twice !== undefined) throw usageError(`cluster ${twice.name} is given twice`, 'pass each cluster once');
   const environment = Object.entries(env).flatMap(([name, value]) => {
-    const url = nonEmptyVariable(value);
+    const url = readNonEmptyEnvironmentValue(value);
     return name.startsWith(variablePrefix) && name.length > variablePrefix.length && url !== undefined
       ? [{ name: name.slice(variablePrefix.length).toLowerCase(), url }]
       : [];
@@ -37,7 +37,7 @@ export function exposedPasswordWarning(args: ParsedArgs): string | undefined {
   return `the password in --cluster is visible to other users of this machine; set ${variablePrefix}${name.toUpperCase()} instead`;
 }
 
-function parseClusterOption(text: string): ClusterServer {
+function parseClusterOption(text: string): SandboxClusterServer {
   const [, name = '', url = ''] = /^([A-Za-z0-9][A-Za-z0-9_-]*)=(.+)$/s.exec(text) ?? [];
   if (name === '')
     throw usageError(

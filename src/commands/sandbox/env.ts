@@ -1,10 +1,10 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { decodeSandboxConnection, readLastSandbox, type SandboxConnection } from '../../config/sandbox-connection.ts';
-import { nonEmptyVariable } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
+import { readNonEmptyEnvironmentValue } from '../../config/settings.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 
-export const sandboxEnvCommand: CommandSpec<Context> = {
+export const sandboxEnvCommand: CommandSpec<CommandContext> = {
   description:
     'Prints `export` lines for a POSIX shell that select the sandbox that was started last, or the one of --admin-url. The lines contain the client secret and the admin token of the sandbox, which no other server accepts.',
   options: [
@@ -37,9 +37,12 @@ export const sandboxEnvCommand: CommandSpec<Context> = {
   },
 };
 
-async function readConnection(context: Context, adminUrl: string | undefined): Promise<SandboxConnection | undefined> {
+async function readConnection(
+  context: CommandContext,
+  adminUrl: string | undefined,
+): Promise<SandboxConnection | undefined> {
   const { env, folders } = context.host;
-  if (adminUrl === undefined && nonEmptyVariable(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
+  if (adminUrl === undefined && readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
     return readLastSandbox(folders.state);
   return decodeSandboxConnection(await (await context.sandbox(adminUrl)).call('GET', '/world'));
 }

@@ -1,6 +1,6 @@
 import { createSandboxAdminApi } from '../../api/sandbox-admin.ts';
 import { forgetSandbox, readKnownSandboxes } from '../../config/sandbox-connection.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { withRequestDeadline } from '../../platform/with-request-deadline.ts';
 
@@ -11,7 +11,7 @@ const responseLimitMs = 2000;
  * Removes the records of sandboxes that no longer run (for example after `kill -9`), so that the last record is that of a
  * running sandbox.
  */
-export async function forgetEndedSandboxes(context: Context): Promise<void> {
+export async function forgetEndedSandboxes(context: CommandContext): Promise<void> {
   const { state } = context.host.folders;
   const send = withRequestDeadline(await context.send(), responseLimitMs);
   for (const place of readKnownSandboxes(state)) {

@@ -1,8 +1,8 @@
 import { writeProfile } from '../../config/config-file.ts';
-import { recordSandbox } from '../../config/sandbox-connection.ts';
+import { recordStartedSandbox } from '../../config/sandbox-connection.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { checkCallbackUrl } from '../../config/urls.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import type { SandboxServers } from '../../sandbox/sandbox.ts';
 import { Secret } from '../../secret.ts';
 import { writeClientSecret } from '../../session/client-secret.ts';
@@ -14,9 +14,13 @@ type SandboxReady = SandboxServers['ready'];
  * Records the running sandbox, so that other commands find it. With `isOptional` (`--no-profile`) a missing or read-only home
  * folder is not an error; the result is then false.
  */
-export function recordSandboxOrWarn({ host, output }: Context, ready: SandboxReady, isOptional: boolean): boolean {
+export function recordStartedSandboxOrWarn(
+  { host, output }: CommandContext,
+  ready: SandboxReady,
+  isOptional: boolean,
+): boolean {
   try {
-    recordSandbox(host.folders.state, ready);
+    recordStartedSandbox(host.folders.state, ready);
     return true;
   } catch (error) {
     if (!isOptional) throw error;
@@ -31,7 +35,7 @@ export function recordSandboxOrWarn({ host, output }: Context, ready: SandboxRea
  * Writes the profile `sandbox`, which uses the file store so that no keychain is needed, and removes the session of an earlier
  * sandbox.
  */
-export async function writeSandboxProfile(context: Context, ready: SandboxReady): Promise<void> {
+export async function writeSandboxProfile(context: CommandContext, ready: SandboxReady): Promise<void> {
   const binding = { authOrigin: ready.auth_url, baseOrigin: ready.base_url, clientId: ready.client_id };
   const values = {
     auth_url: ready.auth_url,

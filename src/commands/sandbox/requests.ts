@@ -1,25 +1,25 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
-import type { Context } from '../../context.ts';
-import { isRecord, type JsonRecord, numberField, stringField } from '../../json.ts';
+import type { CommandContext } from '../../context.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 
 const view: ListView<JsonRecord> = {
   columns: [
-    { name: 'At', value: (row) => stringField(row, 'at'), kind: 'time' },
-    { name: 'Method', value: (row) => stringField(row, 'method') },
-    { name: 'Path', value: (row) => stringField(row, 'path') },
-    { name: 'Status', value: (row) => numberField(row, 'status') },
-    { name: 'ClientID', value: (row) => stringField(row, 'client_id'), priority: 4 },
-    { name: 'GrantType', value: (row) => stringField(row, 'grant_type'), priority: 2 },
-    { name: 'TokenHint', value: (row) => stringField(row, 'token_hint'), priority: 3 },
-    { name: 'Fault', value: (row) => stringField(row, 'fault'), priority: 1 },
+    { name: 'At', value: (row) => readStringField(row, 'at'), kind: 'time' },
+    { name: 'Method', value: (row) => readStringField(row, 'method') },
+    { name: 'Path', value: (row) => readStringField(row, 'path') },
+    { name: 'Status', value: (row) => readNumberField(row, 'status') },
+    { name: 'ClientID', value: (row) => readStringField(row, 'client_id'), priority: 4 },
+    { name: 'GrantType', value: (row) => readStringField(row, 'grant_type'), priority: 2 },
+    { name: 'TokenHint', value: (row) => readStringField(row, 'token_hint'), priority: 3 },
+    { name: 'Fault', value: (row) => readStringField(row, 'fault'), priority: 1 },
     { name: 'Committed', value: (row) => booleanField(row, 'committed'), priority: 5 },
     { name: 'Delivered', value: (row) => booleanField(row, 'delivered'), priority: 6 },
   ],
 };
 
-export const sandboxRequestsCommand: CommandSpec<Context> = {
+export const sandboxRequestsCommand: CommandSpec<CommandContext> = {
   description:
     'Prints every request without its secrets, oldest first. Tokens are shown by their last characters. A request with a fault shows whether it was committed and whether its response was delivered; its status is 0 if there was no response.',
   options: [
@@ -55,7 +55,7 @@ export const sandboxRequestsCommand: CommandSpec<Context> = {
     if (endpoint !== undefined) query.set('endpoint', endpoint);
     if (wait !== undefined) query.set('wait', String(requireWholeNumber(wait, '--wait', { min: 1, max: 99_999 })));
     const answer = await admin.call('GET', `/requests?${query}`);
-    const list = isRecord(answer) && Array.isArray(answer.requests) ? answer.requests.filter(isRecord) : [];
+    const list = isJsonRecord(answer) && Array.isArray(answer.requests) ? answer.requests.filter(isJsonRecord) : [];
     await context.output.list(list, view);
     return 0;
   },

@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 
-export const sandboxResetCommand: CommandSpec<Context> = {
+export const sandboxResetCommand: CommandSpec<CommandContext> = {
   description:
     'Resets tokens, sign-ins, droplets, the clock and the request log, and removes every fault. URLs, ids and secrets stay the same.',
   options: [

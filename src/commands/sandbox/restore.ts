@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec } from '../../cli/command.ts';
-import { decodeSandboxConnection, readLastSandbox, recordSandbox } from '../../config/sandbox-connection.ts';
-import type { Context } from '../../context.ts';
+import { decodeSandboxConnection, readLastSandbox, recordStartedSandbox } from '../../config/sandbox-connection.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { isRecord, parseJson } from '../../json.ts';
+import { isJsonRecord, parseJson } from '../../json.ts';
 
-export const sandboxRestoreCommand: CommandSpec<Context> = {
+export const sandboxRestoreCommand: CommandSpec<CommandContext> = {
   description:
     'Restores everything that `cloudctl sandbox snapshot` saved, including the virtual time; on an error nothing changes. URLs, admin token, faults and request log stay the same.',
   arguments: [{ name: 'FILE', description: 'snapshot file; - is standard input', required: true, completion: 'file' }],
@@ -32,17 +32,17 @@ export const sandboxRestoreCommand: CommandSpec<Context> = {
 };
 
 /** A snapshot of another sandbox contains other applications, whose credentials `sandbox env` must print. */
-async function recordRestoredSandbox(context: Context, ready: unknown): Promise<void> {
+async function recordRestoredSandbox(context: CommandContext, ready: unknown): Promise<void> {
   const { state } = context.host.folders;
   const [place, now] = [readLastSandbox(state), decodeSandboxConnection(ready)];
   if (now === undefined || place?.admin_token !== now.admin_token || place.client_id === now.client_id) return;
-  recordSandbox(state, now);
+  recordStartedSandbox(state, now);
   await context.output.note(
     'The snapshot is from another sandbox: client ID and client secret changed. `cloudctl sandbox env` prints the new values.',
   );
 }
 
-async function readSnapshot(context: Context, file: string): Promise<string> {
+async function readSnapshot(context: CommandContext, file: string): Promise<string> {
   if (file === '-') return readAll(context.host.stdin);
   try {
     return readFileSync(file, 'utf8');
@@ -57,7 +57,7 @@ async function readSnapshot(context: Context, file: string): Promise<string> {
 function decodeSnapshot(file: string, text: string): object {
   const json = parseJson(text);
   if (!json.ok) throw invalidSnapshotError(file, `The file ${json.reason}.`);
-  if (!isRecord(json.value)) throw invalidSnapshotError(file, 'The file is not a JSON object.');
+  if (!isJsonRecord(json.value)) throw invalidSnapshotError(file, 'The file is not a JSON object.');
   return json.value;
 }
 

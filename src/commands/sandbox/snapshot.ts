@@ -1,10 +1,10 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { writeAtomically } from '../../platform/files.ts';
+import { writeFileAtomically } from '../../platform/files.ts';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
-export const sandboxSnapshotCommand: CommandSpec<Context> = {
+export const sandboxSnapshotCommand: CommandSpec<CommandContext> = {
   description:
     'Saves users, applications, sign-ins, authorizations, codes, tokens, droplets, actions, migrations and the virtual time as one JSON object; `cloudctl sandbox restore` restores them. The file contains every secret of the sandbox and has mode 0600.',
   arguments: [{ name: 'FILE', description: 'file to write; - is standard output', required: true, completion: 'file' }],
@@ -25,7 +25,7 @@ export const sandboxSnapshotCommand: CommandSpec<Context> = {
       return 0;
     }
     try {
-      writeAtomically(file, `${text}\n`);
+      writeFileAtomically(file, `${text}\n`);
     } catch (error) {
       throw usageError(
         `could not write ${file}: ${error instanceof Error ? error.message : String(error)}`,

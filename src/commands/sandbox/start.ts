@@ -1,20 +1,20 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { forgetSandbox } from '../../config/sandbox-connection.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import type { Environment } from '../../platform/host.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
 import { type SandboxServers, startSandboxServers } from '../../sandbox/sandbox.ts';
-import { StateFolderError } from '../../sandbox/state/state-error.ts';
-import { exposedPasswordWarning, readClusterServers } from './cluster-servers.ts';
+import { SandboxStateFolderError } from '../../sandbox/state/state-error.ts';
+import { exposedPasswordWarning, readSandboxClusterServers } from './cluster-servers.ts';
 import { setConsentScript } from './consent-script.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
 
-import { recordSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
+import { recordStartedSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
 
 type SandboxReady = SandboxServers['ready'];
 
-export const sandboxStartCommand: CommandSpec<Context> = {
+export const sandboxStartCommand: CommandSpec<CommandContext> = {
   description:
     'Runs the authorization server, the resource API and the control panel on the loopback interface until Ctrl-C. Writes the profile `sandbox`, so that `cloudctl --profile sandbox auth login` works at once. With `-o json` the first line of standard output is one JSON object with every URL and secret.',
   options: [
@@ -93,7 +93,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
       const consent = args.value('consent');
       if (consent !== undefined) await setConsentScript(await context.send(), ready, consent);
       if (!args.has('no-profile')) await writeSandboxProfile(context, ready);
-      isRecorded = recordSandboxOrWarn(context, ready, args.has('no-profile'));
+      isRecorded = recordStartedSandboxOrWarn(context, ready, args.has('no-profile'));
       await output.text(
         output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : startText(ready),
       );
@@ -114,7 +114,7 @@ export const sandboxStartCommand: CommandSpec<Context> = {
   },
 };
 
-async function startFromOptions(args: ParsedArgs, env: Environment): Promise<SandboxServers> {
+async function startFromOptions(args: ParsedArgs, env: ProcessEnvironment): Promise<SandboxServers> {
   const number = (name: string, max: number): number | undefined => {
     const text = args.value(name);
     return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
@@ -139,7 +139,7 @@ async function startFromOptions(args: ParsedArgs, env: Environment): Promise<San
       ...(state === undefined ? {} : { state }),
       ...(dropletLimit === undefined ? {} : { dropletLimit }),
       ...(callbackUrls.length === 0 ? {} : { callbackUrls }),
-      clusters: readClusterServers(args, env),
+      clusters: readSandboxClusterServers(args, env),
       env,
       finishWhenIdle: args.has('finish-when-idle'),
       allowSuperuserObjects: args.has('allow-superuser-objects'),
@@ -161,7 +161,7 @@ function parseAppOption(text: string): { readonly name: string; readonly callbac
 
 function startError(error: unknown, state: string | undefined): unknown {
   if (!(error instanceof Error)) return error;
-  if (error instanceof StateFolderError) return stateError(error);
+  if (error instanceof SandboxStateFolderError) return stateError(error);
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE' || code === 'EACCES') {
     const port = 'port' in error ? ` ${error.port}` : '';
@@ -181,7 +181,7 @@ function startError(error: unknown, state: string | undefined): unknown {
     : usageError(`could not start the sandbox: ${error.message}`, 'see `cloudctl sandbox start --help`');
 }
 
-function stateError({ reason, message, detail, hint }: StateFolderError): CliError {
+function stateError({ reason, message, detail, hint }: SandboxStateFolderError): CliError {
   const code = reason === 'busy' ? 'busy' : reason === 'damaged' ? 'config_invalid' : 'usage';
   return new CliError(code, message, { detail, hint });
 }

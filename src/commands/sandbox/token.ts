@@ -1,9 +1,9 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import type { Context } from '../../context.ts';
+import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { isRecord, type JsonRecord, numberField, stringField } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 
-export const sandboxTokenCommand: CommandSpec<Context> = {
+export const sandboxTokenCommand: CommandSpec<CommandContext> = {
   description:
     'Prints an access token of the sandbox; with -o json the whole token response, including the refresh token. The command counts as an approval by that user.',
   options: [
@@ -40,18 +40,18 @@ export const sandboxTokenCommand: CommandSpec<Context> = {
       ...(team === undefined ? {} : { team }),
       ...(clientId === undefined ? {} : { client_id: clientId }),
     });
-    const accessToken = isRecord(grant) ? stringField(grant, 'access_token') : undefined;
-    if (!isRecord(grant) || accessToken === undefined)
+    const accessToken = isJsonRecord(grant) ? readStringField(grant, 'access_token') : undefined;
+    if (!isJsonRecord(grant) || accessToken === undefined)
       throw new CliError('api_error', 'could not parse the response of POST /tokens: it has no access token');
     if (context.output.format === 'table' && context.globals.values('format').length === 0)
       await context.output.text(accessToken);
     else {
       await context.output.object<JsonRecord>(grant, {
         columns: [
-          { name: 'AccessToken', value: (row) => stringField(row, 'access_token') },
-          { name: 'RefreshToken', value: (row) => stringField(row, 'refresh_token') },
-          { name: 'ExpiresIn', value: (row) => numberField(row, 'expires_in') },
-          { name: 'Scope', value: (row) => stringField(row, 'scope') },
+          { name: 'AccessToken', value: (row) => readStringField(row, 'access_token') },
+          { name: 'RefreshToken', value: (row) => readStringField(row, 'refresh_token') },
+          { name: 'ExpiresIn', value: (row) => readNumberField(row, 'expires_in') },
+          { name: 'Scope', value: (row) => readStringField(row, 'scope') },
         ],
       });
     }

@@ -1,15 +1,15 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { lastReplicationError } from '../../postgresql/replication-log.ts';
-import type { ReconnectingSession } from '../reconnecting-session.ts';
+import type { ReconnectingServerSession } from '../reconnecting-session.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
 /** Tells why a database receives nothing although there are changes; asks the target when that has lasted for a while. */
 export type FindApplyObstacle = (poll: {
   readonly slot: SlotReplicationStatus;
   readonly position: string;
-  readonly target: ReconnectingSession<PinnedSession>;
+  readonly target: ReconnectingServerSession<SearchPathSafeSession>;
 }) => Promise<string | undefined>;
 
 export function createObstacleFinder(name: string, delay: number): FindApplyObstacle {
@@ -38,7 +38,7 @@ export function createObstacleFinder(name: string, delay: number): FindApplyObst
  * @param isConnected the worker is running, so the last error in the log is an old one
  */
 async function readApplyObstacle(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   name: string,
   isConnected: boolean,
 ): Promise<string | undefined> {
@@ -72,7 +72,7 @@ async function readApplyObstacle(
 }
 
 /** The last error in the log of the target; undefined: it has no log file, or this role may not read it. */
-async function readLastError(session: PinnedSession): Promise<string | undefined> {
+async function readLastError(session: SearchPathSafeSession): Promise<string | undefined> {
   try {
     const [row] =
       (
@@ -82,7 +82,7 @@ async function readLastError(session: PinnedSession): Promise<string | undefined
       ).at(-1) ?? [];
     return row?.log == null ? undefined : lastReplicationError(Buffer.from(row.log, 'base64').toString('utf8'));
   } catch (error) {
-    if (!(error instanceof QueryError) || error.lost) throw error;
+    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
     return undefined;
   }
 }

@@ -1,16 +1,16 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { isCopiedColumnSql } from '../../postgresql/table-rows.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import type { DatabaseProgress, TableProgress } from '../migration-state.ts';
-import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { DatabaseMigrationProgress, TableMigrationProgress } from '../migration-state.ts';
+import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 
 export interface RowCopyOptions {
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
-  readonly deps: EngineDependencies;
+  readonly deps: MigrationEngineDependencies;
   readonly signal: AbortSignal;
   readonly name: string;
 }
@@ -20,20 +20,23 @@ export interface RowCopyOptions {
  */
 export async function copyDatabaseRows(
   { source, target, deps, signal, name }: RowCopyOptions,
-  progress: DatabaseProgress,
+  progress: DatabaseMigrationProgress,
 ): Promise<void> {
   const options = { name, signal };
   progress.phase = 'copying';
-  await withEngineSession(source, deps, options, (from) =>
-    withEngineSession(target, deps, options, async (to) => {
+  await withMigrationEngineSession(source, deps, options, (from) =>
+    withMigrationEngineSession(target, deps, options, async (to) => {
       // With row_security off the server reports an error instead of leaving out rows that a policy hides.
       await from.query('SET row_security = off');
       await from.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const tables = await listTablesToCopy(from);
       const rows = new Map(
-        tables.map(({ displayName }) => [displayName, { name: displayName, stage: 'i', rows: 0 } as TableProgress]),
+        tables.map(({ displayName }) => [
+          displayName,
+          { name: displayName, stage: 'i', rows: 0 } as TableMigrationProgress,
+        ]),
       );
-      const report = (state: TableProgress) => {
+      const report = (state: TableMigrationProgress) => {
         rows.set(state.name, state);
         progress.tables = [...rows.values()];
       };
@@ -58,7 +61,7 @@ interface TableToCopy {
  * Partitioned tables are left out, because they contain no rows themselves, and generated columns, because the target
  * computes them.
  */
-async function listTablesToCopy(session: PinnedSession): Promise<readonly TableToCopy[]> {
+async function listTablesToCopy(session: SearchPathSafeSession): Promise<readonly TableToCopy[]> {
   const version = Number(await querySingleValue(session, 'SHOW server_version_num'));
   const rows = await queryLastRows(
     session,
@@ -85,7 +88,7 @@ async function listTablesToCopy(session: PinnedSession): Promise<readonly TableT
  * Disables triggers and foreign keys for this session, as replication does, so that tables can be copied in any order.
  * A role that may not set session_replication_role copies with triggers and foreign keys enabled.
  */
-async function disableTriggers(session: PinnedSession): Promise<readonly string[]> {
+async function disableTriggers(session: SearchPathSafeSession): Promise<readonly string[]> {
   await session.query("SET session_replication_role = 'replica'").catch(() => {});
   // ALWAYS and REPLICA triggers are disabled too, because they fire with session_replication_role = replica; the rows
   // that they wrote on the source are copied with their tables.
@@ -100,10 +103,10 @@ async function disableTriggers(session: PinnedSession): Promise<readonly string[
 }
 
 async function copyTable(
-  from: PinnedSession,
-  to: PinnedSession,
+  from: SearchPathSafeSession,
+  to: SearchPathSafeSession,
   { displayName, quotedName, columns }: TableToCopy,
-  report: (state: TableProgress) => void,
+  report: (state: TableMigrationProgress) => void,
 ): Promise<void> {
   let rows = 0;
   report({ name: displayName, stage: 'd', rows });

@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import { engineErrorCode, redactedReason } from '../migration-error.ts';
+import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.ts';
 import { queryLastRows, querySingleValue } from './engine-session.ts';
 
 /**
@@ -11,8 +11,8 @@ import { queryLastRows, querySingleValue } from './engine-session.ts';
  * @returns a warning for each role or membership that could not be created
  */
 export async function copyRoles(
-  source: PinnedSession,
-  target: PinnedSession,
+  source: SearchPathSafeSession,
+  target: SearchPathSafeSession,
   random: (bytes: number) => Uint8Array,
 ): Promise<readonly string[]> {
   const warnings: string[] = [];
@@ -22,8 +22,8 @@ export async function copyRoles(
     } catch (error) {
       // SQLSTATEs of an existing role: duplicate_object, or unique_violation if another session creates the role at the
       // same time.
-      if (!['42710', '23505'].includes(engineErrorCode(error) ?? ''))
-        warnings.push(`could not create ${what}: ${redactedReason(error)}`);
+      if (!['42710', '23505'].includes(getSqlStateOrSystemCode(error) ?? ''))
+        warnings.push(`could not create ${what}: ${redactErrorReason(error)}`);
     }
   };
   const existing = new Set((await queryLastRows(target, 'SELECT rolname FROM pg_roles')).map(({ rolname }) => rolname));

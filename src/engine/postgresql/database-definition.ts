@@ -1,7 +1,7 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import { engineErrorCode } from '../migration-error.ts';
+import { getSqlStateOrSystemCode } from '../migration-error.ts';
 import { queryLastRows, querySingleValue } from './engine-session.ts';
 
 export interface DatabaseDefinition {
@@ -19,7 +19,7 @@ export interface DatabaseDefinition {
 
 /** All databases of the source except templates and those to ignore. */
 export async function listSourceDatabases(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   ignored: readonly string[],
 ): Promise<readonly DatabaseDefinition[]> {
   const rows = await queryLastRows(
@@ -57,7 +57,7 @@ function parseDefinition(
  * @returns warnings about properties that differ from the source
  */
 export async function createTargetDatabase(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   database: DatabaseDefinition,
 ): Promise<readonly string[]> {
   const existing = await querySingleValue(
@@ -71,7 +71,7 @@ export async function createTargetDatabase(
     await session.query(`${command} ${localeClause(database, release)}`, createDatabaseTimeout);
     return [];
   } catch (error) {
-    if (!unknownLocaleCodes.has(engineErrorCode(error) ?? '')) throw error;
+    if (!unknownLocaleCodes.has(getSqlStateOrSystemCode(error) ?? '')) throw error;
   }
   await session.query(`${command} LC_COLLATE 'C' LC_CTYPE 'C'${libcProviderClause(release)}`, createDatabaseTimeout);
   return [`the target does not have the locale ${database.locale ?? database.collate}: the database uses the locale C`];
@@ -102,7 +102,7 @@ function libcProviderClause(release: number): string {
 }
 
 /** Names of at most four tables of users in the target database, without tables of extensions. */
-export async function listUserTables(session: PinnedSession): Promise<readonly string[]> {
+export async function listUserTables(session: SearchPathSafeSession): Promise<readonly string[]> {
   const rows = await queryLastRows(
     session,
     `SELECT n.nspname || '.' || c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -1,29 +1,29 @@
-import { ConnectError } from '../../platform/connect-error.ts';
-import { type PinnedSession, pinSession } from '../../postgresql/pinned-session.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
+import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import { createReconnectingSession, type ReconnectingSession } from '../reconnecting-session.ts';
-import { applySettingsQuery } from '../session-settings.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-session.ts';
+import { buildSetSessionSettingsQuery } from '../session-settings.ts';
 
 /**
  * A timeout in milliseconds that is longer than a migration may last. Timers of Node.js can wait for at most 24 days.
  */
 export const migrationStatementTimeout = 15 * 86_400_000;
 
-export interface EngineSessionOptions {
+export interface MigrationEngineSessionOptions {
   readonly signal?: AbortSignal | undefined;
   /** application_name of the session. */
   readonly name: string;
 }
 
 /** Opens a session with fixed settings, so that timeouts and formats set for the role or the database do not apply. */
-export async function openEngineSession(
+export async function openMigrationEngineSession(
   endpoint: PostgresqlSource,
-  deps: EngineDependencies,
-  opening: EngineSessionOptions,
-): Promise<PinnedSession> {
+  deps: MigrationEngineDependencies,
+  opening: MigrationEngineSessionOptions,
+): Promise<SearchPathSafeSession> {
   const session = await deps.connectPostgres(endpoint, {
     dbname: endpoint.dbname,
     limit: deps.limits.connectTimeout,
@@ -31,8 +31,8 @@ export async function openEngineSession(
     signal: opening.signal,
   });
   try {
-    const pinned = await pinSession(session);
-    await pinned.query(applySettingsQuery(sessionSettings));
+    const pinned = await makeSessionSearchPathSafe(session);
+    await pinned.query(buildSetSessionSettingsQuery(sessionSettings));
     return pinned;
   } catch (error) {
     await session.end();
@@ -41,13 +41,13 @@ export async function openEngineSession(
 }
 
 /** Runs a task in a new session and closes it in any case. */
-export async function withEngineSession<T>(
+export async function withMigrationEngineSession<T>(
   endpoint: PostgresqlSource,
-  deps: EngineDependencies,
-  opening: EngineSessionOptions,
-  work: (session: PinnedSession) => Promise<T>,
+  deps: MigrationEngineDependencies,
+  opening: MigrationEngineSessionOptions,
+  work: (session: SearchPathSafeSession) => Promise<T>,
 ): Promise<T> {
-  const session = await openEngineSession(endpoint, deps, opening);
+  const session = await openMigrationEngineSession(endpoint, deps, opening);
   try {
     return await work(session);
   } finally {
@@ -57,7 +57,7 @@ export async function withEngineSession<T>(
 
 /** Runs one or several statements and returns the rows of the last one. */
 export async function queryLastRows(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   text: string,
   limit?: number,
 ): Promise<readonly PostgresqlRow[]> {
@@ -66,7 +66,7 @@ export async function queryLastRows(
 
 /** The value in the first column of the first row; undefined if there is no row, or if it is null. */
 export async function querySingleValue(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   text: string,
   limit?: number,
 ): Promise<string | undefined> {
@@ -89,13 +89,13 @@ const sessionSettings = {
 };
 
 /** A session that is opened again after an outage of the server. */
-export function openReconnectingSession(
+export function openReconnectingPostgresSession(
   endpoint: PostgresqlSource,
-  deps: EngineDependencies,
-  opening: EngineSessionOptions,
-): ReconnectingSession<PinnedSession> {
-  return createReconnectingSession({
-    open: () => openEngineSession(endpoint, deps, opening),
+  deps: MigrationEngineDependencies,
+  opening: MigrationEngineSessionOptions,
+): ReconnectingServerSession<SearchPathSafeSession> {
+  return createReconnectingServerSession({
+    open: () => openMigrationEngineSession(endpoint, deps, opening),
     close: (session) => session.end(),
     isTransient: isTransientError,
     outageTimeout: deps.limits.outageTimeout,
@@ -107,6 +107,7 @@ export function openReconnectingSession(
  * resources (53...), and of a session that was ended.
  */
 function isTransientError(error: unknown): boolean {
-  if (error instanceof ConnectError) return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
-  return error instanceof QueryError && (error.lost || /^(57P0|53|08)/.test(error.code));
+  if (error instanceof DatabaseConnectError)
+    return error.phase === 'network' || /^(57P0|53|08|E[A-Z]+$)/.test(error.code);
+  return error instanceof PostgresqlQueryError && (error.lost || /^(57P0|53|08)/.test(error.code));
 }

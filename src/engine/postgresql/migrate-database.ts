@@ -1,17 +1,26 @@
-import { QueryError } from '../../postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { redactedReason } from '../migration-error.ts';
-import { isStoppedByInterrupt } from '../migration-job.ts';
-import type { PostgresJournalEntry } from '../migration-journal.ts';
-import type { DatabaseProgress, LeftoverObject, TransferMethod } from '../migration-state.ts';
+import { redactErrorReason } from '../migration-error.ts';
+import { isMigrationInterrupted } from '../migration-job.ts';
+import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import type {
+  DatabaseMigrationProgress,
+  MigrationLeftoverObject,
+  MigrationTransferMethod,
+} from '../migration-state.ts';
 import { copyDatabaseRows } from './copy-database-rows.ts';
 import { type DatabaseDefinition, listUserTables } from './database-definition.ts';
-import { withEngineSession } from './engine-session.ts';
+import { withMigrationEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
-import { engineApplicationName, replicationObjectName } from './object-names.ts';
-import { copyDatabaseSchema, createLateObjects, prepareTargetDatabase, prepareTargetLogin } from './prepare-target.ts';
-import { releaseMigrationTarget, removeReplicationObjects } from './remove-replication-objects.ts';
+import { migrationEngineApplicationName, replicationObjectName } from './object-names.ts';
+import {
+  copyDatabaseSchema,
+  createDeferredSchemaObjects,
+  prepareTargetDatabase,
+  prepareTargetLogin,
+} from './prepare-target.ts';
+import { removeReplicationObjects, restoreMigrationTargetOwner } from './remove-replication-objects.ts';
 import { replicateDatabase } from './replicate-database.ts';
 import { createPublicationAndSlot, createSubscription } from './replication-objects.ts';
 
@@ -22,7 +31,7 @@ import { createPublicationAndSlot, createSubscription } from './replication-obje
 export async function migrateDatabase(
   run: PostgresMigrationContext,
   database: DatabaseDefinition,
-  progress: DatabaseProgress,
+  progress: DatabaseMigrationProgress,
 ): Promise<void> {
   const { job, deps, stop } = run;
   const endpoints = {
@@ -30,7 +39,12 @@ export async function migrateDatabase(
     target: { ...job.target, dbname: database.name },
   };
   const name = replicationObjectName(job.id, database.oid);
-  let entry: PostgresJournalEntry = { engine: 'postgresql', name, ...endpoints, targetSystem: run.target.system };
+  let entry: PostgresMigrationJournalEntry = {
+    engine: 'postgresql',
+    name,
+    ...endpoints,
+    targetSystem: run.target.system,
+  };
   const removal = createRemoval(run);
   let lastObjects: readonly string[] = [];
   let failure: string | undefined;
@@ -62,44 +76,45 @@ export async function migrateDatabase(
         { entry, targetVersion: run.target.version, poller: run.poller, deps, signal: run.end },
         progress,
       );
-      if (progress.isCopied && !isStoppedByInterrupt(stop)) await finalizeDatabase(run, entry, progress);
+      if (progress.isCopied && !isMigrationInterrupted(stop)) await finalizeDatabase(run, entry, progress);
     }
   } catch (error) {
-    failure = redactedReason(error, job.source.password, job.target.password);
+    failure = redactErrorReason(error, job.source.password, job.target.password);
   }
   await removal.finish();
-  if (failure === undefined && !isStoppedByInterrupt(stop)) await createLateObjects(run, entry, lastObjects, progress);
+  if (failure === undefined && !isMigrationInterrupted(stop))
+    await createDeferredSchemaObjects(run, entry, lastObjects, progress);
   progress.reason = undefined;
   progress.error = stop.aborted ? undefined : failure;
   progress.phase = progress.error !== undefined ? 'error' : stop.aborted ? 'stopped' : 'done';
 }
 
 async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source: PostgresqlSource): Promise<boolean> {
-  const options = { name: engineApplicationName, signal: stop };
-  return (await withEngineSession(source, deps, options, listUserTables)).length > 0;
+  const options = { name: migrationEngineApplicationName, signal: stop };
+  return (await withMigrationEngineSession(source, deps, options, listUserTables)).length > 0;
 }
 
 /** Chooses the method dump only if the source refuses replication with insufficient_privilege (42501). */
 async function startReplication(
   { job, deps, source, subscribeMutex, stop }: PostgresMigrationContext,
-  entry: PostgresJournalEntry,
-  progress: DatabaseProgress,
-): Promise<TransferMethod> {
+  entry: PostgresMigrationJournalEntry,
+  progress: DatabaseMigrationProgress,
+): Promise<MigrationTransferMethod> {
   if (job.method === 'dump') return 'dump';
   const options = { name: entry.name, signal: stop };
   try {
-    await withEngineSession(entry.source, deps, options, (session) =>
+    await withMigrationEngineSession(entry.source, deps, options, (session) =>
       createPublicationAndSlot(session, entry.name, source.version),
     );
   } catch (error) {
-    if (!(error instanceof QueryError) || error.code !== '42501') throw error;
+    if (!(error instanceof PostgresqlQueryError) || error.code !== '42501') throw error;
     progress.warnings.push(
-      `copied by dump, because the source does not allow replication: ${redactedReason(error, entry.source.password)}`,
+      `copied by dump, because the source does not allow replication: ${redactErrorReason(error, entry.source.password)}`,
     );
     return 'dump';
   }
   await subscribeMutex(() =>
-    withEngineSession(entry.target, deps, options, (session) =>
+    withMigrationEngineSession(entry.target, deps, options, (session) =>
       createSubscription(session, entry.name, entry.source, entry.former === undefined ? undefined : entry.name),
     ),
   );
@@ -109,27 +124,29 @@ async function startReplication(
 /** Copies the data that replication does not transfer, after all changes have been replicated. */
 async function finalizeDatabase(
   { deps }: PostgresMigrationContext,
-  { source, target }: PostgresJournalEntry,
-  progress: DatabaseProgress,
+  { source, target }: PostgresMigrationJournalEntry,
+  progress: DatabaseMigrationProgress,
 ): Promise<void> {
   progress.phase = 'finishing';
-  const options = { name: engineApplicationName };
+  const options = { name: migrationEngineApplicationName };
   try {
-    const warnings = await withEngineSession(source, deps, options, (from) =>
-      withEngineSession(progress.targetLogin ?? target, deps, options, (to) => copyNonReplicatedData(from, to)),
+    const warnings = await withMigrationEngineSession(source, deps, options, (from) =>
+      withMigrationEngineSession(progress.targetLogin ?? target, deps, options, (to) =>
+        copyNonReplicatedData(from, to),
+      ),
     );
     progress.warnings.push(...warnings);
   } catch (error) {
     progress.warnings.push(
-      `could not copy sequences, materialized views and large objects: ${redactedReason(error, source.password, target.password)}`,
+      `could not copy sequences, materialized views and large objects: ${redactErrorReason(error, source.password, target.password)}`,
     );
   }
 }
 
 /** Removes the objects that the migration of one database created, and then its entry in the journal. */
 function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
-  let pending: PostgresJournalEntry | undefined;
-  let left: readonly LeftoverObject[] = [];
+  let pending: PostgresMigrationJournalEntry | undefined;
+  let left: readonly MigrationLeftoverObject[] = [];
   let isReplicating = false;
   const removeReplication = async () => {
     if (pending === undefined || !isReplicating) return;
@@ -138,7 +155,7 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
     leftovers.push(...left);
   };
   return {
-    begin(entry: PostgresJournalEntry) {
+    begin(entry: PostgresMigrationJournalEntry) {
       deps.journal.recordIntent(entry);
       pending = entry;
     },
@@ -150,7 +167,7 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
     async finish() {
       if (pending === undefined) return;
       await removeReplication();
-      const kept = await releaseMigrationTarget(pending, deps);
+      const kept = await restoreMigrationTargetOwner(pending, deps);
       leftovers.push(...kept);
       if (left.length + kept.length === 0) deps.journal.recordRemoved(pending.name);
     },

@@ -1,16 +1,16 @@
-import type { EngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
-import type { LeftoverObject } from '../migration-state.ts';
+import type { MigrationEngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
+import type { MigrationLeftoverObject } from '../migration-state.ts';
 import type { Semaphore } from '../semaphore.ts';
-import type { ServerIdentity } from './server-identity.ts';
-import type { SourcePoller } from './source-poller.ts';
+import type { PostgresqlServerIdentity } from './server-identity.ts';
+import type { SourceSlotPoller } from './source-poller.ts';
 
 /** Data shared by all databases of one migration. */
 export interface PostgresMigrationContext {
   readonly job: PostgresMigrationJob;
-  readonly deps: EngineDependencies;
-  readonly source: ServerIdentity;
-  readonly target: ServerIdentity;
-  readonly poller: SourcePoller;
+  readonly deps: MigrationEngineDependencies;
+  readonly source: PostgresqlServerIdentity;
+  readonly target: PostgresqlServerIdentity;
+  readonly poller: SourceSlotPoller;
   /** Semaphore that limits how many databases are set up at the same time. */
   readonly setupSemaphore: Semaphore;
   /**
@@ -22,5 +22,5 @@ export interface PostgresMigrationContext {
   readonly stop: AbortSignal;
   /** Signal that is aborted by `stop`, or when nothing is left to replicate. */
   readonly end: AbortSignal;
-  readonly leftovers: LeftoverObject[];
+  readonly leftovers: MigrationLeftoverObject[];
 }

@@ -1,15 +1,18 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
-import { redactedReason } from '../migration-error.ts';
+import { redactErrorReason } from '../migration-error.ts';
 import { migrationStatementTimeout, queryLastRows, querySingleValue } from './engine-session.ts';
 
 /**
  * Copies what logical replication and COPY do not transfer: sequence values, rows of materialized views, large objects.
  * @returns a warning for each object that could not be copied
  */
-export async function copyNonReplicatedData(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
+export async function copyNonReplicatedData(
+  source: SearchPathSafeSession,
+  target: SearchPathSafeSession,
+): Promise<readonly string[]> {
   return [
     ...(await setSequences(source, target)),
     ...(await refreshViews(source, target)),
@@ -23,7 +26,7 @@ interface NamedRelation {
 }
 
 function listRelations(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   { columns = '', where }: { readonly columns?: string; readonly where: string },
 ): Promise<readonly PostgresqlRow[]> {
   return queryLastRows(
@@ -41,7 +44,7 @@ function namesOf({ nspname, relname }: PostgresqlRow): NamedRelation {
   };
 }
 
-async function setSequences(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
+async function setSequences(source: SearchPathSafeSession, target: SearchPathSafeSession): Promise<readonly string[]> {
   const version = Number(await querySingleValue(source, 'SHOW server_version_num'));
   const warnings: string[] = [];
   const unused: string[] = [];
@@ -62,7 +65,7 @@ async function setSequences(source: PinnedSession, target: PinnedSession): Promi
         `SELECT setval(${quoteLiteral(quotedName)}, ${quoteLiteral(state.value)}::bigint, ${state.called})`,
       );
     } catch (error) {
-      warnings.push(`could not set the sequence ${displayName}: ${redactedReason(error)}`);
+      warnings.push(`could not set the sequence ${displayName}: ${redactErrorReason(error)}`);
     }
   }
   return [...warnings, ...unusedSequencesWarning(unused)];
@@ -83,7 +86,7 @@ function unusedSequencesWarning(names: readonly string[]): readonly string[] {
  * A materialized view may read another one that is not populated yet, which is an error, so failed views are refreshed
  * again after the others.
  */
-async function refreshViews(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
+async function refreshViews(source: SearchPathSafeSession, target: SearchPathSafeSession): Promise<readonly string[]> {
   let pending = (await listRelations(source, { where: "c.relkind = 'm' AND c.relispopulated" })).map(namesOf);
   for (;;) {
     const failed: { readonly view: NamedRelation; readonly error: unknown }[] = [];
@@ -96,20 +99,23 @@ async function refreshViews(source: PinnedSession, target: PinnedSession): Promi
     }
     if (failed.length === 0 || failed.length === pending.length) {
       return failed.map(
-        ({ view, error }) => `could not refresh the materialized view ${view.displayName}: ${redactedReason(error)}`,
+        ({ view, error }) => `could not refresh the materialized view ${view.displayName}: ${redactErrorReason(error)}`,
       );
     }
     pending = failed.map(({ view }) => view);
   }
 }
 
-async function copyLargeObjects(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
+async function copyLargeObjects(
+  source: SearchPathSafeSession,
+  target: SearchPathSafeSession,
+): Promise<readonly string[]> {
   const warnings: string[] = [];
   for (const { oid } of await queryLastRows(source, 'SELECT oid FROM pg_largeobject_metadata ORDER BY oid')) {
     try {
       await copyLargeObject(source, target, Number(oid));
     } catch (error) {
-      warnings.push(`could not copy the large object ${oid}: ${redactedReason(error)}`);
+      warnings.push(`could not copy the large object ${oid}: ${redactErrorReason(error)}`);
     }
   }
   return warnings;
@@ -118,7 +124,11 @@ async function copyLargeObjects(source: PinnedSession, target: PinnedSession): P
 /** Maximum bytes of a large object that one statement copies. */
 const chunkBytes = 262_144;
 
-async function copyLargeObject(source: PinnedSession, target: PinnedSession, oid: number): Promise<void> {
+async function copyLargeObject(
+  source: SearchPathSafeSession,
+  target: SearchPathSafeSession,
+  oid: number,
+): Promise<void> {
   await target.query(`SELECT lo_unlink(oid) FROM pg_largeobject_metadata WHERE oid = ${oid}; SELECT lo_create(${oid})`);
   for (let at = 0; ; at += chunkBytes) {
     const [row] = await queryLastRows(source, `SELECT encode(lo_get(${oid}, ${at}, ${chunkBytes}), 'base64') AS bytes`);

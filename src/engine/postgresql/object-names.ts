@@ -18,4 +18,4 @@ const objectNamePrefix = 'cloudctl_';
 export const removalApplicationName = 'cloudctl-migration-removal';
 
 /** application_name of sessions that only read. */
-export const engineApplicationName = 'cloudctl-migration';
+export const migrationEngineApplicationName = 'cloudctl-migration';

@@ -1,12 +1,12 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { MigrationError, redactedReason } from '../migration-error.ts';
-import type { FormerTargetState, PostgresJournalEntry } from '../migration-journal.ts';
-import type { DatabaseProgress } from '../migration-state.ts';
+import { MigrationError, redactErrorReason } from '../migration-error.ts';
+import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
+import type { DatabaseMigrationProgress } from '../migration-state.ts';
 import { createTargetDatabase, type DatabaseDefinition, listUserTables } from './database-definition.ts';
-import { withEngineSession } from './engine-session.ts';
+import { withMigrationEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
-import { engineApplicationName } from './object-names.ts';
-import { createTargetOwner, readFormerTargetState } from './target-owner.ts';
+import { migrationEngineApplicationName } from './object-names.ts';
+import { createTargetOwner, readTargetStateBeforeMigration } from './target-owner.ts';
 
 /**
  * Creates the target database if it does not exist. Throws if the database has tables.
@@ -16,20 +16,22 @@ export async function prepareTargetDatabase(
   { job, deps, stop, target: { isSuperuser } }: PostgresMigrationContext,
   database: DatabaseDefinition,
   target: PostgresqlSource,
-  progress: DatabaseProgress,
-): Promise<FormerTargetState | undefined> {
-  const options = { name: engineApplicationName, signal: stop };
+  progress: DatabaseMigrationProgress,
+): Promise<TargetStateBeforeMigration | undefined> {
+  const options = { name: migrationEngineApplicationName, signal: stop };
   progress.warnings.push(
-    ...(await withEngineSession(job.target, deps, options, (session) => createTargetDatabase(session, database))),
+    ...(await withMigrationEngineSession(job.target, deps, options, (session) =>
+      createTargetDatabase(session, database),
+    )),
   );
-  return withEngineSession(target, deps, options, async (session) => {
+  return withMigrationEngineSession(target, deps, options, async (session) => {
     const existing = await listUserTables(session);
     if (existing.length > 0) {
       throw new MigrationError(
         `the target database is not empty: it contains ${existing.join(', ')}; drop the database on the target and start again`,
       );
     }
-    return isSuperuser ? readFormerTargetState(session) : undefined;
+    return isSuperuser ? readTargetStateBeforeMigration(session) : undefined;
   });
 }
 
@@ -39,11 +41,11 @@ export async function prepareTargetDatabase(
  */
 export async function prepareTargetLogin(
   { deps, stop }: PostgresMigrationContext,
-  entry: PostgresJournalEntry,
+  entry: PostgresMigrationJournalEntry,
 ): Promise<PostgresqlSource> {
   const { former, target } = entry;
   if (former === undefined) return target;
-  return withEngineSession(target, deps, { name: engineApplicationName, signal: stop }, (session) =>
+  return withMigrationEngineSession(target, deps, { name: migrationEngineApplicationName, signal: stop }, (session) =>
     createTargetOwner(session, entry, former, deps, stop),
   );
 }
@@ -51,8 +53,8 @@ export async function prepareTargetLogin(
 /** @returns statements that a superuser must run after all other steps of the migration */
 export async function copyDatabaseSchema(
   { job, deps, stop }: PostgresMigrationContext,
-  { name, source, target, former }: PostgresJournalEntry,
-  { targetLogin, warnings }: DatabaseProgress,
+  { name, source, target, former }: PostgresMigrationJournalEntry,
+  { targetLogin, warnings }: DatabaseMigrationProgress,
 ): Promise<readonly string[]> {
   const superuser =
     former === undefined
@@ -67,18 +69,18 @@ export async function copyDatabaseSchema(
 }
 
 /** Event triggers are created last, because they would fire for statements of the migration. */
-export async function createLateObjects(
+export async function createDeferredSchemaObjects(
   { deps }: PostgresMigrationContext,
-  { target }: PostgresJournalEntry,
+  { target }: PostgresMigrationJournalEntry,
   statements: readonly string[],
-  { warnings }: DatabaseProgress,
+  { warnings }: DatabaseMigrationProgress,
 ): Promise<void> {
   if (statements.length === 0) return;
   try {
-    await withEngineSession(target, deps, { name: engineApplicationName }, async (session) => {
+    await withMigrationEngineSession(target, deps, { name: migrationEngineApplicationName }, async (session) => {
       for (const statement of statements) await session.query(statement);
     });
   } catch (error) {
-    warnings.push(`could not create event triggers and publications: ${redactedReason(error, target.password)}`);
+    warnings.push(`could not create event triggers and publications: ${redactErrorReason(error, target.password)}`);
   }
 }

@@ -1,8 +1,8 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import type { PostgresJournalEntry } from '../migration-journal.ts';
-import { querySingleValue, withEngineSession } from './engine-session.ts';
-import { engineApplicationName } from './object-names.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import { querySingleValue, withMigrationEngineSession } from './engine-session.ts';
+import { migrationEngineApplicationName } from './object-names.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
 /**
@@ -10,9 +10,9 @@ import type { SlotReplicationStatus } from './replication-status.ts';
  * return the previous result, because each query needs a session in that database of the source. A slot in use does not
  * prove that the publication exists: without the publication PostgreSQL 18 continues, but replicates nothing.
  */
-export function createPublicationCheck(
-  { name, source }: PostgresJournalEntry,
-  deps: EngineDependencies,
+export function createPublicationExistenceCheck(
+  { name, source }: PostgresMigrationJournalEntry,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ): (slot: Pick<SlotReplicationStatus, 'active'>) => Promise<boolean> {
   let isMissing = false;
@@ -23,8 +23,11 @@ export function createPublicationCheck(
     pollsSinceLook = 0;
     const query = `SELECT count(*) FROM pg_publication WHERE pubname = ${quoteLiteral(name)}`;
     try {
-      const count = await withEngineSession(source, deps, { name: engineApplicationName, signal }, (session) =>
-        querySingleValue(session, query),
+      const count = await withMigrationEngineSession(
+        source,
+        deps,
+        { name: migrationEngineApplicationName, signal },
+        (session) => querySingleValue(session, query),
       );
       isMissing = count === '0';
     } catch {

@@ -1,13 +1,13 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import { engineErrorCode, redactedReason } from '../migration-error.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import type { PostgresJournalEntry } from '../migration-journal.ts';
-import type { LeftoverObject } from '../migration-state.ts';
-import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
+import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import type { MigrationLeftoverObject } from '../migration-state.ts';
+import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
 import { removalApplicationName } from './object-names.ts';
-import { dropGuardStatements } from './subscription-guard.ts';
-import { releaseTargetOwner } from './target-owner.ts';
+import { buildDropSubscriptionGuardSql } from './subscription-guard.ts';
+import { revokeTargetOwnerLogin } from './target-owner.ts';
 
 /**
  * Removes the subscription, the slots and the publication of one database, whatever their state. Rows stay. Retries the
@@ -15,9 +15,9 @@ import { releaseTargetOwner } from './target-owner.ts';
  * @returns the objects that could not be removed
  */
 export async function removeReplicationObjects(
-  entry: PostgresJournalEntry,
-  deps: EngineDependencies,
-): Promise<readonly LeftoverObject[]> {
+  entry: PostgresMigrationJournalEntry,
+  deps: MigrationEngineDependencies,
+): Promise<readonly MigrationLeftoverObject[]> {
   const signal = AbortSignal.timeout(deps.limits.removalTimeout);
   const context = { entry, deps, signal };
   const syncSlots: TableSyncSlots = { owner: entry.subscriptionOid ?? 'any', mayExist: true };
@@ -30,11 +30,11 @@ export async function removeReplicationObjects(
   ];
   const { name } = entry;
   const leftover = (
-    side: LeftoverObject['side'],
+    side: MigrationLeftoverObject['side'],
     object: string,
     statement: string,
     error: unknown,
-  ): LeftoverObject[] =>
+  ): MigrationLeftoverObject[] =>
     error === undefined
       ? []
       : [
@@ -43,7 +43,7 @@ export async function removeReplicationObjects(
             database: entry[side].dbname,
             object,
             statement,
-            reason: redactedReason(error, entry.source.password, entry.target.password),
+            reason: redactErrorReason(error, entry.source.password, entry.target.password),
           },
         ];
   const quoted = quoteIdentifier(name);
@@ -71,10 +71,10 @@ export async function removeReplicationObjects(
  * Revokes the login of the role that wrote to the target, and restores the owner of the database.
  * @returns the role if one of these steps failed
  */
-export async function releaseMigrationTarget(
-  entry: PostgresJournalEntry,
-  deps: EngineDependencies,
-): Promise<readonly LeftoverObject[]> {
+export async function restoreMigrationTargetOwner(
+  entry: PostgresMigrationJournalEntry,
+  deps: MigrationEngineDependencies,
+): Promise<readonly MigrationLeftoverObject[]> {
   if (entry.former === undefined) return [];
   const signal = AbortSignal.timeout(deps.limits.removalTimeout);
   let isMissing = true;
@@ -84,7 +84,7 @@ export async function releaseMigrationTarget(
       'target',
       (session) => {
         isMissing = false;
-        return releaseTargetOwner(session, entry);
+        return revokeTargetOwnerLogin(session, entry);
       },
     );
   let error = await releaseIn(entry.target.dbname);
@@ -92,18 +92,18 @@ export async function releaseMigrationTarget(
   if (error === undefined && isMissing) error = await releaseIn('postgres');
   if (error === undefined) return [];
   const { name, target } = entry;
-  const reason = redactedReason(error, target.password);
+  const reason = redactErrorReason(error, target.password);
   const statement = `ALTER ROLE ${quoteIdentifier(name)} NOSUPERUSER NOBYPASSRLS NOLOGIN PASSWORD NULL`;
   return [{ side: 'target', database: target.dbname, object: `role ${name}`, statement, reason }];
 }
 
 interface RemovalContext {
-  readonly entry: PostgresJournalEntry;
-  readonly deps: EngineDependencies;
+  readonly entry: PostgresMigrationJournalEntry;
+  readonly deps: MigrationEngineDependencies;
   readonly signal: AbortSignal;
 }
 
-type RemovalStep = (session: PinnedSession) => Promise<void>;
+type RemovalStep = (session: SearchPathSafeSession) => Promise<void>;
 
 /**
  * The subscription whose table synchronization slots are removed: its oid, or `any` for all subscriptions of the target
@@ -121,18 +121,18 @@ interface TableSyncSlots {
  */
 async function retryUntilTimeout(
   { entry, deps, signal }: RemovalContext,
-  side: LeftoverObject['side'],
+  side: MigrationLeftoverObject['side'],
   step: RemovalStep,
 ): Promise<unknown> {
   for (let attempt = 0; ; attempt++) {
     try {
       // The first attempt has its own time limit, even if an earlier step has used up the shared time limit.
       const ownSlot = attempt === 0 ? AbortSignal.timeout(deps.limits.removalTimeout) : signal;
-      await withEngineSession(entry[side], deps, { name: removalApplicationName, signal: ownSlot }, step);
+      await withMigrationEngineSession(entry[side], deps, { name: removalApplicationName, signal: ownSlot }, step);
       return undefined;
     } catch (error) {
-      if (engineErrorCode(error) === '3D000') return undefined;
-      if (signal.aborted || permanentErrorCodes.test(engineErrorCode(error) ?? '')) return error;
+      if (getSqlStateOrSystemCode(error) === '3D000') return undefined;
+      if (signal.aborted || permanentErrorCodes.test(getSqlStateOrSystemCode(error) ?? '')) return error;
       try {
         await deps.sleep(Math.min(100 * 2 ** attempt, 1000), signal);
       } catch {
@@ -146,7 +146,7 @@ async function retryUntilTimeout(
 const permanentErrorCodes = /^(42501|28...)$/;
 
 async function removeSubscription(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   { entry, deps }: RemovalContext,
   syncSlots: TableSyncSlots,
 ): Promise<void> {
@@ -173,15 +173,18 @@ async function removeSubscription(
 }
 
 /** A target without a superuser has no event trigger that guards the subscription. */
-async function removeGuard(session: PinnedSession, { name, former }: PostgresJournalEntry): Promise<void> {
+async function removeGuard(
+  session: SearchPathSafeSession,
+  { name, former }: PostgresMigrationJournalEntry,
+): Promise<void> {
   if (former === undefined) return;
-  for (const statement of dropGuardStatements(name)) await session.query(statement);
+  for (const statement of buildDropSubscriptionGuardSql(name)) await session.query(statement);
 }
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */
 async function removeSlots(
-  session: PinnedSession,
-  entry: PostgresJournalEntry,
+  session: SearchPathSafeSession,
+  entry: PostgresMigrationJournalEntry,
   syncSlots: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
@@ -198,14 +201,14 @@ async function removeSlots(
   }
 }
 
-function syncSlotCondition({ targetSystem }: PostgresJournalEntry, { owner }: TableSyncSlots): string {
+function syncSlotCondition({ targetSystem }: PostgresMigrationJournalEntry, { owner }: TableSyncSlots): string {
   if (owner === 'none') return 'false';
   const pattern = `^pg_${owner === 'any' ? '[0-9]+' : owner}_sync_[0-9]+_${targetSystem}$`;
   // While the target cannot be queried, an active slot is kept, because it may belong to another subscription.
   return `slot_name ~ ${quoteLiteral(pattern)}${owner === 'any' ? ' AND NOT active' : ''}`;
 }
 
-async function removePublication(session: PinnedSession, entry: PostgresJournalEntry): Promise<void> {
+async function removePublication(session: SearchPathSafeSession, entry: PostgresMigrationJournalEntry): Promise<void> {
   // DROP PUBLICATION IF EXISTS is not sent to a read-only server, which rejects it even if the publication does not
   // exist.
   const found = await querySingleValue(
@@ -219,7 +222,7 @@ async function removePublication(session: PinnedSession, entry: PostgresJournalE
  * Sessions of the migration are ended first: a statement continues after its client has died, and could create the slot
  * after this removal. Throws while a session of the migration is still running.
  */
-async function terminateSessions(session: PinnedSession, name: string): Promise<void> {
+async function terminateSessions(session: SearchPathSafeSession, name: string): Promise<void> {
   const condition = `application_name = ${quoteLiteral(name)} AND pid <> pg_backend_pid()`;
   const [ended] = await session.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${condition}`);
   if (ended === undefined || ended.length === 0) return;

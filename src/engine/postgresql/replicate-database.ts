@@ -1,24 +1,24 @@
-import { MigrationError, redactedReason } from '../migration-error.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import type { PostgresJournalEntry } from '../migration-journal.ts';
-import { type DatabaseProgress, recordDatabaseOutage } from '../migration-state.ts';
+import { MigrationError, redactErrorReason } from '../migration-error.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import { type DatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../migration-state.ts';
 import { createObstacleFinder } from './apply-obstacle.ts';
-import { openReconnectingSession } from './engine-session.ts';
-import { engineApplicationName } from './object-names.ts';
-import { createPublicationCheck } from './publication-check.ts';
+import { openReconnectingPostgresSession } from './engine-session.ts';
+import { migrationEngineApplicationName } from './object-names.ts';
+import { createPublicationExistenceCheck } from './publication-check.ts';
 import {
-  readTargetStatus,
+  readTargetReplicationStatus,
   type SlotReplicationStatus,
   type SourceReplicationStatus,
   type TargetReplicationStatus,
 } from './replication-status.ts';
-import type { SourcePoller } from './source-poller.ts';
+import type { SourceSlotPoller } from './source-poller.ts';
 
 export interface ReplicationOptions {
-  readonly entry: PostgresJournalEntry;
+  readonly entry: PostgresMigrationJournalEntry;
   readonly targetVersion: number;
-  readonly poller: SourcePoller;
-  readonly deps: EngineDependencies;
+  readonly poller: SourceSlotPoller;
+  readonly deps: MigrationEngineDependencies;
   /** Ends the replication and aborts a running query. */
   readonly signal: AbortSignal;
 }
@@ -26,18 +26,18 @@ export interface ReplicationOptions {
 /** Polls source and target of one database until the signal is aborted. Rejects if the replication cannot continue. */
 export async function replicateDatabase(
   { entry, targetVersion, poller, deps, signal }: ReplicationOptions,
-  progress: DatabaseProgress,
+  progress: DatabaseMigrationProgress,
 ): Promise<void> {
-  const target = openReconnectingSession(entry.target, deps, { name: engineApplicationName, signal });
+  const target = openReconnectingPostgresSession(entry.target, deps, { name: migrationEngineApplicationName, signal });
   const recordPoll = createPollRecorder(deps, progress);
-  const isPublicationMissing = createPublicationCheck(entry, deps, signal);
+  const isPublicationMissing = createPublicationExistenceCheck(entry, deps, signal);
   const findObstacle = createObstacleFinder(entry.name, deps.limits.obstacleDelay);
-  const describe = (error: unknown) => redactedReason(error, entry.source.password, entry.target.password);
+  const describe = (error: unknown) => redactErrorReason(error, entry.source.password, entry.target.password);
   poller.addSlot(entry.name);
   try {
     while (!signal.aborted) {
       const source = await poller.poll();
-      const status = await target.run((session) => readTargetStatus(session, entry.name, targetVersion));
+      const status = await target.run((session) => readTargetReplicationStatus(session, entry.name, targetVersion));
       const slot = source?.slots.get(entry.name);
       if (source !== undefined && (slot === undefined || slot.lost)) {
         throw new MigrationError(
@@ -45,13 +45,13 @@ export async function replicateDatabase(
         );
       }
       if (source === undefined || slot === undefined) {
-        recordDatabaseOutage(
+        recordDatabaseMigrationOutage(
           progress,
           'source_unreachable',
           `could not reach the source: ${describe(poller.outage())}`,
         );
       } else if (status === undefined) {
-        recordDatabaseOutage(
+        recordDatabaseMigrationOutage(
           progress,
           'target_unreachable',
           `could not reach the target: ${describe(target.outage())}`,
@@ -59,9 +59,9 @@ export async function replicateDatabase(
       } else {
         recordPoll(source, slot, status);
         const obstacle = await findObstacle({ slot, position: status.position, target });
-        if (obstacle !== undefined) recordDatabaseOutage(progress, 'apply_stopped', describe(obstacle));
+        if (obstacle !== undefined) recordDatabaseMigrationOutage(progress, 'apply_stopped', describe(obstacle));
         if (await isPublicationMissing(slot))
-          recordDatabaseOutage(progress, 'publication_missing', publicationMissing(entry.name));
+          recordDatabaseMigrationOutage(progress, 'publication_missing', publicationMissing(entry.name));
       }
       await deps.sleep(deps.limits.pollInterval, signal);
     }
@@ -83,7 +83,10 @@ type RecordPoll = (
 ) => void;
 
 /** Records the result of each poll, and the time since which nothing is left to replicate. */
-function createPollRecorder({ now, limits }: EngineDependencies, progress: DatabaseProgress): RecordPoll {
+function createPollRecorder(
+  { now, limits }: MigrationEngineDependencies,
+  progress: DatabaseMigrationProgress,
+): RecordPoll {
   let position: string | undefined;
   let latest: SourceReplicationStatus | undefined;
   const showFailures = createFailureWarning(progress, limits.failureMemory);
@@ -111,7 +114,7 @@ function createPollRecorder({ now, limits }: EngineDependencies, progress: Datab
 
 /** Shows a warning while replication workers fail or are missing, and removes the warning afterwards. */
 function createFailureWarning(
-  { warnings }: DatabaseProgress,
+  { warnings }: DatabaseMigrationProgress,
   memory: number,
 ): (slot: SlotReplicationStatus, status: TargetReplicationStatus) => void {
   const note = 'replication workers of the target fail and retry: see the log of the target';
@@ -136,6 +139,6 @@ function createFailureWarning(
 const maxInactivePolls = 10;
 
 /** True after two polls after the idle time in which nothing was left to replicate. */
-export function isReplicationIdle({ idlePolls }: Pick<DatabaseProgress, 'idlePolls'>): boolean {
+export function isReplicationIdle({ idlePolls }: Pick<DatabaseMigrationProgress, 'idlePolls'>): boolean {
   return idlePolls >= 2;
 }

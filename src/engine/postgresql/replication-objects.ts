@@ -1,13 +1,17 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError } from '../migration-error.ts';
 import { migrationStatementTimeout, queryLastRows } from './engine-session.ts';
 import { subscriptionConninfo } from './subscription-conninfo.ts';
-import { createGuardStatements } from './subscription-guard.ts';
+import { buildCreateSubscriptionGuardSql } from './subscription-guard.ts';
 
 /** Creates the publication before the slot: decoding changes that are older than the publication fails permanently. */
-export async function createPublicationAndSlot(session: PinnedSession, name: string, version: number): Promise<void> {
+export async function createPublicationAndSlot(
+  session: SearchPathSafeSession,
+  name: string,
+  version: number,
+): Promise<void> {
   const operations = `insert,update,delete${version >= 110_000 ? ',truncate' : ''}`;
   await session.query(
     `CREATE PUBLICATION ${quoteIdentifier(name)} FOR ALL TABLES WITH (publish = '${operations}')`,
@@ -27,7 +31,7 @@ export async function createPublicationAndSlot(session: PinnedSession, name: str
  * source
  */
 export async function createSubscription(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   name: string,
   source: PostgresqlSource,
   owner: string | undefined,
@@ -45,7 +49,7 @@ export async function createSubscription(
   const text =
     owner === undefined
       ? command('')
-      : `BEGIN; ${version >= 160_000 ? '' : createGuardStatements(name)} ${command(disabledOptions(version))}; ${ownerStatements(quoted, owner, version)} ALTER SUBSCRIPTION ${quoted} ENABLE; COMMIT`;
+      : `BEGIN; ${version >= 160_000 ? '' : buildCreateSubscriptionGuardSql(name)} ${command(disabledOptions(version))}; ${ownerStatements(quoted, owner, version)} ALTER SUBSCRIPTION ${quoted} ENABLE; COMMIT`;
   await session.query(text, migrationStatementTimeout);
 }
 
@@ -74,7 +78,7 @@ function ownerStatements(subscription: string, role: string, version: number): s
  * slot on the source each time.
  * @returns server_version_num of the target
  */
-async function assertEnoughWorkers(session: PinnedSession): Promise<number> {
+async function assertEnoughWorkers(session: SearchPathSafeSession): Promise<number> {
   const [row] = await queryLastRows(
     session,
     `SELECT (SELECT count(*) FROM pg_subscription WHERE subenabled) AS taken,

@@ -1,19 +1,19 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { MigrationError } from '../migration-error.ts';
-import type { TableProgress, TableSyncState } from '../migration-state.ts';
+import type { TableMigrationProgress, TableSyncState } from '../migration-state.ts';
 
 /** The replication state of one database, read from the target. */
 export interface TargetReplicationStatus {
-  readonly tables: readonly TableProgress[];
+  readonly tables: readonly TableMigrationProgress[];
   /** A value that changes only when a transaction was applied. */
   readonly position: string;
   /** Number of errors of the replication workers so far; undefined before PostgreSQL 15, which does not count them. */
   readonly failures: number | undefined;
 }
 
-export async function readTargetStatus(
-  session: PinnedSession,
+export async function readTargetReplicationStatus(
+  session: SearchPathSafeSession,
   name: string,
   version: number,
 ): Promise<TargetReplicationStatus> {
@@ -64,8 +64,8 @@ export interface SlotReplicationStatus {
   readonly active: boolean;
 }
 
-export async function readSourceStatus(
-  session: PinnedSession,
+export async function readSourceReplicationStatus(
+  session: SearchPathSafeSession,
   names: readonly string[],
   before: string | undefined,
   version: number,

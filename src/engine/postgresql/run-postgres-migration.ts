@@ -1,16 +1,20 @@
-import { MigrationError, managedSourceMessage } from '../migration-error.ts';
-import type { EngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
+import { MigrationError, managedClusterSourceMessage } from '../migration-error.ts';
+import type { MigrationEngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
-import { createDatabaseProgress, hasMigrationEnded } from '../migration-state.ts';
+import { createDatabaseMigrationProgress, hasMigrationEnded } from '../migration-state.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { copyRoles } from './copy-roles.ts';
 import { type DatabaseDefinition, listSourceDatabases } from './database-definition.ts';
-import { withEngineSession } from './engine-session.ts';
+import { withMigrationEngineSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
-import { engineApplicationName } from './object-names.ts';
+import { migrationEngineApplicationName } from './object-names.ts';
 import { isReplicationIdle } from './replicate-database.ts';
-import { readServerIdentity, requireCompatibleServers, type ServerIdentity } from './server-identity.ts';
-import { createSourcePoller } from './source-poller.ts';
+import {
+  type PostgresqlServerIdentity,
+  readPostgresqlServerIdentity,
+  requireCompatibleServers,
+} from './server-identity.ts';
+import { createSourceSlotPoller } from './source-poller.ts';
 
 /**
  * Migrates all databases of the source. Rejects if no database could start; the outcome of each database is in
@@ -18,15 +22,15 @@ import { createSourcePoller } from './source-poller.ts';
  */
 export async function runPostgresMigration(
   job: PostgresMigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   migrationProgress: MigrationProgress,
   stop: AbortSignal,
 ): Promise<void> {
   const prepared = await prepareMigration(job, deps, migrationProgress, stop);
-  migrationProgress.databases.push(...prepared.databases.map(({ name }) => createDatabaseProgress(name)));
+  migrationProgress.databases.push(...prepared.databases.map(({ name }) => createDatabaseMigrationProgress(name)));
   const idle = new AbortController();
   const end = AbortSignal.any([stop, idle.signal]);
-  const poller = createSourcePoller(job.source, prepared.source.version, deps, end);
+  const poller = createSourceSlotPoller(job.source, prepared.source.version, deps, end);
   const context = {
     ...prepared,
     job,
@@ -47,21 +51,21 @@ export async function runPostgresMigration(
 }
 
 interface PreparedMigration {
-  readonly source: ServerIdentity;
-  readonly target: ServerIdentity;
+  readonly source: PostgresqlServerIdentity;
+  readonly target: PostgresqlServerIdentity;
   readonly databases: readonly DatabaseDefinition[];
 }
 
 async function prepareMigration(
   job: PostgresMigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   migrationProgress: MigrationProgress,
   signal: AbortSignal,
 ): Promise<PreparedMigration> {
-  const opening = { name: engineApplicationName, signal };
-  return withEngineSession(job.source, deps, opening, (from) =>
-    withEngineSession(job.target, deps, opening, async (to) => {
-      const [source, target] = [await readServerIdentity(from), await readServerIdentity(to)];
+  const opening = { name: migrationEngineApplicationName, signal };
+  return withMigrationEngineSession(job.source, deps, opening, (from) =>
+    withMigrationEngineSession(job.target, deps, opening, async (to) => {
+      const [source, target] = [await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(to)];
       requireCompatibleServers(source, target);
       await refuseManagedSource(source, job, deps, signal);
       const databases = await listSourceDatabases(from, job.ignoreDbs);
@@ -78,16 +82,18 @@ async function prepareMigration(
  * for it. A managed server that does not respond cannot be the source, because the source responds.
  */
 async function refuseManagedSource(
-  source: ServerIdentity,
+  source: PostgresqlServerIdentity,
   { managedServers = [] }: PostgresMigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<void> {
-  const opening = { name: engineApplicationName, signal };
+  const opening = { name: migrationEngineApplicationName, signal };
   for (const server of managedServers) {
-    const one = await withEngineSession(server, deps, opening, readServerIdentity).catch(() => undefined);
+    const one = await withMigrationEngineSession(server, deps, opening, readPostgresqlServerIdentity).catch(
+      () => undefined,
+    );
     if (one !== undefined && one.system === source.system && one.startedAt === source.startedAt)
-      throw new MigrationError(managedSourceMessage);
+      throw new MigrationError(managedClusterSourceMessage);
   }
 }
 
@@ -97,7 +103,7 @@ async function refuseManagedSource(
  */
 async function stopWhenIdle(
   migrationProgress: MigrationProgress,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   idle: AbortController,
   all: Promise<unknown>,
 ): Promise<void> {

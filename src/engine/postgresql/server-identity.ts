@@ -1,9 +1,13 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
-import { formatMajorVersion, formatServerVersion, majorVersionOf } from '../../postgresql/version.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import {
+  formatPostgresqlMajorVersion,
+  formatPostgresqlVersion,
+  truncateToPostgresqlMajorVersion,
+} from '../../postgresql/version.ts';
 import { MigrationError } from '../migration-error.ts';
 import { queryLastRows } from './engine-session.ts';
 
-export interface ServerIdentity {
+export interface PostgresqlServerIdentity {
   /** `server_version_num`, for example 170005. */
   readonly version: number;
   /** System identifier of the server, from pg_control. Copies of a data directory have the same system identifier. */
@@ -13,7 +17,7 @@ export interface ServerIdentity {
   readonly isSuperuser: boolean;
 }
 
-export async function readServerIdentity(session: PinnedSession): Promise<ServerIdentity> {
+export async function readPostgresqlServerIdentity(session: SearchPathSafeSession): Promise<PostgresqlServerIdentity> {
   const [row] = await queryLastRows(
     session,
     `SELECT current_setting('server_version_num') AS version, system_identifier::text AS system,
@@ -28,7 +32,7 @@ export async function readServerIdentity(session: PinnedSession): Promise<Server
   };
 }
 
-type ComparedIdentity = Omit<ServerIdentity, 'isSuperuser'>;
+type ComparedIdentity = Omit<PostgresqlServerIdentity, 'isSuperuser'>;
 
 /** Checks whether source and target are the same server, which spec.md §4.6 forbids. Throws a MigrationError. */
 export function requireCompatibleServers(source: ComparedIdentity, target: ComparedIdentity): void {
@@ -37,12 +41,12 @@ export function requireCompatibleServers(source: ComparedIdentity, target: Compa
   }
   if (source.version < 100_000) {
     throw new MigrationError(
-      `PostgreSQL ${formatMajorVersion(source.version)} has no logical replication: PostgreSQL 10 or later is required`,
+      `PostgreSQL ${formatPostgresqlMajorVersion(source.version)} has no logical replication: PostgreSQL 10 or later is required`,
     );
   }
-  if (majorVersionOf(source.version) > majorVersionOf(target.version)) {
+  if (truncateToPostgresqlMajorVersion(source.version) > truncateToPostgresqlMajorVersion(target.version)) {
     throw new MigrationError(
-      `the source (PostgreSQL ${formatServerVersion(source.version)}) is newer than the target (PostgreSQL ${formatServerVersion(target.version)})`,
+      `the source (PostgreSQL ${formatPostgresqlVersion(source.version)}) is newer than the target (PostgreSQL ${formatPostgresqlVersion(target.version)})`,
     );
   }
 }

@@ -1,11 +1,11 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import { openReconnectingSession } from './engine-session.ts';
-import { engineApplicationName } from './object-names.ts';
-import { readSourceStatus, type SourceReplicationStatus } from './replication-status.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import { openReconnectingPostgresSession } from './engine-session.ts';
+import { migrationEngineApplicationName } from './object-names.ts';
+import { readSourceReplicationStatus, type SourceReplicationStatus } from './replication-status.ts';
 
 /** Reads the replication slots of all databases of the source in one query. */
-export interface SourcePoller {
+export interface SourceSlotPoller {
   /** Adds a replication slot to the query. */
   addSlot(name: string): void;
   /** The status of the slot, at most half a poll interval old; undefined during an outage of the source. */
@@ -15,21 +15,21 @@ export interface SourcePoller {
   close(): Promise<void>;
 }
 
-export function createSourcePoller(
+export function createSourceSlotPoller(
   source: PostgresqlSource,
   version: number,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
-): SourcePoller {
+): SourceSlotPoller {
   const names = new Set<string>();
-  const heldSession = openReconnectingSession(source, deps, { name: engineApplicationName, signal });
+  const heldSession = openReconnectingPostgresSession(source, deps, { name: migrationEngineApplicationName, signal });
   let end: string | undefined;
   let latest: Promise<SourceReplicationStatus | undefined> | undefined;
   let polledAt = Number.NEGATIVE_INFINITY;
   let polledNames = new Set<string>();
   const poll = async () => {
     const slotNames = [...names];
-    const status = await heldSession.run((session) => readSourceStatus(session, slotNames, end, version));
+    const status = await heldSession.run((session) => readSourceReplicationStatus(session, slotNames, end, version));
     end = status?.endLsn ?? end;
     return status;
   };

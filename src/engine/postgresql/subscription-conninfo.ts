@@ -1,4 +1,4 @@
-import { requiredAuthentication } from '../../postgresql/authentication-guard.ts';
+import { getLibpqRequireAuthValue } from '../../postgresql/authentication-guard.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
  * @param version server_version_num of the target; libpq before version 16 does not know require_auth
  */
 export function subscriptionConninfo(source: PostgresqlSource, version: number): string {
-  const requireAuth = version >= 160_000 ? requiredAuthentication(source) : undefined;
+  const requireAuth = version >= 160_000 ? getLibpqRequireAuthValue(source) : undefined;
   const password = source.password?.reveal() ?? '';
   const options: readonly (readonly [string, string])[] = [
     ['host', source.host],

@@ -1,17 +1,19 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { Secret } from '../../secret.ts';
-import { engineErrorCode, MigrationError, redactedReason } from '../migration-error.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import type { FormerTargetState, PostgresJournalEntry } from '../migration-journal.ts';
-import { queryLastRows, querySingleValue, withEngineSession } from './engine-session.ts';
-import { engineApplicationName } from './object-names.ts';
+import { getSqlStateOrSystemCode, MigrationError, redactErrorReason } from '../migration-error.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
+import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
+import { migrationEngineApplicationName } from './object-names.ts';
 import { scramVerifier } from './scram-verifier.ts';
 import { readTargetPrivileges, restoreTargetPrivileges } from './target-privileges.ts';
 
 /** The state of the target database before the role of the migration becomes its owner. */
-export async function readFormerTargetState(session: PinnedSession): Promise<FormerTargetState> {
+export async function readTargetStateBeforeMigration(
+  session: SearchPathSafeSession,
+): Promise<TargetStateBeforeMigration> {
   const [row] = await queryLastRows(
     session,
     `SELECT pg_get_userbyid(d.datdba) AS owner, d.datname AS name,
@@ -26,7 +28,7 @@ export async function readFormerTargetState(session: PinnedSession): Promise<For
   };
 }
 
-async function readDatabaseSettings(session: PinnedSession, dbname: string): Promise<readonly string[]> {
+async function readDatabaseSettings(session: SearchPathSafeSession, dbname: string): Promise<readonly string[]> {
   const rows = await queryLastRows(
     session,
     `SELECT unnest(s.setconfig) AS setting FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
@@ -44,10 +46,10 @@ async function readDatabaseSettings(session: PinnedSession, dbname: string): Pro
  * @returns the login of the role
  */
 export async function createTargetOwner(
-  session: PinnedSession,
-  { name, target }: PostgresJournalEntry,
-  { publicOwner }: FormerTargetState,
-  deps: EngineDependencies,
+  session: SearchPathSafeSession,
+  { name, target }: PostgresMigrationJournalEntry,
+  { publicOwner }: TargetStateBeforeMigration,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<PostgresqlSource> {
   const role = quoteIdentifier(name);
@@ -71,13 +73,17 @@ export async function createTargetOwner(
 }
 
 /** Checks that the role can log in, because pg_hba.conf of the target may allow only the superuser. */
-async function assertLogin(login: PostgresqlSource, deps: EngineDependencies, signal: AbortSignal): Promise<void> {
+async function assertLogin(
+  login: PostgresqlSource,
+  deps: MigrationEngineDependencies,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await withEngineSession(login, deps, { name: engineApplicationName, signal }, async () => {});
+    await withMigrationEngineSession(login, deps, { name: migrationEngineApplicationName, signal }, async () => {});
   } catch (error) {
-    if (!/^28/.test(engineErrorCode(error) ?? '')) throw error;
+    if (!/^28/.test(getSqlStateOrSystemCode(error) ?? '')) throw error;
     throw new MigrationError(
-      `the role that receives the copy cannot log in to the target: ${redactedReason(error, login.password)}; allow user names that begin with cloudctl_ in pg_hba.conf of the target`,
+      `the role that receives the copy cannot log in to the target: ${redactErrorReason(error, login.password)}; allow user names that begin with cloudctl_ in pg_hba.conf of the target`,
     );
   }
 }
@@ -88,9 +94,9 @@ async function assertLogin(login: PostgresqlSource, deps: EngineDependencies, si
  * owns no objects is dropped.
  * @param session of a superuser in that database, or in another one when it does not exist any more
  */
-export async function releaseTargetOwner(
-  session: PinnedSession,
-  { name, target, former }: PostgresJournalEntry,
+export async function revokeTargetOwnerLogin(
+  session: SearchPathSafeSession,
+  { name, target, former }: PostgresMigrationJournalEntry,
 ): Promise<void> {
   const literal = quoteLiteral(name);
   const exists = `SELECT 1 FROM pg_roles WHERE rolname = ${literal}`;
@@ -103,17 +109,17 @@ export async function releaseTargetOwner(
   try {
     await session.query(`DROP ROLE ${role}`);
   } catch (error) {
-    if (engineErrorCode(error) !== dependentObjectsStillExist) throw error;
+    if (getSqlStateOrSystemCode(error) !== dependentObjectsStillExist) throw error;
   }
 }
 
 const dependentObjectsStillExist = '2BP01';
 
 async function restoreFormerState(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   name: string,
   dbname: string,
-  former: FormerTargetState,
+  former: TargetStateBeforeMigration,
 ): Promise<void> {
   const [row] = await queryLastRows(
     session,
@@ -140,7 +146,7 @@ async function restoreFormerState(
  * session.
  */
 async function restoreDatabaseSettings(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   dbname: string,
   settings: readonly string[],
 ): Promise<void> {
@@ -168,7 +174,7 @@ const quotedLists: ReadonlySet<string> = new Set([
   'local_preload_libraries',
 ]);
 
-async function existingRole(session: PinnedSession, name: string): Promise<string> {
+async function existingRole(session: SearchPathSafeSession, name: string): Promise<string> {
   const found = await querySingleValue(session, `SELECT 1 FROM pg_roles WHERE rolname = ${quoteLiteral(name)}`);
   return found === undefined ? 'CURRENT_USER' : quoteIdentifier(name);
 }

@@ -1,4 +1,4 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { TargetPrivilege } from '../migration-journal.ts';
 import { queryLastRows } from './engine-session.ts';
@@ -8,7 +8,7 @@ import { queryLastRows } from './engine-session.ts';
  * listed like granted privileges.
  */
 export async function readTargetPrivileges(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   dbname: string,
 ): Promise<readonly TargetPrivilege[]> {
   const rows = await queryLastRows(
@@ -38,7 +38,7 @@ export async function readTargetPrivileges(
  * @param session of a superuser, after the former owners were restored
  */
 export async function restoreTargetPrivileges(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   dbname: string,
   former: readonly TargetPrivilege[],
 ): Promise<void> {

@@ -1,18 +1,18 @@
 import { formatRedisCommand } from '../../redis/quote.ts';
-import { redactedReason } from '../migration-error.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import type { RedisJournalEntry } from '../migration-journal.ts';
-import type { LeftoverObject } from '../migration-state.ts';
-import { isReplicaOf, readReplicaSettings, readServerInfo, writeReplicaSettings } from './replica.ts';
+import { redactErrorReason } from '../migration-error.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import type { RedisMigrationJournalEntry } from '../migration-journal.ts';
+import type { MigrationLeftoverObject } from '../migration-state.ts';
+import { isReplicaOf, readRedisReplicaSettings, readRedisServerInfo, writeRedisReplicaSettings } from './replica.ts';
 
 /**
  * Promotes the Redis target (REPLICAOF NO ONE) and restores its settings; the keys remain. Retries a failed command
  * until `removalTimeout` has passed.
  */
-export async function detachTarget(
-  entry: RedisJournalEntry,
-  deps: EngineDependencies,
-): Promise<readonly LeftoverObject[]> {
+export async function detachRedisTarget(
+  entry: RedisMigrationJournalEntry,
+  deps: MigrationEngineDependencies,
+): Promise<readonly MigrationLeftoverObject[]> {
   const signal = AbortSignal.timeout(deps.limits.removalTimeout);
   for (let attempt = 0; ; attempt++) {
     try {
@@ -28,22 +28,25 @@ export async function detachTarget(
   }
 }
 
-async function detachOnce({ source, target, settings }: RedisJournalEntry, deps: EngineDependencies): Promise<void> {
+async function detachOnce(
+  { source, target, settings }: RedisMigrationJournalEntry,
+  deps: MigrationEngineDependencies,
+): Promise<void> {
   const session = await deps.connectRedis(target, { limit: deps.limits.connectTimeout });
   try {
-    if (isReplicaOf(await readServerInfo(session), source)) await session.send(['REPLICAOF', 'NO', 'ONE']);
-    await writeReplicaSettings(session, settings, await readReplicaSettings(session));
+    if (isReplicaOf(await readRedisServerInfo(session), source)) await session.send(['REPLICAOF', 'NO', 'ONE']);
+    await writeRedisReplicaSettings(session, settings, await readRedisReplicaSettings(session));
   } finally {
     session.end();
   }
 }
 
-function leftover({ source, target }: RedisJournalEntry, error: unknown): LeftoverObject {
+function leftover({ source, target }: RedisMigrationJournalEntry, error: unknown): MigrationLeftoverObject {
   return {
     side: 'target',
     database: '',
     object: 'replication',
     statement: formatRedisCommand('REPLICAOF', 'NO', 'ONE'),
-    reason: redactedReason(error, source.password, target.password),
+    reason: redactErrorReason(error, source.password, target.password),
   };
 }

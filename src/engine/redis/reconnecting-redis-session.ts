@@ -1,17 +1,17 @@
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
-import { CommandError } from '../../redis/command-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { EngineDependencies } from '../migration-job.ts';
-import { createReconnectingSession, type ReconnectingSession } from '../reconnecting-session.ts';
+import type { MigrationEngineDependencies } from '../migration-job.ts';
+import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-session.ts';
 
 /** A Redis session that is opened again after outages, and that repeats commands while the server refuses them. */
-export function openRedisSession(
+export function openReconnectingRedisSession(
   endpoint: RedisSource,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
-): ReconnectingSession<RedisSession> {
-  return createReconnectingSession({
+): ReconnectingServerSession<RedisSession> {
+  return createReconnectingServerSession({
     open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
     close: (session) => session.end(),
     isTransient: (error) => isBusy(error) || isLost(error),
@@ -23,9 +23,9 @@ export function openRedisSession(
  * Repeats a task while the server refuses it because the server is busy. Any other error is thrown at once, because the
  * address may be wrong.
  */
-export async function retryWhileBusy<T>(
+export async function retryWhileRedisIsBusy<T>(
   task: () => Promise<T>,
-  { limits, sleep }: EngineDependencies,
+  { limits, sleep }: MigrationEngineDependencies,
   signal: AbortSignal,
   onBusy: (error: unknown) => void,
 ): Promise<T> {
@@ -42,19 +42,23 @@ export async function retryWhileBusy<T>(
 }
 
 /** BUSY: a script runs longer than `busy-reply-threshold`. LOADING: the server reads its data set. */
-const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', connectErrorCodes.maxClients]);
+const busyCodes: ReadonlySet<string> = new Set(['BUSY', 'LOADING', databaseConnectErrorCodes.maxClients]);
 
 function isBusy(error: unknown): boolean {
-  return (error instanceof ConnectError || error instanceof CommandError) && busyCodes.has(error.code);
+  return (error instanceof DatabaseConnectError || error instanceof RedisCommandError) && busyCodes.has(error.code);
 }
 
 /** A stopped server accepts connections and does not respond; a server that restarts closes them. */
 function isLost(error: unknown): boolean {
-  if (error instanceof CommandError) return error.lost;
-  if (!(error instanceof ConnectError)) return false;
+  if (error instanceof RedisCommandError) return error.lost;
+  if (!(error instanceof DatabaseConnectError)) return false;
   // A TLS error counts as an outage, because a handshake without a response has no error code of its own, and the first
   // connection has proved that TLS works.
   return error.phase !== 'startup' || lostCodes.has(error.code);
 }
 
-const lostCodes: ReadonlySet<string> = new Set([connectErrorCodes.timeout, connectErrorCodes.closed, 'EPIPE']);
+const lostCodes: ReadonlySet<string> = new Set([
+  databaseConnectErrorCodes.timeout,
+  databaseConnectErrorCodes.closed,
+  'EPIPE',
+]);

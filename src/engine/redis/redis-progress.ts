@@ -1,22 +1,30 @@
 import type { MigrationProgress } from '../migration-progress.ts';
-import { createDatabaseProgress, type OutagePhase, recordDatabaseOutage } from '../migration-state.ts';
+import {
+  createDatabaseMigrationProgress,
+  type MigrationOutagePhase,
+  recordDatabaseMigrationOutage,
+} from '../migration-state.ts';
 import type { RedisReplicationStatus } from './redis-replication-status.ts';
 
 /** Records for all databases of the server why no data is transferred at present. */
-export function recordOutageOfDatabases({ databases }: MigrationProgress, phase: OutagePhase, reason: string): void {
+export function recordRedisMigrationOutage(
+  { databases }: MigrationProgress,
+  phase: MigrationOutagePhase,
+  reason: string,
+): void {
   // The databases are not known before both servers have been polled once.
-  if (databases.length === 0) databases.push({ ...createDatabaseProgress('db0'), method: 'continuous' });
-  for (const progress of databases) recordDatabaseOutage(progress, phase, reason);
+  if (databases.length === 0) databases.push({ ...createDatabaseMigrationProgress('db0'), method: 'continuous' });
+  for (const progress of databases) recordDatabaseMigrationOutage(progress, phase, reason);
 }
 
 /** Records a poll of both servers. A database whose last key was deleted remains in the progress, with 0 keys. */
-export function updateProgress(
+export function updateRedisMigrationProgress(
   { databases }: MigrationProgress,
   { isUp, lagBytes, databases: polled }: RedisReplicationStatus,
 ): void {
   for (const { name } of polled) {
     if (!databases.some((one) => one.name === name)) {
-      databases.push({ ...createDatabaseProgress(name), method: 'continuous' });
+      databases.push({ ...createDatabaseMigrationProgress(name), method: 'continuous' });
     }
   }
   for (const progress of databases) {

@@ -1,5 +1,5 @@
-import { infoNumber, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
-import type { TableProgress } from '../migration-state.ts';
+import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
+import type { TableMigrationProgress } from '../migration-state.ts';
 
 /** The replication state of a Redis target, from the replies of both servers to INFO. */
 export interface RedisReplicationStatus {
@@ -23,18 +23,19 @@ export interface RedisReplicationStatus {
 
 export interface RedisDatabaseProgress {
   readonly name: string;
-  readonly keys: TableProgress;
+  readonly keys: TableMigrationProgress;
 }
 
-export function readReplicationStatus(source: RedisInfo, target: RedisInfo): RedisReplicationStatus {
+export function buildRedisReplicationStatus(source: RedisInfo, target: RedisInfo): RedisReplicationStatus {
   const isSyncing = target.get('master_sync_in_progress') === '1';
   const hasPendingReplica = [...source].some(
     ([name, value]) => /^slave\d+$/.test(name) && !value.includes('state=online'),
   );
-  const isCopying = isSyncing && (hasPendingReplica || (infoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
+  const isCopying =
+    isSyncing && (hasPendingReplica || (readRedisInfoNumber(target, 'master_sync_read_bytes') ?? 0) > 0);
   const isUp = target.get('master_link_status') === 'up' && !isSyncing;
-  const sourceOffset = infoNumber(source, 'master_repl_offset') ?? 0;
-  const targetOffset = infoNumber(target, 'slave_repl_offset') ?? 0;
+  const sourceOffset = readRedisInfoNumber(source, 'master_repl_offset') ?? 0;
+  const targetOffset = readRedisInfoNumber(target, 'slave_repl_offset') ?? 0;
   return {
     isUp,
     isCopying,

@@ -1,23 +1,23 @@
 import type { RedisSession } from '../../redis/connection.ts';
-import { infoNumber, parseInfo, type RedisInfo } from '../../redis/info.ts';
+import { parseRedisInfo, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 
 /** Settings of the Redis target that replication changes. */
-export type ReplicaSettings = Readonly<Record<string, string>>;
+export type RedisReplicaSettings = Readonly<Record<string, string>>;
 
-export async function readServerInfo(session: RedisSession): Promise<RedisInfo> {
-  return parseInfo(String(await session.send(['INFO'])));
+export async function readRedisServerInfo(session: RedisSession): Promise<RedisInfo> {
+  return parseRedisInfo(String(await session.send(['INFO'])));
 }
 
 /** Number of databases of a server; infinity if the server does not report it. */
-export async function readDatabaseLimit(session: RedisSession): Promise<number> {
+export async function readRedisDatabaseLimit(session: RedisSession): Promise<number> {
   const reply = await session.send(['CONFIG', 'GET', 'databases']);
   const count = Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
   return count > 0 ? count : Number.POSITIVE_INFINITY;
 }
 
 /** Reads settings, and leaves out those that the server does not have. */
-export async function readReplicaSettings(session: RedisSession): Promise<ReplicaSettings> {
+export async function readRedisReplicaSettings(session: RedisSession): Promise<RedisReplicaSettings> {
   const found: Record<string, string> = {};
   for (const name of replicaSettingNames) {
     const reply = await session.send(['CONFIG', 'GET', name]);
@@ -29,10 +29,10 @@ export async function readReplicaSettings(session: RedisSession): Promise<Replic
 const replicaSettingNames = ['masteruser', 'masterauth', 'tls-replication'] as const;
 
 /** Writes only changed settings: a server built without TLS rejects any CONFIG SET of tls-replication. */
-export async function writeReplicaSettings(
+export async function writeRedisReplicaSettings(
   session: RedisSession,
-  settings: ReplicaSettings,
-  current: ReplicaSettings,
+  settings: RedisReplicaSettings,
+  current: RedisReplicaSettings,
 ): Promise<void> {
   for (const [name, value] of Object.entries(settings)) {
     if (current[name] !== value) await session.send(['CONFIG', 'SET', name, value]);
@@ -40,7 +40,7 @@ export async function writeReplicaSettings(
 }
 
 /** The settings with which the Redis target connects to the source. */
-export function replicaSettingsFor(source: RedisSource): ReplicaSettings {
+export function buildRedisReplicaSettings(source: RedisSource): RedisReplicaSettings {
   return {
     masteruser: source.username ?? '',
     masterauth: source.password?.reveal() ?? '',
@@ -48,7 +48,7 @@ export function replicaSettingsFor(source: RedisSource): ReplicaSettings {
   };
 }
 
-export async function startReplicaOf(session: RedisSession, source: RedisSource): Promise<void> {
+export async function startRedisReplication(session: RedisSession, source: RedisSource): Promise<void> {
   await session.send(['REPLICAOF', source.address ?? source.host, String(source.port)]);
 }
 
@@ -58,6 +58,6 @@ export function isReplicaOf(info: RedisInfo, source: RedisSource): boolean {
   return (
     info.get('role') === 'slave' &&
     (host === source.host || host === source.address) &&
-    infoNumber(info, 'master_port') === source.port
+    readRedisInfoNumber(info, 'master_port') === source.port
   );
 }

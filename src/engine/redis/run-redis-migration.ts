@@ -1,23 +1,23 @@
 import type { RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import { parseServerVersion } from '../../redis/version.ts';
-import { MigrationError, managedSourceMessage, redactedReason } from '../migration-error.ts';
-import type { EngineDependencies, RedisMigrationJob } from '../migration-job.ts';
-import type { RedisJournalEntry } from '../migration-journal.ts';
+import { parseRedisServerVersion } from '../../redis/version.ts';
+import { MigrationError, managedClusterSourceMessage, redactErrorReason } from '../migration-error.ts';
+import type { MigrationEngineDependencies, RedisMigrationJob } from '../migration-job.ts';
+import type { RedisMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
-import type { ReconnectingSession } from '../reconnecting-session.ts';
-import { detachTarget } from './detach-target.ts';
-import { openRedisSession, retryWhileBusy } from './reconnecting-redis-session.ts';
-import { recordOutageOfDatabases, updateProgress } from './redis-progress.ts';
-import { type RedisReplicationStatus, readReplicationStatus } from './redis-replication-status.ts';
+import type { ReconnectingServerSession } from '../reconnecting-session.ts';
+import { detachRedisTarget } from './detach-target.ts';
+import { openReconnectingRedisSession, retryWhileRedisIsBusy } from './reconnecting-redis-session.ts';
+import { recordRedisMigrationOutage, updateRedisMigrationProgress } from './redis-progress.ts';
+import { buildRedisReplicationStatus, type RedisReplicationStatus } from './redis-replication-status.ts';
 import {
-  readDatabaseLimit,
-  readReplicaSettings,
-  readServerInfo,
-  replicaSettingsFor,
-  startReplicaOf,
-  writeReplicaSettings,
+  buildRedisReplicaSettings,
+  readRedisDatabaseLimit,
+  readRedisReplicaSettings,
+  readRedisServerInfo,
+  startRedisReplication,
+  writeRedisReplicaSettings,
 } from './replica.ts';
 
 /**
@@ -26,30 +26,30 @@ import {
  */
 export async function runRedisMigration(
   job: RedisMigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   migrationProgress: MigrationProgress,
   stop: AbortSignal,
 ): Promise<void> {
-  const source = openRedisSession(job.source, deps, stop);
-  const target = openRedisSession(job.target, deps, stop);
-  let entry: RedisJournalEntry | undefined;
+  const source = openReconnectingRedisSession(job.source, deps, stop);
+  const target = openReconnectingRedisSession(job.target, deps, stop);
+  let entry: RedisMigrationJournalEntry | undefined;
   let failure: string | undefined;
   const showBusy = (error: unknown) => {
-    const reason = `a server is busy: ${redactedReason(error, job.source.password, job.target.password)}`;
-    recordOutageOfDatabases(migrationProgress, 'server_busy', reason);
+    const reason = `a server is busy: ${redactErrorReason(error, job.source.password, job.target.password)}`;
+    recordRedisMigrationOutage(migrationProgress, 'server_busy', reason);
   };
   try {
-    const settings = await retryWhileBusy(() => prepareTarget(job, deps, stop), deps, stop, showBusy);
+    const settings = await retryWhileRedisIsBusy(() => prepareTarget(job, deps, stop), deps, stop, showBusy);
     entry = { engine: 'redis', name: `redis ${job.id}`, source: job.source, target: job.target, settings };
     deps.journal.recordIntent(entry);
-    await retryWhileBusy(() => startReplication(job, deps, stop), deps, stop, showBusy);
+    await retryWhileRedisIsBusy(() => startReplication(job, deps, stop), deps, stop, showBusy);
     await replicateUntilStopped({ source, target, job, deps, migrationProgress, stop });
   } catch (error) {
-    failure = redactedReason(error, job.source.password, job.target.password);
+    failure = redactErrorReason(error, job.source.password, job.target.password);
   }
   await Promise.all([source.close(), target.close()]);
   if (entry !== undefined) {
-    const left = await detachTarget(entry, deps);
+    const left = await detachRedisTarget(entry, deps);
     migrationProgress.leftovers.push(...left);
     if (left.length === 0) deps.journal.recordRemoved(entry.name);
   }
@@ -62,7 +62,7 @@ export async function runRedisMigration(
 
 async function withRedisSession<T>(
   endpoint: RedisSource,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
   task: (session: RedisSession) => Promise<T>,
 ): Promise<T> {
@@ -77,18 +77,18 @@ async function withRedisSession<T>(
 /** Checks both servers and returns the current settings of the target. Changes nothing. */
 async function prepareTarget(
   { source, target, managedServers = [] }: RedisMigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ) {
-  const sourceInfo = await withRedisSession(source, deps, signal, readServerInfo);
+  const sourceInfo = await withRedisSession(source, deps, signal, readRedisServerInfo);
   const run = sourceInfo.get('run_id');
   for (const server of managedServers.filter((one) => one !== target)) {
-    const info = await withRedisSession(server, deps, signal, readServerInfo).catch(() => undefined);
-    if (run !== undefined && info?.get('run_id') === run) throw new MigrationError(managedSourceMessage);
+    const info = await withRedisSession(server, deps, signal, readRedisServerInfo).catch(() => undefined);
+    if (run !== undefined && info?.get('run_id') === run) throw new MigrationError(managedClusterSourceMessage);
   }
   return withRedisSession(target, deps, signal, async (session) => {
-    assertRedisCompatible(sourceInfo, await readServerInfo(session), await readDatabaseLimit(session));
-    return readReplicaSettings(session);
+    assertRedisCompatible(sourceInfo, await readRedisServerInfo(session), await readRedisDatabaseLimit(session));
+    return readRedisReplicaSettings(session);
   });
 }
 
@@ -100,7 +100,7 @@ function assertRedisCompatible(source: RedisInfo, target: RedisInfo, databases: 
   if (source.get('run_id') !== undefined && source.get('run_id') === target.get('run_id')) {
     throw new MigrationError('source and target are the same server');
   }
-  const [sourceInfo, targetInfo] = [parseServerVersion(source), parseServerVersion(target)];
+  const [sourceInfo, targetInfo] = [parseRedisServerVersion(source), parseRedisServerVersion(target)];
   if (sourceInfo !== undefined && targetInfo !== undefined && isNewer(sourceInfo.redis, targetInfo.redis)) {
     throw new MigrationError(
       `the source (${sourceInfo.product} ${sourceInfo.version}) is newer than the target (${targetInfo.version})`,
@@ -130,20 +130,24 @@ function versionNumbers(version: string): readonly number[] {
 
 async function startReplication(
   { source, target }: RedisMigrationJob,
-  deps: EngineDependencies,
+  deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<void> {
   await withRedisSession(target, deps, signal, async (session) => {
-    await writeReplicaSettings(session, replicaSettingsFor(source), await readReplicaSettings(session));
-    await startReplicaOf(session, source);
+    await writeRedisReplicaSettings(
+      session,
+      buildRedisReplicaSettings(source),
+      await readRedisReplicaSettings(session),
+    );
+    await startRedisReplication(session, source);
   });
 }
 
 interface ReplicationContext {
-  readonly source: ReconnectingSession<RedisSession>;
-  readonly target: ReconnectingSession<RedisSession>;
+  readonly source: ReconnectingServerSession<RedisSession>;
+  readonly target: ReconnectingServerSession<RedisSession>;
   readonly job: RedisMigrationJob;
-  readonly deps: EngineDependencies;
+  readonly deps: MigrationEngineDependencies;
   readonly migrationProgress: MigrationProgress;
   readonly stop: AbortSignal;
 }
@@ -168,21 +172,21 @@ async function replicateUntilStopped({
   let idlePolls = 0;
   try {
     while (!stop.aborted) {
-      const sourceInfo = await source.run(readServerInfo);
-      const targetInfo = await target.run(readServerInfo);
-      const describe = (error: unknown) => redactedReason(error, job.source.password, job.target.password);
+      const sourceInfo = await source.run(readRedisServerInfo);
+      const targetInfo = await target.run(readRedisServerInfo);
+      const describe = (error: unknown) => redactErrorReason(error, job.source.password, job.target.password);
       if (sourceInfo === undefined) {
         const reason = `could not reach the source: ${describe(source.outage())}`;
-        recordOutageOfDatabases(migrationProgress, 'source_unreachable', reason);
+        recordRedisMigrationOutage(migrationProgress, 'source_unreachable', reason);
         idleSince = undefined;
       } else if (targetInfo === undefined) {
         const reason = `could not reach the target: ${describe(target.outage())}`;
-        recordOutageOfDatabases(migrationProgress, 'target_unreachable', reason);
+        recordRedisMigrationOutage(migrationProgress, 'target_unreachable', reason);
         idleSince = undefined;
       }
       if (sourceInfo !== undefined && targetInfo !== undefined) {
-        const status = readReplicationStatus(sourceInfo, targetInfo);
-        updateProgress(migrationProgress, status);
+        const status = buildRedisReplicationStatus(sourceInfo, targetInfo);
+        updateRedisMigrationProgress(migrationProgress, status);
         downSince = status.isUp || status.isCopying ? undefined : (downSince ?? performance.now());
         if (downSince !== undefined && performance.now() - downSince > limits.outageTimeout) {
           throw new MigrationError(linkDown);
@@ -191,7 +195,7 @@ async function replicateUntilStopped({
         // A replication link that was never up may still be connecting.
         const isDown =
           downSince !== undefined && (hasBeenUp || performance.now() - downSince > 10 * limits.pollInterval);
-        if (isDown) recordOutageOfDatabases(migrationProgress, 'link_down', linkDown);
+        if (isDown) recordRedisMigrationOutage(migrationProgress, 'link_down', linkDown);
         // The offset of the target is compared with the offset of the source in the previous poll, because pings
         // advance the offset like writes.
         const isQuiet =

@@ -1,20 +1,24 @@
-import type { DatabaseEndpoint, SchemaCopier, SchemaCopyResult } from '../schema-copier.ts';
+import type { SchemaCopier, SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
 import { createSchemaParts } from './create-schema-parts.ts';
 import { createOwningPartLookup, orderSchemaParts } from './order-schema-parts.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
-import { withSchemaSession } from './schema-session.ts';
-import { type SchemaWriter, type SourceAndTargetSchema, withSchemaWriter } from './schema-writer.ts';
-import { missingRequirements, targetObstacles, versionObstacles } from './target-obstacles.ts';
+import { withSchemaCopySession } from './schema-session.ts';
+import { type SourceAndTargetSchema, type TargetSchemaWriter, withTargetSchemaWriter } from './schema-writer.ts';
+import {
+  findMissingSchemaRequirements,
+  findSchemaCopyObstacles,
+  findSchemaVersionObstacles,
+} from './target-obstacles.ts';
 
 /**
  * Copies a schema by reading the system catalogs of the source and running DDL on the target, in one transaction.
  * Objects that cannot be copied are reported before anything is created.
  */
 export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser) =>
-  withSchemaSession(from, signal, (source) =>
-    withSchemaSession(to, signal, (target) =>
-      withSchemaWriter({ source, target }, superuser, signal, (writer) =>
+  withSchemaCopySession(from, signal, (source) =>
+    withSchemaCopySession(to, signal, (target) =>
+      withTargetSchemaWriter({ source, target }, superuser, signal, (writer) =>
         copySchemaBetween(from, { source, target }, writer),
       ),
     ),
@@ -22,12 +26,15 @@ export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser)
 
 /** Copies a schema from one open session to another. */
 export async function copySchemaBetween(
-  from: DatabaseEndpoint,
+  from: SchemaCopyEndpoint,
   { source, target }: SourceAndTargetSchema,
-  writer: SchemaWriter,
+  writer: TargetSchemaWriter,
 ): Promise<SchemaCopyResult> {
   const versions = { from: source.version, to: target.version };
-  const unfit = [...versionObstacles(versions), ...(await targetObstacles(source.session, target.session))];
+  const unfit = [
+    ...findSchemaVersionObstacles(versions),
+    ...(await findSchemaCopyObstacles(source.session, target.session)),
+  ];
   if (unfit.length > 0) return { kind: 'refused', objects: unfit };
   const schema = await readSourceSchema(source.session, versions);
   const plan = planSchemaParts(schema);
@@ -35,7 +42,7 @@ export async function copySchemaBetween(
     ...schema.unsupported,
     ...writer.obstacles,
     ...plan.obstacles,
-    ...(await missingRequirements(target.session, plan.parts)),
+    ...(await findMissingSchemaRequirements(target.session, plan.parts)),
   ];
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
   const rejected = await writer.createFirst();

@@ -1,30 +1,30 @@
-import { type RunExternalProgram, runExternalProgram } from '../../platform/external-program.ts';
+import { type ExternalProgramRunner, runExternalProgram } from '../../platform/external-program.ts';
 import { listFolder } from '../../platform/files.ts';
-import type { Environment } from '../../platform/host.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
 import type { SchemaCopier } from '../schema-copier.ts';
 import { copySchemaBetween } from './catalog-schema-copier.ts';
 import { closestPgDump, findPgDumpPrograms } from './find-pg-dump.ts';
 import { canConnectByPgDump, copySchemaByPgDump } from './pg-dump-schema-copier.ts';
-import { withSchemaSession } from './schema-session.ts';
-import { withSchemaWriter } from './schema-writer.ts';
+import { withSchemaCopySession } from './schema-session.ts';
+import { withTargetSchemaWriter } from './schema-writer.ts';
 
 export interface SchemaCopierOptions {
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   /** Folder that contains pg_dump; absent: all usual folders are searched. */
   readonly folder?: string | undefined;
-  readonly run?: RunExternalProgram;
+  readonly run?: ExternalProgramRunner;
 }
 
 /** Uses pg_dump if an installed version can read the source, else the system catalogs. */
 export function chooseSchemaCopier({ env, folder, run = runExternalProgram }: SchemaCopierOptions): SchemaCopier {
   return (from, to, signal, superuser) =>
-    withSchemaSession(from, signal, (source) =>
-      withSchemaSession(to, signal, async (target) => {
+    withSchemaCopySession(from, signal, (source) =>
+      withSchemaCopySession(to, signal, async (target) => {
         const programs = canConnectByPgDump(from)
           ? await findPgDumpPrograms({ env, folder, namesIn: listNamesOrNone, run }, signal)
           : [];
         const program = closestPgDump(programs, source.version);
-        return await withSchemaWriter({ source, target }, superuser, signal, (writer) =>
+        return await withTargetSchemaWriter({ source, target }, superuser, signal, (writer) =>
           program === undefined
             ? copySchemaBetween(from, { source, target }, writer)
             : copySchemaByPgDump(program, from, { source, target, writer }, { env, run }, signal),

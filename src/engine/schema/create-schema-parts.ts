@@ -1,14 +1,14 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { SchemaPart } from './schema-part.ts';
-import { schemaStatementTimeout } from './schema-session.ts';
+import { schemaCopyStatementTimeout } from './schema-session.ts';
 
-export interface SchemaTransaction {
+export interface SchemaCopyTransaction {
   readonly begin: string;
   readonly end: string;
 }
 
-export const defaultSchemaTransaction: SchemaTransaction = { begin: 'BEGIN', end: 'COMMIT' };
+export const defaultSchemaCopyTransaction: SchemaCopyTransaction = { begin: 'BEGIN', end: 'COMMIT' };
 
 /**
  * Creates all parts of the schema in one transaction, or none.
@@ -16,9 +16,9 @@ export const defaultSchemaTransaction: SchemaTransaction = { begin: 'BEGIN', end
  * connection is lost.
  */
 export async function createSchemaParts(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   parts: readonly SchemaPart[],
-  transaction: SchemaTransaction,
+  transaction: SchemaCopyTransaction,
 ): Promise<string | undefined> {
   const error = await createAll(session, batchStatements(parts), transaction);
   if (error === undefined) return undefined;
@@ -48,9 +48,9 @@ function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
 
 /** Returns the error message of the server; undefined if all statements were committed. */
 async function createAll(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   texts: readonly string[],
-  { begin, end }: SchemaTransaction,
+  { begin, end }: SchemaCopyTransaction,
 ): Promise<string | undefined> {
   await session.query(begin);
   for (const text of [...texts, end]) {
@@ -61,9 +61,9 @@ async function createAll(
 }
 
 async function findFailingPart(
-  session: PinnedSession,
+  session: SearchPathSafeSession,
   parts: readonly SchemaPart[],
-  { begin }: SchemaTransaction,
+  { begin }: SchemaCopyTransaction,
 ): Promise<string | undefined> {
   await session.query(begin);
   for (const { name, statements } of parts) {
@@ -77,12 +77,12 @@ async function findFailingPart(
 }
 
 /** Runs a statement; if it fails, rolls back and returns the error message of the server, else undefined. */
-export async function trySchemaStatement(session: PinnedSession, text: string): Promise<string | undefined> {
+export async function trySchemaStatement(session: SearchPathSafeSession, text: string): Promise<string | undefined> {
   try {
-    await session.query(text, schemaStatementTimeout);
+    await session.query(text, schemaCopyStatementTimeout);
     return undefined;
   } catch (error) {
-    if (!(error instanceof QueryError) || error.lost) throw error;
+    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
     await session.query('ROLLBACK');
     return error.message;
   }

@@ -5,7 +5,7 @@ import { catalogNameSql } from './sql-fragments.ts';
  * Dependencies from pg_depend: `piece` needs `whole`. The query leaves out owners of sequences, which are set later,
  * and foreign keys of partitions, which are created with those of their parents.
  */
-export const dependenciesQuery = `SELECT ${catalogNameSql('d.classid')} || ':' || d.objid AS piece, ${catalogNameSql('d.refclassid')} || ':' || d.refobjid AS whole
+export const schemaDependenciesQuery = `SELECT ${catalogNameSql('d.classid')} || ':' || d.objid AS piece, ${catalogNameSql('d.refclassid')} || ':' || d.refobjid AS whole
   FROM pg_depend d WHERE d.objid >= ${firstNormalObjectId} AND d.refobjid >= ${firstNormalObjectId} AND d.deptype NOT IN ('e', 'P', 'S')
     AND NOT (d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
       AND (SELECT relkind FROM pg_class WHERE oid = d.objid) IN ('S', 'i', 'I'))

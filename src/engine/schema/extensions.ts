@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import { trySchemaStatement } from './create-schema-parts.ts';
-import { queryColumn, type SchemaSession, schemaStatementTimeout } from './schema-session.ts';
+import { queryColumn, type SchemaCopySession, schemaCopyStatementTimeout } from './schema-session.ts';
 import { userSchemaCondition } from './sql-fragments.ts';
 
 export interface SourceExtension {
@@ -13,12 +13,12 @@ export interface SourceExtension {
 }
 
 /** Extensions are returned in the order of creation, so that required extensions come first. */
-export async function readExtensions(session: PinnedSession): Promise<readonly SourceExtension[]> {
+export async function readSourceExtensions(session: SearchPathSafeSession): Promise<readonly SourceExtension[]> {
   const [rows = []] = await session.query(
     `SELECT e.extname, n.nspname, ${userSchemaCondition('n')} AND n.nspname <> 'public' AS has_user_schema
      FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace
      WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql' ORDER BY e.oid`,
-    schemaStatementTimeout,
+    schemaCopyStatementTimeout,
   );
   return rows.map(({ extname, nspname, has_user_schema: hasUserSchema }) => ({
     name: extname ?? '',
@@ -28,7 +28,7 @@ export async function readExtensions(session: PinnedSession): Promise<readonly S
 }
 
 /** Names of extensions that the target database has already, or that its owner could create without a superuser. */
-export async function readTrustedExtensions({ session, version }: SchemaSession): Promise<ReadonlySet<string>> {
+export async function readTrustedExtensions({ session, version }: SchemaCopySession): Promise<ReadonlySet<string>> {
   const trusted =
     version >= 130_000
       ? `UNION SELECT e.name FROM pg_available_extensions e JOIN pg_available_extension_versions v
@@ -51,8 +51,8 @@ export interface ExtensionOwner {
  * functions of users.
  * @returns the extensions that the target rejected, each with the reason
  */
-export async function installExtensions(
-  session: PinnedSession,
+export async function installTargetExtensions(
+  session: SearchPathSafeSession,
   extensions: readonly SourceExtension[],
   { role, grantAccess }: ExtensionOwner,
 ): Promise<readonly string[]> {
@@ -81,7 +81,7 @@ export async function installExtensions(
 }
 
 /** Only extensions that the target provides are named here, in a database that has no other objects. */
-async function grantExtensionObjects(session: PinnedSession, owner: string): Promise<void> {
+async function grantExtensionObjects(session: SearchPathSafeSession, owner: string): Promise<void> {
   const statements = await queryColumn(
     session,
     `SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES ON %I.%I TO ', n.nspname, c.relname) AS text
@@ -91,5 +91,5 @@ async function grantExtensionObjects(session: PinnedSession, owner: string): Pro
      UNION ALL SELECT format('GRANT USAGE ON FOREIGN DATA WRAPPER %I TO ', fdwname) FROM pg_foreign_data_wrapper`,
     'text',
   );
-  for (const text of statements) await session.query(`${text}${owner}`, schemaStatementTimeout);
+  for (const text of statements) await session.query(`${text}${owner}`, schemaCopyStatementTimeout);
 }

@@ -1,6 +1,6 @@
 import { delimiter, join } from 'node:path';
-import type { RunExternalProgram } from '../../platform/external-program.ts';
-import type { Environment } from '../../platform/host.ts';
+import type { ExternalProgramRunner } from '../../platform/external-program.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
 
 /** A pg_dump that reported its version. */
 export interface PgDumpProgram {
@@ -10,12 +10,12 @@ export interface PgDumpProgram {
 }
 
 export interface PgDumpSearch {
-  readonly env: Environment;
+  readonly env: ProcessEnvironment;
   /** The only folder in which pg_dump is searched. */
   readonly folder?: string | undefined;
   /** The names of the files in a folder; empty if the folder does not exist. */
   readonly namesIn: (folder: string) => readonly string[];
-  readonly run: RunExternalProgram;
+  readonly run: ExternalProgramRunner;
 }
 
 /** The installed pg_dump programs, one per major version, oldest first. */
@@ -67,7 +67,7 @@ async function probeVersion(
 ): Promise<PgDumpProgram | undefined> {
   try {
     const { status, stdout } = await run(path, ['--version'], {
-      env: minimalEnvironment(env),
+      env: buildPgDumpEnvironment(env),
       signal,
       maxOutputBytes: 10_000,
     });
@@ -80,7 +80,7 @@ async function probeVersion(
 }
 
 /** Environment variables that pg_dump needs to run, without PG* variables, which would change the connection. */
-export function minimalEnvironment(env: Environment): Environment {
+export function buildPgDumpEnvironment(env: ProcessEnvironment): ProcessEnvironment {
   const names = ['PATH', 'LD_LIBRARY_PATH', 'DYLD_LIBRARY_PATH', 'SystemRoot', 'TMPDIR', 'TEMP'];
   return {
     ...Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),

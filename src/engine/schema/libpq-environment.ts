@@ -1,10 +1,10 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../../platform/host.ts';
-import { requiredAuthentication } from '../../postgresql/authentication-guard.ts';
-import type { DatabaseEndpoint } from '../schema-copier.ts';
-import { schemaApplicationName } from './schema-session.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
+import { getLibpqRequireAuthValue } from '../../postgresql/authentication-guard.ts';
+import type { SchemaCopyEndpoint } from '../schema-copier.ts';
+import { schemaCopyApplicationName } from './schema-session.ts';
 
 /**
  * Runs a task with the connection variables of libpq. The password is an environment variable of the child process,
@@ -12,8 +12,8 @@ import { schemaApplicationName } from './schema-session.ts';
  * secret, are written to a file.
  */
 export async function withLibpqEnvironment<T>(
-  from: DatabaseEndpoint,
-  task: (env: Environment) => Promise<T>,
+  from: SchemaCopyEndpoint,
+  task: (env: ProcessEnvironment) => Promise<T>,
 ): Promise<T> {
   removeFoldersOfKilledRuns();
   const { ca, what } = from.verify ?? {};
@@ -21,7 +21,7 @@ export async function withLibpqEnvironment<T>(
   try {
     const caFile = folder === undefined ? undefined : join(folder, caFileName);
     if (ca !== undefined && caFile !== undefined) writeFileSync(caFile, ca.pem, { mode: 0o600 });
-    const requireAuth = requiredAuthentication(from);
+    const requireAuth = getLibpqRequireAuthValue(from);
     const password = from.password?.reveal() ?? '';
     return await task({
       PGHOST: from.host,
@@ -30,7 +30,7 @@ export async function withLibpqEnvironment<T>(
       PGDATABASE: from.dbname,
       PGUSER: from.username,
       ...(password === '' ? {} : { PGPASSWORD: password }),
-      PGAPPNAME: schemaApplicationName,
+      PGAPPNAME: schemaCopyApplicationName,
       PGGSSENCMODE: 'disable',
       PGSSLMODE: sslMode(from.ssl, what),
       // libpq before version 16 ignores PGREQUIREAUTH.
@@ -46,7 +46,7 @@ export async function withLibpqEnvironment<T>(
   }
 }
 
-function sslMode(ssl: DatabaseEndpoint['ssl'], what: 'full' | 'chain' | undefined): string {
+function sslMode(ssl: SchemaCopyEndpoint['ssl'], what: 'full' | 'chain' | undefined): string {
   if (ssl === 'disable') return 'disable';
   return what === undefined ? 'require' : what === 'full' ? 'verify-full' : 'verify-ca';
 }

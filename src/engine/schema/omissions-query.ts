@@ -1,9 +1,9 @@
-import { userObjectCondition, userRelations, userSchemaCondition } from './sql-fragments.ts';
+import { userObjectCondition, userRelationsFromClauseSql, userSchemaCondition } from './sql-fragments.ts';
 
 /** A query with the column `note`: properties of the source that are intentionally not copied. */
-export const omittedPropertiesQuery = `SELECT note FROM (
+export const uncopiedSchemaPropertiesQuery = `SELECT note FROM (
   SELECT format('privileges (GRANT) are not copied: %s objects have privileges', count(*)) FROM (
-      SELECT c.oid FROM ${userRelations('rpvmSf')} WHERE c.relacl IS NOT NULL
+      SELECT c.oid FROM ${userRelationsFromClauseSql('rpvmSf')} WHERE c.relacl IS NOT NULL
         OR EXISTS (SELECT FROM pg_attribute WHERE attrelid = c.oid AND attacl IS NOT NULL)
       UNION ALL SELECT p.oid FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')} AND p.proacl IS NOT NULL
@@ -13,7 +13,7 @@ export const omittedPropertiesQuery = `SELECT note FROM (
         WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')} AND t.typacl IS NOT NULL
       UNION ALL SELECT oid FROM pg_default_acl) AS granted HAVING count(*) > 0
   UNION ALL SELECT format('owners are not copied: objects of %s belong to the migration role', string_agg(owner, ', ' ORDER BY owner))
-    FROM (SELECT DISTINCT pg_get_userbyid(x.owner) FROM (SELECT c.relowner FROM ${userRelations('rpvmSf')}
+    FROM (SELECT DISTINCT pg_get_userbyid(x.owner) FROM (SELECT c.relowner FROM ${userRelationsFromClauseSql('rpvmSf')}
       UNION ALL SELECT p.proowner FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
         WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_proc', 'p.oid')}
       UNION ALL SELECT n.nspowner FROM pg_namespace n WHERE ${userSchemaCondition('n')} AND ${userObjectCondition('pg_namespace', 'n.oid')}) AS x(owner)
@@ -21,7 +21,7 @@ export const omittedPropertiesQuery = `SELECT note FROM (
   UNION ALL SELECT format('subscription %s is not copied: the target would become a second subscriber', subname)
     FROM pg_subscription WHERE subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())
   UNION ALL SELECT format('index %s.%s is invalid and is not copied', n.nspname, x.relname)
-    FROM ${userRelations('rm')} JOIN pg_index i ON i.indrelid = c.oid AND NOT (i.indisvalid AND i.indisready)
+    FROM ${userRelationsFromClauseSql('rm')} JOIN pg_index i ON i.indrelid = c.oid AND NOT (i.indisvalid AND i.indisready)
     JOIN pg_class x ON x.oid = i.indexrelid
   UNION ALL SELECT format('tablespaces are not copied: %s objects have a tablespace', count(*))
     FROM pg_class t JOIN pg_namespace n ON n.oid = t.relnamespace WHERE ${userSchemaCondition('n')} AND t.reltablespace <> 0

@@ -1,19 +1,19 @@
-import type { RunExternalProgram } from '../../platform/external-program.ts';
-import type { Environment } from '../../platform/host.ts';
-import { MigrationError, redactedReason } from '../migration-error.ts';
-import type { DatabaseEndpoint, SchemaCopyResult } from '../schema-copier.ts';
+import type { ExternalProgramRunner } from '../../platform/external-program.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
+import { MigrationError, redactErrorReason } from '../migration-error.ts';
+import type { SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
 import { trySchemaStatement } from './create-schema-parts.ts';
-import { minimalEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
+import { buildPgDumpEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { withLibpqEnvironment } from './libpq-environment.ts';
-import { omittedPropertiesQuery } from './omissions-query.ts';
+import { uncopiedSchemaPropertiesQuery } from './omissions-query.ts';
 import { queryColumn } from './schema-session.ts';
-import type { SchemaWriter, SourceAndTargetSchema } from './schema-writer.ts';
-import { removeStatements } from './script-statements.ts';
-import { targetObstacles, versionObstacles } from './target-obstacles.ts';
+import type { SourceAndTargetSchema, TargetSchemaWriter } from './schema-writer.ts';
+import { removePgDumpStatements } from './script-statements.ts';
+import { findSchemaCopyObstacles, findSchemaVersionObstacles } from './target-obstacles.ts';
 
 export interface PgDumpDependencies {
-  readonly env: Environment;
-  readonly run: RunExternalProgram;
+  readonly env: ProcessEnvironment;
+  readonly run: ExternalProgramRunner;
 }
 
 /**
@@ -22,23 +22,23 @@ export interface PgDumpDependencies {
  */
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
-  from: DatabaseEndpoint,
-  sides: SourceAndTargetSchema & { readonly writer: SchemaWriter },
+  from: SchemaCopyEndpoint,
+  sides: SourceAndTargetSchema & { readonly writer: TargetSchemaWriter },
   deps: PgDumpDependencies,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {
   const { source, target, writer } = sides;
   const obstacles = [
-    ...versionObstacles({ from: source.version, to: target.version }),
-    ...(await targetObstacles(source.session, target.session)),
+    ...findSchemaVersionObstacles({ from: source.version, to: target.version }),
+    ...(await findSchemaCopyObstacles(source.session, target.session)),
     ...writer.obstacles,
   ];
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
-  const warnings = await queryColumn(source.session, omittedPropertiesQuery, 'note');
+  const warnings = await queryColumn(source.session, uncopiedSchemaPropertiesQuery, 'note');
   const text = await readSchemaScript(program, from, deps, signal);
   const rejected = await writer.createFirst();
   if (rejected.length > 0) return { kind: 'refused', objects: rejected };
-  const script = removeStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
+  const script = removePgDumpStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
   const { session, transaction, lastStatements } = writer;
   const error =
     (await trySchemaStatement(session, `${transaction.begin};\n${script}`)) ??
@@ -78,20 +78,20 @@ const pgDumpArguments = [
 
 async function readSchemaScript(
   program: PgDumpProgram,
-  from: DatabaseEndpoint,
+  from: SchemaCopyEndpoint,
   deps: PgDumpDependencies,
   signal: AbortSignal,
 ): Promise<string> {
   return withLibpqEnvironment(from, async (connection) => {
     const { status, stdout, stderr } = await deps.run(program.path, pgDumpArguments, {
-      env: { ...minimalEnvironment(deps.env), ...connection },
+      env: { ...buildPgDumpEnvironment(deps.env), ...connection },
       signal,
       maxOutputBytes: maxScriptCharacters,
     });
     if (status === 0) return stdout;
     const reason = stderr.trim() === '' ? `exit status ${status ?? 'unknown (ended by a signal)'}` : stderr;
     throw new MigrationError(
-      `could not read the schema with pg_dump: ${redactedReason(new Error(reason), from.password)}`,
+      `could not read the schema with pg_dump: ${redactErrorReason(new Error(reason), from.password)}`,
     );
   });
 }
@@ -103,6 +103,6 @@ async function readSchemaScript(
 const maxScriptCharacters = 256 * 1024 * 1024;
 
 /** False if TLS is verified with the CA certificates of the operating system, which libpq does not use. */
-export function canConnectByPgDump({ verify }: DatabaseEndpoint): boolean {
+export function canConnectByPgDump({ verify }: SchemaCopyEndpoint): boolean {
   return verify === undefined || verify.ca !== undefined;
 }

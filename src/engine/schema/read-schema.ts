@@ -1,11 +1,11 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
-import { dependenciesQuery, implicitCatalogEntriesQuery, multirangesQuery } from './dependency-queries.ts';
-import { omittedPropertiesQuery } from './omissions-query.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import { implicitCatalogEntriesQuery, multirangesQuery, schemaDependenciesQuery } from './dependency-queries.ts';
+import { uncopiedSchemaPropertiesQuery } from './omissions-query.ts';
 import type { SchemaPartDependency } from './order-schema-parts.ts';
 import { parseSchemaPart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
 import { schemaPartQueries } from './schema-part-queries.ts';
-import { queryColumn, schemaStatementTimeout } from './schema-session.ts';
-import { unsupportedObjectsQuery } from './unsupported-objects.ts';
+import { queryColumn, schemaCopyStatementTimeout } from './schema-session.ts';
+import { unsupportedSchemaObjectsQuery } from './unsupported-objects.ts';
 
 /** A schema, read from the system catalogs of the source. */
 export interface SourceSchema {
@@ -19,28 +19,31 @@ export interface SourceSchema {
 }
 
 /** Reads the schema in one read-only transaction. */
-export async function readSourceSchema(session: PinnedSession, versions: ServerVersions): Promise<SourceSchema> {
+export async function readSourceSchema(
+  session: SearchPathSafeSession,
+  versions: ServerVersions,
+): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const parts: SchemaPart[] = [];
   for (const { kind, sql } of schemaPartQueries) {
-    const [rows = []] = await session.query(sql(versions), schemaStatementTimeout);
+    const [rows = []] = await session.query(sql(versions), schemaCopyStatementTimeout);
     parts.push(...rows.map((row) => parseSchemaPart(kind, row)));
   }
   const schema = {
     parts: parts.filter(({ statements }) => statements.length > 0),
-    dependencies: await queryPairs(session, dependenciesQuery),
+    dependencies: await queryPairs(session, schemaDependenciesQuery),
     containedEntries: [
       ...(await queryPairs(session, implicitCatalogEntriesQuery)),
       ...(versions.from >= 140_000 ? await queryPairs(session, multirangesQuery) : []),
     ],
-    unsupported: (await queryColumn(session, unsupportedObjectsQuery(versions), 'name')).map(unquoteName),
-    omissions: await queryColumn(session, omittedPropertiesQuery, 'note'),
+    unsupported: (await queryColumn(session, unsupportedSchemaObjectsQuery(versions), 'name')).map(unquoteName),
+    omissions: await queryColumn(session, uncopiedSchemaPropertiesQuery, 'note'),
   };
   await session.query('COMMIT');
   return schema;
 }
 
-async function queryPairs(session: PinnedSession, text: string): Promise<readonly SchemaPartDependency[]> {
-  const [rows = []] = await session.query(text, schemaStatementTimeout);
+async function queryPairs(session: SearchPathSafeSession, text: string): Promise<readonly SchemaPartDependency[]> {
+  const [rows = []] = await session.query(text, schemaCopyStatementTimeout);
   return rows.flatMap(({ piece, whole }) => (piece == null || whole == null ? [] : [[piece, whole] as const]));
 }

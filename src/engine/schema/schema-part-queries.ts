@@ -1,9 +1,9 @@
 import { commentDefinitionsQuery } from './parts/comments.ts';
 import {
-  checkDefinitionsQuery,
+  checkConstraintDefinitionsQuery,
+  constraintValidationsQuery,
   foreignKeyDefinitionsQuery,
   keyConstraintDefinitionsQuery,
-  validationDefinitionsQuery,
 } from './parts/constraints.ts';
 import { aggregateDefinitionsQuery, functionDefinitionsQuery } from './parts/functions.ts';
 import {
@@ -17,33 +17,37 @@ import { sequenceDefinitionsQuery, sequenceOwnerDefinitionsQuery } from './parts
 import { columnSettingDefinitionsQuery, tableDefinitionsQuery } from './parts/tables.ts';
 import {
   eventTriggerDefinitionsQuery,
+  extendedStatisticsQuery,
   partitionTriggerDefinitionsQuery,
-  policyDefinitionsQuery,
-  ruleDefinitionsQuery,
-  statisticsDefinitionsQuery,
+  rewriteRuleDefinitionsQuery,
+  rowPolicyDefinitionsQuery,
   triggerDefinitionsQuery,
 } from './parts/triggers.ts';
 import {
   castDefinitionsQuery,
-  compositeDefinitionsQuery,
-  domainCheckDefinitionsQuery,
-  domainDefinitionsQuery,
-  enumDefinitionsQuery,
-  rangeDefinitionsQuery,
+  compositeTypeDefinitionsQuery,
+  domainConstraintDefinitionsQuery,
+  domainTypeDefinitionsQuery,
+  enumTypeDefinitionsQuery,
+  rangeTypeDefinitionsQuery,
 } from './parts/types.ts';
-import { defaultDefinitionsQuery, materializedViewDefinitionsQuery, viewDefinitionsQuery } from './parts/views.ts';
-import type { PartQuery } from './schema-part.ts';
+import {
+  columnDefaultDefinitionsQuery,
+  materializedViewDefinitionsQuery,
+  viewDefinitionsQuery,
+} from './parts/views.ts';
+import type { SchemaPartQuery } from './schema-part.ts';
 
 /** Queries for all objects that can be copied, one per kind. */
-export const schemaPartQueries: readonly PartQuery[] = [
+export const schemaPartQueries: readonly SchemaPartQuery[] = [
   namespaceDefinitionsQuery,
   extensionDefinitionsQuery,
   collationDefinitionsQuery,
-  enumDefinitionsQuery,
-  compositeDefinitionsQuery,
-  domainDefinitionsQuery,
-  domainCheckDefinitionsQuery,
-  rangeDefinitionsQuery,
+  enumTypeDefinitionsQuery,
+  compositeTypeDefinitionsQuery,
+  domainTypeDefinitionsQuery,
+  domainConstraintDefinitionsQuery,
+  rangeTypeDefinitionsQuery,
   castDefinitionsQuery,
   functionDefinitionsQuery,
   aggregateDefinitionsQuery,
@@ -51,20 +55,20 @@ export const schemaPartQueries: readonly PartQuery[] = [
   sequenceOwnerDefinitionsQuery,
   tableDefinitionsQuery,
   columnSettingDefinitionsQuery,
-  defaultDefinitionsQuery,
+  columnDefaultDefinitionsQuery,
   viewDefinitionsQuery,
   materializedViewDefinitionsQuery,
-  checkDefinitionsQuery,
-  validationDefinitionsQuery,
+  checkConstraintDefinitionsQuery,
+  constraintValidationsQuery,
   keyConstraintDefinitionsQuery,
   indexDefinitionsQuery,
   indexPartitionDefinitionsQuery,
   tableSettingDefinitionsQuery,
-  statisticsDefinitionsQuery,
+  extendedStatisticsQuery,
   triggerDefinitionsQuery,
   partitionTriggerDefinitionsQuery,
-  ruleDefinitionsQuery,
-  policyDefinitionsQuery,
+  rewriteRuleDefinitionsQuery,
+  rowPolicyDefinitionsQuery,
   foreignKeyDefinitionsQuery,
   publicationDefinitionsQuery,
   commentDefinitionsQuery,

@@ -1,4 +1,4 @@
-import { parseArrayText } from '../../postgresql/nested-text.ts';
+import { parsePostgresqlArray } from '../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 
 /** One object of a schema, with the statements that create it. */
@@ -59,7 +59,7 @@ export interface ServerVersions {
  * A query whose rows are parts of a schema: its columns are `id`, `name`, and the arrays `statements`, `depends_on` and
  * `requirements` (the last two are optional).
  */
-export interface PartQuery {
+export interface SchemaPartQuery {
   readonly kind: SchemaPartKind;
   sql(versions: ServerVersions): string;
 }
@@ -69,9 +69,9 @@ export function parseSchemaPart(kind: SchemaPartKind, row: PostgresqlRow): Schem
     id: row.id ?? '',
     kind,
     name: unquoteName(row.name ?? ''),
-    dependsOn: parseTextArray(row.depends_on),
-    requirements: parseTextArray(row.requirements),
-    statements: parseTextArray(row.statements),
+    dependsOn: parseSchemaTextArray(row.depends_on),
+    requirements: parseSchemaTextArray(row.requirements),
+    statements: parseSchemaTextArray(row.statements),
   };
 }
 
@@ -81,6 +81,6 @@ export function unquoteName(name: string): string {
 }
 
 /** The elements of a text array, without nulls. */
-export function parseTextArray(text: string | null | undefined): readonly string[] {
-  return text == null ? [] : parseArrayText(text).filter((entry) => entry !== null);
+export function parseSchemaTextArray(text: string | null | undefined): readonly string[] {
+  return text == null ? [] : parsePostgresqlArray(text).filter((entry) => entry !== null);
 }

@@ -1,15 +1,15 @@
 import { connectPostgresql } from '../../postgresql/connection.ts';
-import { type PinnedSession, pinSession } from '../../postgresql/pinned-session.ts';
-import type { DatabaseEndpoint } from '../schema-copier.ts';
-import { applySettingsQuery } from '../session-settings.ts';
+import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import type { SchemaCopyEndpoint } from '../schema-copier.ts';
+import { buildSetSessionSettingsQuery } from '../session-settings.ts';
 
 /**
  * Milliseconds per statement. The timeout is long, because DDL for a view over a thousand other views takes minutes.
  */
-export const schemaStatementTimeout = 600_000;
+export const schemaCopyStatementTimeout = 600_000;
 
 /** application_name of sessions that copy a schema, and of pg_dump. */
-export const schemaApplicationName = 'cloudctl-schema';
+export const schemaCopyApplicationName = 'cloudctl-schema';
 
 /** Time limit in milliseconds for connecting, in addition to the signal of the caller. */
 const connectTimeout = 30_000;
@@ -39,28 +39,28 @@ const sessionSettings = {
   idle_in_transaction_session_timeout: '0',
 };
 
-export interface SchemaSession {
-  readonly session: PinnedSession;
+export interface SchemaCopySession {
+  readonly session: SearchPathSafeSession;
   /** `server_version_num`, for example 170005. */
   readonly version: number;
 }
 
 /** Runs a task in a new session with fixed settings and closes it in any case. */
-export async function withSchemaSession<T>(
-  endpoint: DatabaseEndpoint,
+export async function withSchemaCopySession<T>(
+  endpoint: SchemaCopyEndpoint,
   signal: AbortSignal,
-  work: (side: SchemaSession) => Promise<T>,
+  work: (side: SchemaCopySession) => Promise<T>,
 ): Promise<T> {
   const session = await connectPostgresql(endpoint, {
     dbname: endpoint.dbname,
     limit: connectTimeout,
-    applicationName: schemaApplicationName,
+    applicationName: schemaCopyApplicationName,
     signal,
   });
   try {
-    const pinned = await pinSession(session);
-    await pinned.query(applySettingsQuery(sessionSettings));
-    const version = Number(await queryValueColumn(pinned, `SELECT current_setting('server_version_num') AS value`));
+    const pinned = await makeSessionSearchPathSafe(session);
+    await pinned.query(buildSetSessionSettingsQuery(sessionSettings));
+    const version = Number(await queryValueOfFirstRow(pinned, `SELECT current_setting('server_version_num') AS value`));
     return await work({ session: pinned, version });
   } finally {
     await session.end();
@@ -68,13 +68,20 @@ export async function withSchemaSession<T>(
 }
 
 /** The value in the column `value` of the first row. */
-export async function queryValueColumn(session: PinnedSession, text: string): Promise<string | null | undefined> {
-  const [rows = []] = await session.query(text, schemaStatementTimeout);
+export async function queryValueOfFirstRow(
+  session: SearchPathSafeSession,
+  text: string,
+): Promise<string | null | undefined> {
+  const [rows = []] = await session.query(text, schemaCopyStatementTimeout);
   return rows[0]?.value;
 }
 
 /** The values of one column in all rows, without nulls. */
-export async function queryColumn(session: PinnedSession, text: string, name: string): Promise<readonly string[]> {
-  const [rows = []] = await session.query(text, schemaStatementTimeout);
+export async function queryColumn(
+  session: SearchPathSafeSession,
+  text: string,
+  name: string,
+): Promise<readonly string[]> {
+  const [rows = []] = await session.query(text, schemaCopyStatementTimeout);
   return rows.flatMap((row) => row[name] ?? []);
 }

@@ -1,16 +1,21 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import type { SchemaCopyResult, SuperuserAccess } from '../schema-copier.ts';
-import { defaultSchemaTransaction, type SchemaTransaction } from './create-schema-parts.ts';
-import { installExtensions, readExtensions, readTrustedExtensions, type SourceExtension } from './extensions.ts';
-import { type LateCreatedObject, readLateCreatedObjects } from './last-objects.ts';
+import type { SchemaCopyResult, TargetSuperuserAccess } from '../schema-copier.ts';
+import { defaultSchemaCopyTransaction, type SchemaCopyTransaction } from './create-schema-parts.ts';
+import {
+  installTargetExtensions,
+  readSourceExtensions,
+  readTrustedExtensions,
+  type SourceExtension,
+} from './extensions.ts';
+import { type DeferredSchemaObject, readDeferredSchemaObjects } from './last-objects.ts';
 import { unquoteName } from './schema-part.ts';
-import { queryColumn, type SchemaSession, withSchemaSession } from './schema-session.ts';
-import { superuserObjectsQuery } from './superuser-objects.ts';
+import { queryColumn, type SchemaCopySession, withSchemaCopySession } from './schema-session.ts';
+import { superuserOnlyObjectsQuery } from './superuser-objects.ts';
 
 /** The ways in which objects of a schema are created on the target. */
-export interface SchemaWriter {
-  readonly session: SchemaSession['session'];
-  readonly transaction: SchemaTransaction;
+export interface TargetSchemaWriter {
+  readonly session: SchemaCopySession['session'];
+  readonly transaction: SchemaCopyTransaction;
   /** Names of the objects that may not be created. */
   readonly obstacles: readonly string[];
   readonly warnings: readonly string[];
@@ -25,10 +30,10 @@ export interface SchemaWriter {
 }
 
 /** A writer with which the login of the target creates all objects. */
-export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
+export function createTargetLoginSchemaWriter({ session }: SchemaCopySession): TargetSchemaWriter {
   return {
     session,
-    transaction: defaultSchemaTransaction,
+    transaction: defaultSchemaCopyTransaction,
     obstacles: [],
     warnings: [],
     lastStatements: [],
@@ -38,25 +43,25 @@ export function plainSchemaWriter({ session }: SchemaSession): SchemaWriter {
 }
 
 export interface SourceAndTargetSchema {
-  readonly source: SchemaSession;
+  readonly source: SchemaCopySession;
   /** The login that owns the target database. */
-  readonly target: SchemaSession;
+  readonly target: SchemaCopySession;
 }
 
 /** A writer with a superuser session, which creates extensions first, and other objects only if that is allowed. */
-export function withSchemaWriter(
+export function withTargetSchemaWriter(
   { source, target }: SourceAndTargetSchema,
-  superuser: SuperuserAccess | undefined,
+  superuser: TargetSuperuserAccess | undefined,
   signal: AbortSignal,
-  copy: (writer: SchemaWriter) => Promise<SchemaCopyResult>,
+  copy: (writer: TargetSchemaWriter) => Promise<SchemaCopyResult>,
 ): Promise<SchemaCopyResult> {
-  if (superuser === undefined) return copy(plainSchemaWriter(target));
-  return withSchemaSession(superuser.endpoint, signal, async (admin) => {
+  if (superuser === undefined) return copy(createTargetLoginSchemaWriter(target));
+  return withSchemaCopySession(superuser.endpoint, signal, async (admin) => {
     const { owner, allowObjects } = superuser;
-    const extensions = await readExtensions(source.session);
+    const extensions = await readSourceExtensions(source.session);
     const trusted = await readTrustedExtensions(admin);
-    const special = (await queryColumn(source.session, superuserObjectsQuery, 'name')).map(unquoteName);
-    const last = await readLateCreatedObjects(source);
+    const special = (await queryColumn(source.session, superuserOnlyObjectsQuery, 'name')).map(unquoteName);
+    const last = await readDeferredSchemaObjects(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
       ...special,
@@ -64,7 +69,7 @@ export function withSchemaWriter(
     const asSuperuser = allowObjects && special.length > 0;
     return copy({
       session: asSuperuser ? admin.session : target.session,
-      transaction: asSuperuser ? superuserTransaction(owner) : defaultSchemaTransaction,
+      transaction: asSuperuser ? superuserTransaction(owner) : defaultSchemaCopyTransaction,
       obstacles:
         allowObjects || refused.length === 0
           ? []
@@ -75,7 +80,7 @@ export function withSchemaWriter(
             ({ name }) => `${name} is not created: it needs a superuser, which --allow-superuser-objects permits`,
           ),
       lastStatements: allowObjects ? last.flatMap(({ statements }) => statements) : [],
-      createFirst: () => installExtensions(admin.session, extensions, { role: owner, grantAccess: allowObjects }),
+      createFirst: () => installTargetExtensions(admin.session, extensions, { role: owner, grantAccess: allowObjects }),
       isLeftOut: leftOutStatements(extensions, last),
     });
   });
@@ -85,7 +90,7 @@ export function withSchemaWriter(
  * The owner of the database is a superuser only inside this transaction: it then owns the created objects, and no other
  * session sees it as a superuser.
  */
-function superuserTransaction(owner: string): SchemaTransaction {
+function superuserTransaction(owner: string): SchemaCopyTransaction {
   const role = quoteIdentifier(owner);
   return {
     begin: `BEGIN; ALTER ROLE ${role} SUPERUSER; SET LOCAL ROLE ${role}`,
@@ -95,7 +100,7 @@ function superuserTransaction(owner: string): SchemaTransaction {
 
 function leftOutStatements(
   extensions: readonly SourceExtension[],
-  last: readonly LateCreatedObject[],
+  last: readonly DeferredSchemaObject[],
 ): (statement: string) => boolean {
   const starts = [
     'CREATE EXTENSION ',

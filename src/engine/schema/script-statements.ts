@@ -4,7 +4,7 @@
  * contain.
  * @param isLeftOut receives the statement without comments and white space before it
  */
-export function removeStatements(script: string, isLeftOut: (statement: string) => boolean): string {
+export function removePgDumpStatements(script: string, isLeftOut: (statement: string) => boolean): string {
   return splitStatements(script)
     .filter((piece) => !isLeftOut(piece.replace(leadingComments, '')))
     .join('');

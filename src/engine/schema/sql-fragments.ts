@@ -23,7 +23,7 @@ export function userSchemaCondition(namespace: string): string {
  * FROM clause: user relations as `c` in `n`.
  * @param letters values of relkind: `rp`
  */
-export function userRelations(letters: string): string {
+export function userRelationsFromClauseSql(letters: string): string {
   return `pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     AND c.relkind::text IN (${[...letters].map((letter) => `'${letter}'`).join(', ')})
     AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_class', 'c.oid')}`;

@@ -5,7 +5,7 @@ import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
  * The result does not contain extensions, event triggers and publications.
  * @see https://www.postgresql.org/docs/current/sql-commands.html (the notes of each CREATE command)
  */
-export const superuserObjectsQuery = `SELECT DISTINCT name FROM (
+export const superuserOnlyObjectsQuery = `SELECT DISTINCT name FROM (
   SELECT format('%s %s.%s(%s)%s', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname, p.proname,
       pg_get_function_identity_arguments(p.oid),
       CASE WHEN l.lanpltrusted THEN ' with LEAKPROOF' ELSE ' in language ' || l.lanname END)

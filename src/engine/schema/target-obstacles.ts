@@ -1,26 +1,34 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
-import { formatMajorVersion, majorVersionOf } from '../../postgresql/version.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import { formatPostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../postgresql/version.ts';
 import type { SchemaPart, ServerVersions } from './schema-part.ts';
-import { queryColumn, queryValueColumn } from './schema-session.ts';
+import { queryColumn, queryValueOfFirstRow } from './schema-session.ts';
 import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
 
 /** Reasons why a schema cannot be copied between the given PostgreSQL versions; empty if it can. */
-export function versionObstacles({ from, to }: ServerVersions): readonly string[] {
+export function findSchemaVersionObstacles({ from, to }: ServerVersions): readonly string[] {
   if (from < oldestReadableVersion) {
     return [
-      `PostgreSQL ${formatMajorVersion(from)} is not supported: the source must be PostgreSQL ${formatMajorVersion(oldestReadableVersion)} or later`,
+      `PostgreSQL ${formatPostgresqlMajorVersion(from)} is not supported: the source must be PostgreSQL ${formatPostgresqlMajorVersion(oldestReadableVersion)} or later`,
     ];
   }
-  if (majorVersionOf(from) <= majorVersionOf(to)) return [];
-  return [`PostgreSQL ${formatMajorVersion(from)} is newer than the target, PostgreSQL ${formatMajorVersion(to)}`];
+  if (truncateToPostgresqlMajorVersion(from) <= truncateToPostgresqlMajorVersion(to)) return [];
+  return [
+    `PostgreSQL ${formatPostgresqlMajorVersion(from)} is newer than the target, PostgreSQL ${formatPostgresqlMajorVersion(to)}`,
+  ];
 }
 
 /** The oldest PostgreSQL version with which the catalog queries work. */
 const oldestReadableVersion = 120_000;
 
 /** Reasons why the schema cannot be created on the target: existing objects, or another encoding; empty if it can. */
-export async function targetObstacles(source: PinnedSession, target: PinnedSession): Promise<readonly string[]> {
-  const [from, to] = [await queryValueColumn(source, encodingQuery), await queryValueColumn(target, encodingQuery)];
+export async function findSchemaCopyObstacles(
+  source: SearchPathSafeSession,
+  target: SearchPathSafeSession,
+): Promise<readonly string[]> {
+  const [from, to] = [
+    await queryValueOfFirstRow(source, encodingQuery),
+    await queryValueOfFirstRow(target, encodingQuery),
+  ];
   return [
     ...(from === 'SQL_ASCII' && to !== from ? [`the source has the encoding SQL_ASCII, and the target has ${to}`] : []),
     ...(await listExistingObjects(target)).map((name) => `${name} (exists on the target)`),
@@ -30,7 +38,7 @@ export async function targetObstacles(source: PinnedSession, target: PinnedSessi
 const encodingQuery = `SELECT pg_encoding_to_char(encoding) AS value FROM pg_database WHERE datname = current_database()`;
 
 /** Names of at most 20 objects of users in the target database, without extensions. */
-async function listExistingObjects(session: PinnedSession): Promise<readonly string[]> {
+async function listExistingObjects(session: SearchPathSafeSession): Promise<readonly string[]> {
   return await queryColumn(
     session,
     `SELECT name FROM (
@@ -48,8 +56,8 @@ async function listExistingObjects(session: PinnedSession): Promise<readonly str
 }
 
 /** Requirements of schema parts that the target does not meet, each with its part. */
-export async function missingRequirements(
-  session: PinnedSession,
+export async function findMissingSchemaRequirements(
+  session: SearchPathSafeSession,
   parts: readonly SchemaPart[],
 ): Promise<readonly string[]> {
   const available = new Set(await queryColumn(session, availableRequirementsQuery, 'name'));

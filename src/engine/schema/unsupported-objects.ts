@@ -1,14 +1,14 @@
 import type { ServerVersions } from './schema-part.ts';
-import { userObjectCondition, userRelations, userSchemaCondition } from './sql-fragments.ts';
+import { userObjectCondition, userRelationsFromClauseSql, userSchemaCondition } from './sql-fragments.ts';
 
 /** A query with the column `name`: objects of the source that cannot be copied. */
-export function unsupportedObjectsQuery({ from, to }: ServerVersions): string {
+export function unsupportedSchemaObjectsQuery({ from, to }: ServerVersions): string {
   const questions = [
     ...catalogsWithoutCopier.map(
       ([catalogue, type, name, joins]) =>
         `SELECT format('${type} %s', ${name}) FROM ${catalogue} o ${joins} WHERE ${userObjectCondition(catalogue, 'o.oid')}`,
     ),
-    `SELECT format('foreign table %s.%s', n.nspname, c.relname) FROM ${userRelations('f')}`,
+    `SELECT format('foreign table %s.%s', n.nspname, c.relname) FROM ${userRelationsFromClauseSql('f')}`,
     `SELECT format('user mapping of server %s', srvname) FROM pg_user_mappings`,
     `SELECT format('%s %s.%s(%s) in language %s', CASE p.prokind WHEN 'p' THEN 'procedure' ELSE 'function' END, n.nspname,
         p.proname, pg_get_function_identity_arguments(p.oid), l.lanname)
@@ -81,11 +81,11 @@ const systemSchemaQueries = [
 );
 
 const detachingPartitionsQuery = `SELECT format('partition %s.%s that is being detached', n.nspname, c.relname)
-  FROM ${userRelations('rp')} JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhdetachpending`;
+  FROM ${userRelationsFromClauseSql('rp')} JOIN pg_inherits i ON i.inhrelid = c.oid AND i.inhdetachpending`;
 
 /**
  * Since PostgreSQL 17, partitions share the identity columns of their parent, so a table with an identity column of its
  * own cannot be attached.
  */
 const partitionIdentityQuery = `SELECT format('separate identity column in partition %s.%s', n.nspname, c.relname)
-  FROM ${userRelations('rp')} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attidentity <> '' WHERE c.relispartition`;
+  FROM ${userRelationsFromClauseSql('rp')} JOIN pg_attribute a ON a.attrelid = c.oid AND a.attidentity <> '' WHERE c.relispartition`;

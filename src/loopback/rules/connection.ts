@@ -1,14 +1,14 @@
-import { headerValues, type LoopbackRequest, rawPath } from '../loopback-request.ts';
-import { type LoopbackRefusal, refuseHttpMethod, refuseRequest } from '../refusal.ts';
-import type { LoginExpectations } from '../request-decision.ts';
+import { type LoopbackRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-request.ts';
+import { type LoopbackRefusal, refuseLoopbackHttpMethod, refuseLoopbackRequest } from '../refusal.ts';
+import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
 /** The loopback server accepts only connections from this machine, whatever address it is bound to (RFC 8252 §8.3). */
 export function checkLoopbackPeer(
-  _: LoginExpectations<unknown>,
+  _: LoopbackRequestExpectations<unknown>,
   request: LoopbackRequest,
 ): LoopbackRefusal | undefined {
   const peer = request.peerAddress?.replace(/^::ffff:/, '') ?? '';
-  return peer === '::1' || /^127(\.\d{1,3}){3}$/.test(peer) ? undefined : refuseRequest('forbidden');
+  return peer === '::1' || /^127(\.\d{1,3}){3}$/.test(peer) ? undefined : refuseLoopbackRequest('forbidden');
 }
 
 /**
@@ -17,24 +17,27 @@ export function checkLoopbackPeer(
  * account.
  */
 export function checkPeerUser(
-  _: LoginExpectations<unknown>,
+  _: LoopbackRequestExpectations<unknown>,
   { isOtherUser }: LoopbackRequest,
 ): LoopbackRefusal | undefined {
-  return isOtherUser === true ? refuseRequest('forbidden') : undefined;
+  return isOtherUser === true ? refuseLoopbackRequest('forbidden') : undefined;
 }
 
 /** The method must be GET, or POST for the relay of the implicit flow. */
-export function checkMethod(
-  expected: LoginExpectations<unknown>,
+export function checkLoopbackHttpMethod(
+  expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackRequest,
 ): LoopbackRefusal | undefined {
-  const relay = expected.flow === 'implicit' && rawPath(request) === expected.paths.relay;
+  const relay = expected.flow === 'implicit' && readRawRequestPath(request) === expected.paths.relay;
   const allow = relay ? 'POST' : 'GET';
-  return request.method === allow ? undefined : refuseHttpMethod(allow);
+  return request.method === allow ? undefined : refuseLoopbackHttpMethod(allow);
 }
 
 /** The request must have exactly one Host header with host and port of the callback URL, which prevents DNS rebinding. */
-export function checkHost(expected: LoginExpectations<unknown>, request: LoopbackRequest): LoopbackRefusal | undefined {
-  const hosts = headerValues(request, 'host');
-  return hosts.length === 1 && hosts[0] === expected.host ? undefined : refuseRequest('misdirected');
+export function checkHostHeader(
+  expected: LoopbackRequestExpectations<unknown>,
+  request: LoopbackRequest,
+): LoopbackRefusal | undefined {
+  const hosts = readRequestHeaderValues(request, 'host');
+  return hosts.length === 1 && hosts[0] === expected.host ? undefined : refuseLoopbackRequest('misdirected');
 }

@@ -1,40 +1,49 @@
-import { type CallbackParameters, type ParameterLocation, parseCallbackParameters } from '../callback-parameters.ts';
-import { hasHeaderWithPrefix, headerValues, type LoopbackRequest, rawQuery } from '../loopback-request.ts';
-import { refuseRequest } from '../refusal.ts';
-import type { LoginExpectations, LoginPhase, RequestDecision } from '../request-decision.ts';
+import {
+  type CallbackParameterLocation,
+  type CallbackParameters,
+  parseCallbackParameters,
+} from '../callback-parameters.ts';
+import {
+  hasHeaderWithPrefix,
+  type LoopbackRequest,
+  readRawRequestQuery,
+  readRequestHeaderValues,
+} from '../loopback-request.ts';
+import { refuseLoopbackRequest } from '../refusal.ts';
+import type { LoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
 
 /**
  * Decides how to respond to a request for the callback path. The first authorization response ends the wait, whatever its
  * result; all later responses are refused. In the implicit flow, a callback request without parameters receives the bridge
  * page.
  */
-export function decideCallback<Accepted>(
-  expected: LoginExpectations<Accepted>,
+export function decideCallbackRequest<Accepted>(
+  expected: LoopbackRequestExpectations<Accepted>,
   phase: LoginPhase,
   request: LoopbackRequest,
-): RequestDecision<Accepted> {
-  const query = rawQuery(request);
+): LoopbackRequestDecision<Accepted> {
+  const query = readRawRequestQuery(request);
   if (expected.flow === 'implicit' && isBare(query, expected.callbackQuery)) {
-    return phase.kind === 'armed' ? { kind: 'bridge' } : refuseRequest('already_finished');
+    return phase.kind === 'armed' ? { kind: 'bridge' } : refuseLoopbackRequest('already_finished');
   }
   if (!isNavigation(request)) {
-    return refuseRequest('not_a_response');
+    return refuseLoopbackRequest('not_a_response');
   }
   return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(query), 'query');
 }
 
 /** Accepts the parameters if they are an authorization response and no response was accepted before. */
 export function acceptAuthorizationResponse<Accepted>(
-  expected: LoginExpectations<Accepted>,
+  expected: LoopbackRequestExpectations<Accepted>,
   phase: LoginPhase,
   parameters: CallbackParameters | undefined,
-  place: ParameterLocation,
-): RequestDecision<Accepted> {
+  place: CallbackParameterLocation,
+): LoopbackRequestDecision<Accepted> {
   const accepted = parameters && expected.validate(parameters, place);
   if (accepted === undefined) {
-    return refuseRequest('not_a_response');
+    return refuseLoopbackRequest('not_a_response');
   }
-  return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : refuseRequest('already_finished');
+  return phase.kind === 'armed' ? { kind: 'taken', accepted, place } : refuseLoopbackRequest('already_finished');
 }
 
 // Some servers send `iss` in the query and all other parameters in the fragment (RFC 9207 §2); the bridge page adds `iss` to
@@ -47,6 +56,7 @@ function isBare(query: string, own: string): boolean {
 // Every browser sends either all or none of the Sec-Fetch headers, so a request with only some of them must not end a login.
 function isNavigation(request: LoopbackRequest): boolean {
   const complete =
-    headerValues(request, 'sec-fetch-mode').length > 0 && headerValues(request, 'sec-fetch-dest').length > 0;
+    readRequestHeaderValues(request, 'sec-fetch-mode').length > 0 &&
+    readRequestHeaderValues(request, 'sec-fetch-dest').length > 0;
   return complete || !hasHeaderWithPrefix(request, 'sec-fetch-');
 }

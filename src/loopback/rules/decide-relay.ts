@@ -1,30 +1,30 @@
-import { isRecord, parseJson, stringField } from '../../json.ts';
+import { isJsonRecord, parseJson, readStringField } from '../../json.ts';
 import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
 import { parseCallbackParameters } from '../callback-parameters.ts';
-import { type LoopbackRequest, rawQuery } from '../loopback-request.ts';
-import { refuseRequest } from '../refusal.ts';
-import type { LoginExpectations, LoginPhase, RequestDecision } from '../request-decision.ts';
+import { type LoopbackRequest, readRawRequestQuery } from '../loopback-request.ts';
+import { refuseLoopbackRequest } from '../refusal.ts';
+import type { LoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
 import { acceptAuthorizationResponse } from './decide-callback.ts';
 
 /** Decides how to respond to a relay request, which contains the fragment of the implicit flow and the nonce of the bridge page. */
-export function decideRelay<Accepted>(
-  expected: LoginExpectations<Accepted>,
+export function decideRelayRequest<Accepted>(
+  expected: LoopbackRequestExpectations<Accepted>,
   phase: LoginPhase,
   request: LoopbackRequest,
-): RequestDecision<Accepted> {
+): LoopbackRequestDecision<Accepted> {
   // The bridge page sends the fragment in the request body, because a query could be written to logs.
-  if (rawQuery(request) !== '') {
-    return refuseRequest('not_a_response');
+  if (readRawRequestQuery(request) !== '') {
+    return refuseLoopbackRequest('not_a_response');
   }
   if (request.body?.kind !== 'text') {
     return { kind: 'read_body' };
   }
   const relayed = decodeRelayMessage(request.body.text);
   if (relayed === undefined) {
-    return refuseRequest('not_a_response');
+    return refuseLoopbackRequest('not_a_response');
   }
   if (!equalInConstantTime(relayed.nonce, expected.nonce)) {
-    return refuseRequest('forbidden');
+    return refuseLoopbackRequest('forbidden');
   }
   return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(relayed.fragment), 'fragment');
 }
@@ -37,10 +37,10 @@ interface RelayMessage {
 
 function decodeRelayMessage(text: string): RelayMessage | undefined {
   const json = parseJson(text);
-  if (!json.ok || !isRecord(json.value)) {
+  if (!json.ok || !isJsonRecord(json.value)) {
     return undefined;
   }
-  const nonce = stringField(json.value, 'nonce');
-  const fragment = stringField(json.value, 'fragment');
+  const nonce = readStringField(json.value, 'nonce');
+  const fragment = readStringField(json.value, 'fragment');
   return nonce === undefined || fragment === undefined ? undefined : { nonce, fragment };
 }

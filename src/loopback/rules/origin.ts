@@ -1,18 +1,20 @@
-import { headerValues, type LoopbackRequest, rawPath } from '../loopback-request.ts';
-import { type LoopbackRefusal, refuseRequest } from '../refusal.ts';
-import type { LoginExpectations } from '../request-decision.ts';
+import { type LoopbackRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-request.ts';
+import { type LoopbackRefusal, refuseLoopbackRequest } from '../refusal.ts';
+import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
 /** A page may be requested only by a top-level navigation, so that an `<img>`, a frame or a no-cors fetch cannot end a login. */
 export function checkTopLevelNavigation(
-  expected: LoginExpectations<unknown>,
+  expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackRequest,
 ): LoopbackRefusal | undefined {
   if (isRelay(expected, request)) {
     return undefined;
   }
-  const navigates = headerValues(request, 'sec-fetch-mode').every((mode) => mode === 'navigate');
-  const document = headerValues(request, 'sec-fetch-dest').every((destination) => destination === 'document');
-  return navigates && document ? undefined : refuseRequest('forbidden');
+  const navigates = readRequestHeaderValues(request, 'sec-fetch-mode').every((mode) => mode === 'navigate');
+  const document = readRequestHeaderValues(request, 'sec-fetch-dest').every(
+    (destination) => destination === 'document',
+  );
+  return navigates && document ? undefined : refuseLoopbackRequest('forbidden');
 }
 
 /**
@@ -20,14 +22,14 @@ export function checkTopLevelNavigation(
  * refused.
  */
 export function checkCallbackOrigin(
-  expected: LoginExpectations<unknown>,
+  expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackRequest,
 ): LoopbackRefusal | undefined {
-  if (rawPath(request) !== expected.paths.callback) {
+  if (readRawRequestPath(request) !== expected.paths.callback) {
     return undefined;
   }
   const known = (origin: string) => origin === expected.authorizationOrigin || origin === 'null';
-  return headerValues(request, 'origin').every(known) ? undefined : refuseRequest('forbidden');
+  return readRequestHeaderValues(request, 'origin').every(known) ? undefined : refuseLoopbackRequest('forbidden');
 }
 
 /**
@@ -35,20 +37,20 @@ export function checkCallbackOrigin(
  * must be one that no HTML form can send.
  */
 export function checkRelaySender(
-  expected: LoginExpectations<unknown>,
+  expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackRequest,
 ): LoopbackRefusal | undefined {
   if (!isRelay(expected, request)) {
     return undefined;
   }
-  const origins = headerValues(request, 'origin');
-  const types = headerValues(request, 'content-type');
+  const origins = readRequestHeaderValues(request, 'origin');
+  const types = readRequestHeaderValues(request, 'content-type');
   const own = origins.length === 1 && origins[0] === `http://${expected.host}`;
-  const site = headerValues(request, 'sec-fetch-site').every((value) => value === 'same-origin');
+  const site = readRequestHeaderValues(request, 'sec-fetch-site').every((value) => value === 'same-origin');
   const json = types.length === 1 && /^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(types[0] ?? '');
-  return own && site && json ? undefined : refuseRequest('forbidden');
+  return own && site && json ? undefined : refuseLoopbackRequest('forbidden');
 }
 
-function isRelay(expected: LoginExpectations<unknown>, request: LoopbackRequest): boolean {
-  return expected.flow === 'implicit' && rawPath(request) === expected.paths.relay;
+function isRelay(expected: LoopbackRequestExpectations<unknown>, request: LoopbackRequest): boolean {
+  return expected.flow === 'implicit' && readRawRequestPath(request) === expected.paths.relay;
 }

@@ -1,9 +1,11 @@
-import type { DatabaseVerdict, PreflightReport } from '../report.ts';
+import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
 import { formatBytes } from './report-text.ts';
 
 /** A group of databases with the same verdict for the same reasons; groups have the order of the report. */
-export function groupDatabases({ databases }: PreflightReport): readonly (readonly DatabaseVerdict[])[] {
-  const groups = new Map<string, DatabaseVerdict[]>();
+export function groupDatabasesByVerdict({
+  databases,
+}: PreflightReport): readonly (readonly DatabasePreflightVerdict[])[] {
+  const groups = new Map<string, DatabasePreflightVerdict[]>();
   for (const database of databases) {
     const key = JSON.stringify([database.verdict, database.reasons]);
     groups.set(key, [...(groups.get(key) ?? []), database]);
@@ -12,13 +14,16 @@ export function groupDatabases({ databases }: PreflightReport): readonly (readon
 }
 
 /** The ids of the findings that block some of the databases, but not all. */
-export function reasonsNotShared({ databases }: PreflightReport, { reasons }: DatabaseVerdict): readonly string[] {
+export function selectUnsharedVerdictReasons(
+  { databases }: PreflightReport,
+  { reasons }: DatabasePreflightVerdict,
+): readonly string[] {
   return reasons.filter((id) => !databases.every((other) => other.reasons.includes(id)));
 }
 
 /** The size, tables and keys of several databases together, as far as they are known. */
-export function databaseFacts(databases: readonly DatabaseVerdict[]): readonly string[] {
-  const sum = (numberOf: (database: DatabaseVerdict) => number | undefined): number | undefined => {
+export function summarizeDatabaseSizes(databases: readonly DatabasePreflightVerdict[]): readonly string[] {
+  const sum = (numberOf: (database: DatabasePreflightVerdict) => number | undefined): number | undefined => {
     const known = databases.flatMap((database) => numberOf(database) ?? []);
     return known.length === 0 ? undefined : known.reduce((all, value) => all + value, 0);
   };
@@ -33,7 +38,10 @@ export function databaseFacts(databases: readonly DatabaseVerdict[]): readonly s
 }
 
 /** The number of databases of the source, with their size, tables and keys. */
-export function databaseTotals({ databases }: PreflightReport): readonly string[] {
+export function formatDatabaseTotals({ databases }: PreflightReport): readonly string[] {
   if (databases.length === 0) return [];
-  return [`${databases.length} ${databases.length === 1 ? 'database' : 'databases'}`, ...databaseFacts(databases)];
+  return [
+    `${databases.length} ${databases.length === 1 ? 'database' : 'databases'}`,
+    ...summarizeDatabaseSizes(databases),
+  ];
 }

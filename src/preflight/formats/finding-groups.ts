@@ -1,39 +1,39 @@
-import type { Finding } from '../finding.ts';
+import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
-import { findingTitle, sortBySeverity } from './report-text.ts';
+import { findingTitle, sortFindingsBySeverity } from './report-text.ts';
 
 /** The findings of one check that have the same status, from all databases. */
-export interface FindingGroup {
+export interface PreflightFindingGroup {
   /** The first finding; all findings of the group have its check, status, title and blocked methods. */
-  readonly first: Finding;
-  readonly findings: readonly Finding[];
+  readonly first: CheckFinding;
+  readonly findings: readonly CheckFinding[];
   readonly title: string;
   /** The databases in which the findings were made; empty for a finding of the server. */
   readonly databases: readonly string[];
-  readonly observations: readonly GroupedObservation[];
-  readonly detail: FindingGroupText | undefined;
-  readonly fixText: FindingGroupText | undefined;
+  readonly observations: readonly FindingGroupObservation[];
+  readonly detail: PreflightFindingGroupText | undefined;
+  readonly fixText: PreflightFindingGroupText | undefined;
 }
 
 /** An observed value, with the databases in which it was observed. */
-export interface GroupedObservation {
+export interface FindingGroupObservation {
   readonly observed: string;
   readonly objects: readonly string[];
   readonly databases: readonly string[];
 }
 
 /** A text of the first finding of a group. */
-export interface FindingGroupText {
+export interface PreflightFindingGroupText {
   readonly text: string;
   /** The database of the first finding, set if other findings of the group have another text. */
   readonly exampleOf: string | undefined;
 }
 
 /** Groups findings of several databases, and sorts the groups by severity. */
-export function groupFindings(findings: readonly Finding[]): readonly FindingGroup[] {
-  const all = sortBySeverity(findings);
+export function groupFindings(findings: readonly CheckFinding[]): readonly PreflightFindingGroup[] {
+  const all = sortFindingsBySeverity(findings);
   return groupBy(all, (finding) => [finding.id, finding.status, finding.accepted === true, findingTitle(finding)]).map(
-    (group): FindingGroup => ({
+    (group): PreflightFindingGroup => ({
       first: group[0],
       findings: group,
       title: findingTitle(group[0]),
@@ -50,10 +50,10 @@ export function groupFindings(findings: readonly Finding[]): readonly FindingGro
 }
 
 /** The groups of findings that block the requested migration method. */
-export function blockingGroups(
+export function selectBlockingFindingGroups(
   { method, ok }: PreflightReport,
-  groups: readonly FindingGroup[],
-): readonly FindingGroup[] {
+  groups: readonly PreflightFindingGroup[],
+): readonly PreflightFindingGroup[] {
   const open = groups.filter(({ first }) => first.accepted !== true);
   const blockers = open.filter(({ first }) => first.status === 'fail' && first.blocks.includes(method));
   if (ok || blockers.length > 0) return blockers;
@@ -62,7 +62,7 @@ export function blockingGroups(
 }
 
 /** The data that is not migrated: one line for each check. */
-export function dataLossLines(groups: readonly FindingGroup[]): readonly string[] {
+export function dataLossLines(groups: readonly PreflightFindingGroup[]): readonly string[] {
   return groups.flatMap(({ first, findings }) => {
     const lost = findings.filter(({ dataLoss }) => dataLoss !== undefined);
     const texts = [...new Set(lost.map(({ dataLoss }) => dataLoss))];
@@ -81,20 +81,20 @@ export function dataLossLines(groups: readonly FindingGroup[]): readonly string[
 }
 
 /** The names of the databases of a finding, such as `shop`, or `100 databases`; empty for the server. */
-export function describeDatabases(names: readonly string[]): string {
+export function describeFindingDatabases(names: readonly string[]): string {
   return names.length > 1 ? `${names.length} databases` : (names[0] ?? '');
 }
 
 /** Lists at most a given number of the names, and the number of the others. */
-export function listNames(names: readonly string[], most: number): string {
+export function formatNameList(names: readonly string[], most: number): string {
   return names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ');
 }
 
 /** Removes the sentences that the report has shown already; undefined if none is left. */
-export type RepetitionFilter = (text: string) => string | undefined;
+export type RepeatedSentenceFilter = (text: string) => string | undefined;
 
 /** Several settings have the same consequence, so their findings share a sentence that the report states only once. */
-export function createRepetitionFilter(): RepetitionFilter {
+export function createRepeatedSentenceFilter(): RepeatedSentenceFilter {
   const seen = new Set<string>();
   return (text) => {
     const fresh = text.split(/(?<=\.) (?=[A-Z])/).filter((sentence) => {
@@ -120,15 +120,15 @@ function groupBy<T>(all: readonly T[], keyOf: (one: T) => unknown): readonly Non
   return [...groups.values()];
 }
 
-function databasesOf(findings: readonly Finding[]): readonly string[] {
+function databasesOf(findings: readonly CheckFinding[]): readonly string[] {
   const [first] = findings;
   return first?.only ?? findings.flatMap(({ database }) => database ?? []);
 }
 
 function sharedText(
-  group: NonEmpty<Finding>,
-  textOf: (finding: Finding) => string | undefined,
-): FindingGroupText | undefined {
+  group: NonEmpty<CheckFinding>,
+  textOf: (finding: CheckFinding) => string | undefined,
+): PreflightFindingGroupText | undefined {
   const text = textOf(group[0]);
   if (text === undefined) return undefined;
   const isShared = group.every((finding) => textOf(finding) === text);

@@ -1,40 +1,43 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
-import { maxTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { Fix } from '../finding.ts';
-import { type FixSection, fixSections } from '../fix-sections.ts';
+import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
+import type { FindingFix } from '../finding.ts';
+import { buildFixScriptSections, type FixScriptSection } from '../fix-sections.ts';
 import type { PreflightReport } from '../report.ts';
-import { blockingGroups, type FindingGroup, listNames } from './finding-groups.ts';
+import { formatNameList, type PreflightFindingGroup, selectBlockingFindingGroups } from './finding-groups.ts';
 
 /** What the user must run so that the requested migration method becomes possible. */
-export interface FixSteps {
+export interface PreflightFixSteps {
   /** The number of changes, such as `1 table, 1 statement, no restart`; undefined if no script can make them. */
   readonly amount: string | undefined;
   /** The statements in the order in which they must run, each with its database (undefined if any database will do). */
-  readonly statements: readonly FixStatement[];
+  readonly statements: readonly PreflightFixStatement[];
   readonly restart: boolean;
   /** Instructions for blocking findings that no statement can fix. */
-  readonly manual: readonly ManualFix[];
+  readonly manual: readonly ManualPreflightFix[];
 }
 
-export interface ManualFix {
+export interface ManualPreflightFix {
   /** Of the check. */
   readonly id: string;
   readonly text: string;
 }
 
-export interface FixStatement {
+export interface PreflightFixStatement {
   readonly database: string | undefined;
   readonly sql: string;
 }
 
 /** Counts the steps of the sections of the fix script that are not optional. */
-export function fixSteps(report: PreflightReport, groups: readonly FindingGroup[]): FixSteps {
-  const sections = fixSections(report).filter(({ isOptional }) => !isOptional);
+export function countPreflightFixSteps(
+  report: PreflightReport,
+  groups: readonly PreflightFindingGroup[],
+): PreflightFixSteps {
+  const sections = buildFixScriptSections(report).filter(({ isOptional }) => !isOptional);
   const statements = sections
     .filter(({ kind }) => kind === 'sql' || kind === 'redis')
     .flatMap(({ database, lines }) => lines.map((sql) => ({ database, sql: readable(sql, report.engine) })));
   const restart = sections.some(({ kind }) => kind === 'restart');
-  const manual = blockingGroups(report, groups).flatMap(({ first, fixText }) =>
+  const manual = selectBlockingFindingGroups(report, groups).flatMap(({ first, fixText }) =>
     fixText === undefined || first.fix === undefined || hasScript(first.fix)
       ? []
       : [{ id: first.id, text: fixText.text }],
@@ -51,7 +54,10 @@ export function fixSteps(report: PreflightReport, groups: readonly FindingGroup[
  * The lines that fix a finding, formatted for reading and copying. Databases with the same lines share one group of
  * lines.
  */
-export function groupFixLines({ findings }: FindingGroup, engine: PreflightReport['engine']): readonly string[] {
+export function formatFixLinesOfGroup(
+  { findings }: PreflightFindingGroup,
+  engine: PreflightReport['engine'],
+): readonly string[] {
   const mark = engine === 'redis' ? '#' : '--';
   const places = new Map<string, string[]>();
   for (const { fix } of findings) {
@@ -66,7 +72,7 @@ export function groupFixLines({ findings }: FindingGroup, engine: PreflightRepor
     places.set(key, [...(places.get(key) ?? []), ...(fix.database === undefined ? [] : [fix.database])]);
   }
   const all = [...places].flatMap(([lines, databases]) => [
-    ...(databases.length === 0 ? [] : [oneLine(`${mark} in ${listNames(databases, 5)}`)]),
+    ...(databases.length === 0 ? [] : [oneLine(`${mark} in ${formatNameList(databases, 5)}`)]),
     ...lines.split('\n'),
   ]);
   const rest = all.length - shownLines;
@@ -76,11 +82,11 @@ export function groupFixLines({ findings }: FindingGroup, engine: PreflightRepor
 const shownLines = 40;
 
 function oneLine(text: string): string {
-  return sanitizeReportLine(text, maxTextLength);
+  return sanitizeReportLine(text, maxSanitizedTextLength);
 }
 
 /** Whether the fix has statements or shell lines, which a script can contain. */
-function hasScript({ sql = [], review = [], shell = [] }: Fix): boolean {
+function hasScript({ sql = [], review = [], shell = [] }: FindingFix): boolean {
   return sql.length + review.length + shell.length > 0;
 }
 
@@ -88,12 +94,16 @@ function readable(sql: string, engine: PreflightReport['engine']): string {
   return engine === 'redis' ? oneLine(sql) : (psqlStatement(sql) ?? `-- ${oneLine(sql)}`);
 }
 
-function amountText(sections: readonly FixSection[], statements: readonly FixStatement[], restart: boolean): string {
+function amountText(
+  sections: readonly FixScriptSection[],
+  statements: readonly PreflightFixStatement[],
+  restart: boolean,
+): string {
   const tables = new Set(
     statements.flatMap(({ database, sql }) => tableOf(sql).map((name) => JSON.stringify([database, name]))),
   );
   const databases = new Set(statements.flatMap(({ database }) => database ?? []));
-  const linesOf = (kind: FixSection['kind']) =>
+  const linesOf = (kind: FixScriptSection['kind']) =>
     sections.filter((one) => one.kind === kind).flatMap(({ lines }) => lines).length;
   const counts = [
     tables.size === 0

@@ -1,23 +1,27 @@
 import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
 import type { PreflightReport } from '../report.ts';
 import {
-  describeDatabases,
-  type FindingGroup,
-  type FindingGroupText,
-  type GroupedObservation,
-  listNames,
-  type RepetitionFilter,
+  describeFindingDatabases,
+  type FindingGroupObservation,
+  formatNameList,
+  type PreflightFindingGroup,
+  type PreflightFindingGroupText,
+  type RepeatedSentenceFilter,
 } from './finding-groups.ts';
-import { groupFixLines } from './fix-steps.ts';
-import { statusLabel } from './report-text.ts';
+import { formatFixLinesOfGroup } from './fix-steps.ts';
+import { formatFindingStatus } from './report-text.ts';
 
 /** Renders a finding: its values, its reason, and the statements that fix it. */
-export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine'], isNew: RepetitionFilter): string {
+export function renderHtmlFinding(
+  group: PreflightFindingGroup,
+  engine: PreflightReport['engine'],
+  isNew: RepeatedSentenceFilter,
+): string {
   const { first, title, databases, observations } = group;
   const detail = sharedHtml(group.detail, isNew);
   const fixText = sharedHtml(group.fixText, isNew) ?? (group.fixText === undefined ? undefined : 'As above.');
   const { id, status, blocks, required, fix, only } = first;
-  const where = databases.length === 0 ? 'server' : describeDatabases(databases);
+  const where = databases.length === 0 ? 'server' : describeFindingDatabases(databases);
   const facts = [
     `<code>${escapeHtml(id)}</code>`,
     `${escapeHtml(where)}${only === undefined ? '' : ' of the server'}`,
@@ -25,7 +29,7 @@ export function htmlFinding(group: FindingGroup, engine: PreflightReport['engine
     ...(fix?.restart === true ? ['<strong>restart</strong>'] : fix?.reload === true ? ['reload'] : []),
   ];
   return `<section class="finding ${status}" id="${escapeHtml(id)}">
-<h3><span class="tag">${escapeHtml(statusLabel(first))}</span>${escapeHtml(title)}</h3>
+<h3><span class="tag">${escapeHtml(formatFindingStatus(first))}</span>${escapeHtml(title)}</h3>
 <p class="meta">${facts.join(' · ')}</p>
 ${values(observations, required)}
 ${detail === undefined ? '' : `<p>${detail}</p>`}
@@ -35,19 +39,19 @@ ${statements(group, engine)}
 }
 
 /** Renders checks that passed, were skipped or only inform as one table row each. */
-export function htmlOtherFindings(groups: readonly FindingGroup[]): string {
+export function renderHtmlOtherFindings(groups: readonly PreflightFindingGroup[]): string {
   const rows = groups.map(({ first, title, databases, observations }) => {
     const [one] = observations;
     const value = observations.length === 1 ? one?.observed : `${observations.length} different results`;
     const where =
-      databases.length === 0 ? '' : ` <span class="soft">in ${escapeHtml(describeDatabases(databases))}</span>`;
+      databases.length === 0 ? '' : ` <span class="soft">in ${escapeHtml(describeFindingDatabases(databases))}</span>`;
     return `<tr><td>${first.status}</td><td>${escapeHtml(title)}${where}<br><code class="soft">${escapeHtml(first.id)}</code></td><td>${escapeHtml(value ?? '')}</td></tr>`;
   });
   return `<div class="scroll"><table><thead><tr><th>Status</th><th>Check</th><th>Observed</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`;
 }
 
 /** Renders the observed value beside the required one; findings of several databases become a table. */
-function values(observations: readonly GroupedObservation[], required: string | undefined): string {
+function values(observations: readonly FindingGroupObservation[], required: string | undefined): string {
   const needed = required === undefined ? '' : `<dt>Required</dt><dd>${escapeHtml(required)}</dd>`;
   const [first] = observations;
   if (first === undefined) return '';
@@ -71,19 +75,19 @@ function databasesRow(databases: readonly string[]): string {
 
 function names(databases: readonly string[]): string {
   if (databases.length <= 6) return codes(databases);
-  return `<details><summary>${escapeHtml(listNames(databases, 3))}</summary>${codes(databases)}</details>`;
+  return `<details><summary>${escapeHtml(formatNameList(databases, 3))}</summary>${codes(databases)}</details>`;
 }
 
 function codes(texts: readonly string[]): string {
   return texts.map((text) => `<code>${escapeHtml(text)}</code>`).join(', ');
 }
 
-function statements(group: FindingGroup, engine: PreflightReport['engine']): string {
-  const lines = groupFixLines(group, engine);
+function statements(group: PreflightFindingGroup, engine: PreflightReport['engine']): string {
+  const lines = formatFixLinesOfGroup(group, engine);
   return lines.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>`;
 }
 
-function sharedHtml(one: FindingGroupText | undefined, isNew: RepetitionFilter): string | undefined {
+function sharedHtml(one: PreflightFindingGroupText | undefined, isNew: RepeatedSentenceFilter): string | undefined {
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   const example = one?.exampleOf === undefined ? '' : `In <code>${escapeHtml(one.exampleOf)}</code>, for example: `;

@@ -1,5 +1,5 @@
 /** CSS of the HTML report for light and dark mode, narrow and wide windows, and print. */
-export const htmlReportStyle = `
+export const htmlPreflightReportStyle = `
 :root{color-scheme:light dark;--ink:#1a1f26;--soft:#5a6472;--paper:#f4f5f7;--card:#fff;--code:#f3f4f6;--line:#dfe3e8;--good:#137a43;--bad:#b3261e;--warn:#8f5400;--open:#6941a5;--bar:#3b6fd4;--link:#1f57b8}
 @media (prefers-color-scheme:dark){:root{--ink:#e6e9ed;--soft:#9da7b3;--paper:#101317;--card:#181c21;--code:#101317;--line:#2f363f;--good:#4cc38a;--bad:#ff8a7e;--warn:#f0b04d;--open:#b79cf0;--bar:#7aa2f7;--link:#8fb4ff}}
 *{box-sizing:border-box}

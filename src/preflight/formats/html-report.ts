@@ -1,28 +1,33 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
 import { renderFixScript, renderUndoScript } from '../render-fix-script.ts';
-import type { DatabaseVerdict, PreflightReport } from '../report.ts';
+import type { DatabasePreflightVerdict, PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
-import { databaseFacts, databaseTotals, groupDatabases, reasonsNotShared } from './database-groups.ts';
 import {
-  blockingGroups,
-  createRepetitionFilter,
+  formatDatabaseTotals,
+  groupDatabasesByVerdict,
+  selectUnsharedVerdictReasons,
+  summarizeDatabaseSizes,
+} from './database-groups.ts';
+import {
+  createRepeatedSentenceFilter,
   dataLossLines,
-  describeDatabases,
-  type FindingGroup,
+  describeFindingDatabases,
   groupFindings,
-  type RepetitionFilter,
+  type PreflightFindingGroup,
+  type RepeatedSentenceFilter,
+  selectBlockingFindingGroups,
 } from './finding-groups.ts';
-import { fixSteps } from './fix-steps.ts';
-import { htmlFinding, htmlOtherFindings } from './html-findings.ts';
-import { htmlReportStyle } from './html-report-style.ts';
+import { countPreflightFixSteps } from './fix-steps.ts';
+import { renderHtmlFinding, renderHtmlOtherFindings } from './html-findings.ts';
+import { htmlPreflightReportStyle } from './html-report-style.ts';
 import {
-  estimateRange,
   formatBytes,
-  ignoreAdviceSentence,
-  premiseLines,
+  formatCopyTimeRange,
+  formatIgnoreDatabasesAdvice,
+  formatVerdictPremiseLines,
+  preflightScopeNote,
   rowLines,
-  scopeNote,
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
@@ -31,12 +36,12 @@ import {
  * Renders the report as one HTML file without scripts or external resources: first the verdict and what to run, in a
  * layout that can be printed.
  */
-export function htmlReport(report: PreflightReport): string {
+export function renderHtmlPreflightReport(report: PreflightReport): string {
   const title = `Preflight of ${sourceLabel(report)}: ${report.verdict}`;
-  const hash = createHash('sha256').update(htmlReportStyle).digest('base64');
+  const hash = createHash('sha256').update(htmlPreflightReportStyle).digest('base64');
   const groups = groupFindings(report.findings);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
-  const isNew = createRepetitionFilter();
+  const isNew = createRepeatedSentenceFilter();
   const others = groups.filter((group) => !problems.includes(group));
   return `<!doctype html>
 <html lang="en">
@@ -45,23 +50,23 @@ export function htmlReport(report: PreflightReport): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'">
 <title>${escapeHtml(title)}</title>
-<style>${htmlReportStyle}</style>
+<style>${htmlPreflightReportStyle}</style>
 </head>
 <body>
 <header class="verdict ${report.verdict}">
 <p class="tag">${report.verdict}</p>
 <h1>${escapeHtml(verdictSentence(report))}</h1>
-<p class="soft">${escapeHtml([sourceLabel(report), ...serverVersion(report), ...databaseTotals(report)].join(' · '))}</p>
+<p class="soft">${escapeHtml([sourceLabel(report), ...serverVersion(report), ...formatDatabaseTotals(report)].join(' · '))}</p>
 </header>
 <main>
 ${summary(report, groups, isNew)}
-${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => htmlFinding(group, report.engine, isNew)).join('\n')}`}
+${problems.length === 0 ? '<h2>Findings</h2><p>Every check passed.</p>' : `<h2>Findings</h2>${problems.map((group) => renderHtmlFinding(group, report.engine, isNew)).join('\n')}`}
 ${databases(report)}
 ${scriptPart('Fix script', 'All fixes, in the order in which they must run. Each section states who must run it. A click selects the whole script.', renderFixScript(report))}
 ${scriptPart('Undo script', 'This script restores the values that were observed before the fixes. Run it after the migration.', renderUndoScript(report))}
-${others.length === 0 ? '' : `<details><summary>Other checks <span class="soft">${others.length}</span></summary>${htmlOtherFindings(others)}</details>`}
+${others.length === 0 ? '' : `<details><summary>Other checks <span class="soft">${others.length}</span></summary>${renderHtmlOtherFindings(others)}</details>`}
 </main>
-<footer class="soft"><p>Checked ${escapeHtml(report.started_at)} in ${(report.duration_ms / 1000).toFixed(1)} s with ${report.queries} read-only statements. ${scopeNote}</p></footer>
+<footer class="soft"><p>Checked ${escapeHtml(report.started_at)} in ${(report.duration_ms / 1000).toFixed(1)} s with ${report.queries} read-only statements. ${preflightScopeNote}</p></footer>
 </body>
 </html>
 `;
@@ -73,9 +78,13 @@ function serverVersion({ source, engine }: PreflightReport): readonly string[] {
 }
 
 /** Three cards side by side: what blocks the migration method, what to run, and what else to know. */
-function summary(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
+function summary(
+  report: PreflightReport,
+  groups: readonly PreflightFindingGroup[],
+  isNew: RepeatedSentenceFilter,
+): string {
   const { target, method } = report;
-  const estimate = estimateRange(report);
+  const estimate = formatCopyTimeRange(report);
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Requested method', `${method}: ${report.ok ? 'possible' : 'not possible'}`],
     ['Target', target.version === undefined ? undefined : `version ${target.version}`],
@@ -85,23 +94,27 @@ function summary(report: PreflightReport, groups: readonly FindingGroup[], isNew
   const facts = rows.flatMap(([name, value]) =>
     value === undefined ? [] : [`<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`],
   );
-  const blockers = blockingGroups(report, groups).map(({ first, title, databases }) => {
-    const where = describeDatabases(databases);
+  const blockers = selectBlockingFindingGroups(report, groups).map(({ first, title, databases }) => {
+    const where = describeFindingDatabases(databases);
     return `<li><a href="#${escapeHtml(first.id)}">${escapeHtml(title)}</a>${where === '' ? '' : ` <span class="soft">in ${escapeHtml(where)}</span>`}</li>`;
   });
   return `<div class="cards">
 ${card(`What blocks the ${method} migration`, blockers)}
 ${whatToRun(report, groups, isNew)}
-${card('Open premises', premiseLines(report).map(listItem))}
+${card('Open premises', formatVerdictPremiseLines(report).map(listItem))}
 ${card('Not migrated', dataLossLines(groups).map(listItem))}
 ${card('Rows', rowLines(report).map(listItem))}
 <section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
 </div>`;
 }
 
-function whatToRun(report: PreflightReport, groups: readonly FindingGroup[], isNew: RepetitionFilter): string {
+function whatToRun(
+  report: PreflightReport,
+  groups: readonly PreflightFindingGroup[],
+  isNew: RepeatedSentenceFilter,
+): string {
   if (report.ok) return '';
-  const { amount, statements, restart, manual } = fixSteps(report, groups);
+  const { amount, statements, restart, manual } = countPreflightFixSteps(report, groups);
   const shown = statements.map(({ database, sql }) => `${database === undefined ? '' : `-- in ${database}\n`}${sql}`);
   const lines = [...shown, ...(restart && report.engine !== 'redis' ? ['-- then restart the server'] : [])];
   const isShort = statements.length > 0 && statements.length <= 5;
@@ -109,7 +122,7 @@ function whatToRun(report: PreflightReport, groups: readonly FindingGroup[], isN
   const sentences = [
     ...(after === undefined ? [] : [after]),
     ...manual.flatMap(({ id, text }) => (isNew(text) === undefined ? [] : [`${id}: ${text}`])),
-    ...[ignoreAdviceSentence(report) ?? []].flat(),
+    ...[formatIgnoreDatabasesAdvice(report) ?? []].flat(),
   ];
   if (amount === undefined && sentences.length === 0) return '';
   return `<section class="card"><h2>What to run</h2>${amount === undefined ? '' : `<p class="amount">${escapeHtml(amount)}</p>`}${isShort ? `<pre tabindex="0">${escapeHtmlLines(lines.join('\n'))}</pre>` : ''}${amount === undefined || isShort ? '' : '<p>Run the <a href="#fix-script">fix script</a>, section by section.</p>'}${sentences.map((one) => `<p>${escapeHtml(one)}</p>`).join('')}</section>`;
@@ -127,10 +140,10 @@ function listItem(text: string): string {
 
 function databases(report: PreflightReport): string {
   if (report.databases.length === 0) return '';
-  const groups = groupDatabases(report).map((group) => {
-    const own = group[0] === undefined ? [] : reasonsNotShared(report, group[0]);
+  const groups = groupDatabasesByVerdict(report).map((group) => {
+    const own = group[0] === undefined ? [] : selectUnsharedVerdictReasons(report, group[0]);
     const name = group.length === 1 ? `<code>${escapeHtml(group[0]?.name ?? '')}</code>` : `${group.length} databases`;
-    return `<tr><td>${name}</td><td>${group[0]?.verdict}</td><td>${escapeHtml(databaseFacts(group).join(', '))}</td><td>${escapeHtml(own.join(', '))}</td></tr>`;
+    return `<tr><td>${name}</td><td>${group[0]?.verdict}</td><td>${escapeHtml(summarizeDatabaseSizes(group).join(', '))}</td><td>${escapeHtml(own.join(', '))}</td></tr>`;
   });
   const all = databaseTable(report.databases);
   const { length } = report.databases;
@@ -140,8 +153,8 @@ function databases(report: PreflightReport): string {
 }
 
 /** A row for each database, without a column that no database has a value for. On a narrow screen a row is a block. */
-function databaseTable(all: readonly DatabaseVerdict[]): string {
-  const columns: readonly (readonly [title: string, value: (one: DatabaseVerdict) => string, kind?: 'n'])[] = [
+function databaseTable(all: readonly DatabasePreflightVerdict[]): string {
+  const columns: readonly (readonly [title: string, value: (one: DatabasePreflightVerdict) => string, kind?: 'n'])[] = [
     ['Database', ({ name }) => `<code>${escapeHtml(name)}</code>`],
     ['Verdict', ({ verdict }) => verdict],
     ['Tables', ({ tables }) => String(tables ?? ''), 'n'],
@@ -165,7 +178,7 @@ function databaseTable(all: readonly DatabaseVerdict[]): string {
 const shownDatabases = 12;
 
 /** Shows the largest databases as bars, if their sizes differ; the table below lists all databases. */
-function chart(all: readonly DatabaseVerdict[]): string {
+function chart(all: readonly DatabasePreflightVerdict[]): string {
   const sized = all.flatMap(({ name, size_bytes: size }) => (size === undefined ? [] : [{ name, size }]));
   const largest = sized.sort((a, b) => b.size - a.size).slice(0, shownDatabases);
   const most = largest[0]?.size ?? 0;

@@ -1,5 +1,5 @@
 import { escapeXml } from '../../sanitize/xml-text.ts';
-import type { Finding } from '../finding.ts';
+import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './report-text.ts';
 
@@ -8,7 +8,7 @@ import { findingLocation, findingTitle, sourceLabel, verdictSentence } from './r
  * each finding. A finding that blocks is a JUnit failure, an `unknown` finding an error; warnings are written to the
  * output of the test case.
  */
-export function junitReport(report: PreflightReport): string {
+export function renderJunitPreflightReport(report: PreflightReport): string {
   const { findings } = report;
   const failures = findings.filter(isFailure).length;
   const errors = findings.filter(({ status }) => status === 'unknown').length;
@@ -26,13 +26,13 @@ export function junitReport(report: PreflightReport): string {
   ].join('\n');
 }
 
-function testcase(finding: Finding): string {
+function testcase(finding: CheckFinding): string {
   const head = `    <testcase classname="${escapeXml(findingLocation(finding))}" name="${escapeXml(`${finding.id}: ${findingTitle(finding)}`)}"`;
   const body = bodyOf(finding);
   return body === '' ? `${head}/>` : `${head}>${body}</testcase>`;
 }
 
-function bodyOf(finding: Finding): string {
+function bodyOf(finding: CheckFinding): string {
   const { status, observed, required, detail, fix } = finding;
   const message = required === undefined ? observed : `observed ${observed}, required ${required}`;
   const words = [detail, fix === undefined ? undefined : `Fix: ${fix.text}`]
@@ -46,6 +46,6 @@ function bodyOf(finding: Finding): string {
     : `<system-out>${escapeXml(`${status}: ${message}${words === '' ? '' : `\n${words}`}`)}</system-out>`;
 }
 
-function isFailure({ status, accepted }: Finding): boolean {
+function isFailure({ status, accepted }: CheckFinding): boolean {
   return status === 'fail' && accepted !== true;
 }

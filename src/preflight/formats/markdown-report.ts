@@ -2,27 +2,32 @@ import { escapeMarkdown, markdownCode, markdownCodeBlock, markdownCodeCell } fro
 import { renderFixScript } from '../render-fix-script.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
-import { databaseFacts, databaseTotals, groupDatabases, reasonsNotShared } from './database-groups.ts';
 import {
-  blockingGroups,
-  createRepetitionFilter,
+  formatDatabaseTotals,
+  groupDatabasesByVerdict,
+  selectUnsharedVerdictReasons,
+  summarizeDatabaseSizes,
+} from './database-groups.ts';
+import {
+  createRepeatedSentenceFilter,
   dataLossLines,
-  describeDatabases,
-  type FindingGroup,
-  type FindingGroupText,
+  describeFindingDatabases,
+  formatNameList,
   groupFindings,
-  listNames,
-  type RepetitionFilter,
+  type PreflightFindingGroup,
+  type PreflightFindingGroupText,
+  type RepeatedSentenceFilter,
+  selectBlockingFindingGroups,
 } from './finding-groups.ts';
-import { fixSteps } from './fix-steps.ts';
+import { countPreflightFixSteps } from './fix-steps.ts';
 import {
-  estimateRange,
-  ignoreAdviceSentence,
-  premiseLines,
+  formatCopyTimeRange,
+  formatFindingStatus,
+  formatIgnoreDatabasesAdvice,
+  formatVerdictPremiseLines,
+  preflightScopeNote,
   rowLines,
-  scopeNote,
   sourceLabel,
-  statusLabel,
   verdictSentence,
 } from './report-text.ts';
 
@@ -30,14 +35,14 @@ import {
  * Renders the report as Markdown, for a ticket or a wiki: verdict, blockers, what to run, then each finding once, by
  * severity.
  */
-export function markdownReport(report: PreflightReport): string {
+export function renderMarkdownPreflightReport(report: PreflightReport): string {
   const groups = groupFindings(report.findings);
-  const blockers = blockingGroups(report, groups);
+  const blockers = selectBlockingFindingGroups(report, groups);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
   const titled = new Set([...blockers.map(({ first }) => first.id), ...report.premises.map(({ id }) => id)]);
-  const isNew = createRepetitionFilter();
+  const isNew = createRepeatedSentenceFilter();
   const { server_version: version } = report.source;
-  const facts = [...(version === undefined ? [] : [`${report.engine} ${version}`]), ...databaseTotals(report)];
+  const facts = [...(version === undefined ? [] : [`${report.engine} ${version}`]), ...formatDatabaseTotals(report)];
   const parts = [
     `# Preflight: ${report.verdict}`,
     `**${escapeMarkdown(verdictSentence(report))}**`,
@@ -48,14 +53,14 @@ export function markdownReport(report: PreflightReport): string {
     ...problems.map((group) => entry(group, titled.has(group.first.id), isNew)),
     ...(report.databases.length === 0 ? [] : [`## Databases\n\n${databases(report)}`]),
     ...scriptPart(report),
-    `Checked ${report.started_at}. ${scopeNote}`,
+    `Checked ${report.started_at}. ${preflightScopeNote}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
-function blockedBy({ method }: PreflightReport, blockers: readonly FindingGroup[]): string {
+function blockedBy({ method }: PreflightReport, blockers: readonly PreflightFindingGroup[]): string {
   const rows = blockers.map(({ title, first, databases }) => {
-    const where = describeDatabases(databases);
+    const where = describeFindingDatabases(databases);
     return `- ${escapeMarkdown(`${title}${where === '' ? '' : ` in ${where}`}`)} (${markdownCode(first.id)})`;
   });
   return `The ${method} migration is blocked by\n\n${rows.join('\n')}`;
@@ -63,11 +68,11 @@ function blockedBy({ method }: PreflightReport, blockers: readonly FindingGroup[
 
 function whatToRun(
   report: PreflightReport,
-  groups: readonly FindingGroup[],
-  isNew: RepetitionFilter,
+  groups: readonly PreflightFindingGroup[],
+  isNew: RepeatedSentenceFilter,
 ): readonly string[] {
   if (report.ok) return [];
-  const { amount, manual } = fixSteps(report, groups);
+  const { amount, manual } = countPreflightFixSteps(report, groups);
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
     ...(after === undefined ? [] : [after]),
@@ -75,7 +80,7 @@ function whatToRun(
       const fresh = isNew(text);
       return fresh === undefined ? [] : [`${id}: ${fresh}`];
     }),
-    ...[ignoreAdviceSentence(report) ?? []].flat(),
+    ...[formatIgnoreDatabasesAdvice(report) ?? []].flat(),
   ];
   if (amount === undefined && sentences.length === 0) return [];
   return [
@@ -84,10 +89,10 @@ function whatToRun(
   ];
 }
 
-function notes(report: PreflightReport, groups: readonly FindingGroup[]): readonly string[] {
-  const estimate = estimateRange(report);
+function notes(report: PreflightReport, groups: readonly PreflightFindingGroup[]): readonly string[] {
+  const estimate = formatCopyTimeRange(report);
   const lines = [
-    ...premiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
+    ...formatVerdictPremiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
     ...dataLossLines(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
     ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
     ...rowLines(report).map((text) => `- ${escapeMarkdown(text)}`),
@@ -95,15 +100,15 @@ function notes(report: PreflightReport, groups: readonly FindingGroup[]): readon
   return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
-function entry(group: FindingGroup, isTitled: boolean, isNew: RepetitionFilter): string {
+function entry(group: PreflightFindingGroup, isTitled: boolean, isNew: RepeatedSentenceFilter): string {
   const { first, title, databases: names, observations } = group;
   const { id, required, fix } = first;
   const detail = shared(group.detail, isNew);
   const fixText = shared(group.fixText, isNew) ?? 'as above';
-  const where = names.length === 0 ? '' : ` in ${describeDatabases(names)}`;
+  const where = names.length === 0 ? '' : ` in ${describeFindingDatabases(names)}`;
   const shown = observations.slice(0, shownObservations).map(({ observed, objects, databases }) => {
-    const place = observations.length === 1 ? 'Observed' : listNames(databases, 3);
-    const what = objects.length === 0 ? '' : ` (${listNames(objects, 5)})`;
+    const place = observations.length === 1 ? 'Observed' : formatNameList(databases, 3);
+    const what = objects.length === 0 ? '' : ` (${formatNameList(objects, 5)})`;
     return `- ${escapeMarkdown(`${place}: ${observed}${what}`)}`;
   });
   const rest = observations.length - shownObservations;
@@ -113,7 +118,7 @@ function entry(group: FindingGroup, isTitled: boolean, isNew: RepetitionFilter):
     ...(required === undefined ? [] : [`- Required: ${escapeMarkdown(required)}`]),
   ];
   return [
-    `### ${escapeMarkdown(`${statusLabel(first)}: ${id}${where}`)}`,
+    `### ${escapeMarkdown(`${formatFindingStatus(first)}: ${id}${where}`)}`,
     ...(isTitled ? [] : [`${escapeMarkdown(title)}.`]),
     values.join('\n'),
     ...(detail === undefined ? [] : [escapeMarkdown(detail)]),
@@ -123,7 +128,7 @@ function entry(group: FindingGroup, isTitled: boolean, isNew: RepetitionFilter):
 
 const shownObservations = 6;
 
-function shared(one: FindingGroupText | undefined, isNew: RepetitionFilter): string | undefined {
+function shared(one: PreflightFindingGroupText | undefined, isNew: RepeatedSentenceFilter): string | undefined {
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
@@ -131,12 +136,12 @@ function shared(one: FindingGroupText | undefined, isNew: RepetitionFilter): str
 
 function databases(report: PreflightReport): string {
   const isShort = report.databases.length <= shownDatabases;
-  const groups = isShort ? report.databases.map((one) => [one]) : groupDatabases(report);
+  const groups = isShort ? report.databases.map((one) => [one]) : groupDatabasesByVerdict(report);
   const rows = groups.slice(0, shownDatabases).map((group) => {
     const names = group.slice(0, 3).map(({ name }) => markdownCodeCell(name));
     const more = group.length > 3 ? ` and ${group.length - 3} more` : '';
-    const own = group[0] === undefined ? [] : reasonsNotShared(report, group[0]);
-    return `| ${names.join(', ')}${more} | ${group[0]?.verdict} | ${databaseFacts(group).join(', ')} | ${own.join(', ')} |`;
+    const own = group[0] === undefined ? [] : selectUnsharedVerdictReasons(report, group[0]);
+    return `| ${names.join(', ')}${more} | ${group[0]?.verdict} | ${summarizeDatabaseSizes(group).join(', ')} | ${own.join(', ')} |`;
   });
   const rest = groups.length - shownDatabases;
   return [

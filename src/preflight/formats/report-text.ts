@@ -1,13 +1,13 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
-import type { Finding, FindingStatus } from '../finding.ts';
+import type { CheckFinding, PreflightFindingStatus } from '../finding.ts';
 import type { PreflightReport, PreflightVerdict } from '../report.ts';
 
 /** The order of finding statuses in a report. */
-const severity: readonly FindingStatus[] = ['fail', 'unknown', 'warn', 'info', 'skip', 'pass'];
+const severity: readonly PreflightFindingStatus[] = ['fail', 'unknown', 'warn', 'info', 'skip', 'pass'];
 
 /** Sorts findings by severity. The missing version of the target comes first, because only the user can give it. */
-export function sortBySeverity(findings: readonly Finding[]): readonly Finding[] {
-  const rank = ({ id, status }: Finding): number =>
+export function sortFindingsBySeverity(findings: readonly CheckFinding[]): readonly CheckFinding[] {
+  const rank = ({ id, status }: CheckFinding): number =>
     id === 'version-not-newer' && status === 'unknown' ? -1 : severity.indexOf(status);
   return [...findings].sort((a, b) => rank(a) - rank(b));
 }
@@ -41,7 +41,7 @@ const runningMethod: Readonly<Record<PreflightVerdict, string>> = {
 };
 
 /** One line for each condition that is not known to be true, with the option or command that resolves it. */
-export function premiseLines({ premises }: Pick<PreflightReport, 'premises'>): readonly string[] {
+export function formatVerdictPremiseLines({ premises }: Pick<PreflightReport, 'premises'>): readonly string[] {
   return premises.map(({ id, condition, databases = [], settle = '', settled_by: settledBy, accepted }) => {
     const [first] = databases;
     const where =
@@ -71,7 +71,7 @@ export function formatSeconds(seconds: number): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-export function estimateRange(report: PreflightReport): string | undefined {
+export function formatCopyTimeRange(report: PreflightReport): string | undefined {
   const { estimate } = report;
   if (estimate === undefined) return undefined;
   const [low, high] = [formatSeconds(estimate.seconds_low), formatSeconds(estimate.seconds_high)];
@@ -125,13 +125,13 @@ function spaced(code: string): string {
  * Names the databases to ignore so that the migration method becomes possible; undefined if ignoring databases does not
  * help.
  */
-export function ignoreAdviceSentence({ advice, method }: PreflightReport): string | undefined {
+export function formatIgnoreDatabasesAdvice({ advice, method }: PreflightReport): string | undefined {
   if (advice === undefined) return undefined;
   return `Without ${advice.ignore_dbs.join(', ')} the ${method} migration is possible: --ignore-dbs ${quoteShellArg(advice.ignore_dbs.join(','))}`;
 }
 
 /** The headline of a finding when its check does not pass, and the title when the check passes. */
-export function findingTitle({ status, title, headline, premise = title }: Finding): string {
+export function findingTitle({ status, title, headline, premise = title }: CheckFinding): string {
   if (status === 'unknown') return `It is not known whether ${premise}`;
   return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
 }
@@ -142,7 +142,7 @@ export function capitalize(text: string): string {
 }
 
 /** The last sentence of a report: what a preflight cannot prove. */
-export const scopeNote =
+export const preflightScopeNote =
   'The preflight ran on this machine: it proves that this machine can reach the source, not that the service can.';
 
 /** `db.example.com:5432/shop as mover`. */
@@ -156,11 +156,11 @@ export function hostAndPort({ source: { host, port } }: PreflightReport): string
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-export function findingLocation({ database, only }: Finding): string {
+export function findingLocation({ database, only }: CheckFinding): string {
   if (database !== undefined) return `database ${database}`;
   return only === undefined ? 'server' : `server, for ${only.join(', ')}`;
 }
 
-export function statusLabel(finding: Finding): string {
+export function formatFindingStatus(finding: CheckFinding): string {
   return finding.accepted === true ? `${finding.status}, accepted` : finding.status;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 import { escapeMarkdown, markdownCode } from '../../sanitize/markdown-text.ts';
-import type { Finding } from '../finding.ts';
+import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { manualPageOf } from './manual-page.ts';
 import { capitalize, findingLocation, findingTitle, hostAndPort, sourceLabel, verdictSentence } from './report-text.ts';
@@ -11,7 +11,7 @@ import { capitalize, findingLocation, findingTitle, hostAndPort, sourceLabel, ve
  * for each check, one result for each failure or warning that is not accepted, one notification for each check without a
  * result. Code scanning rejects a result without a file; a database is none, so `uri` names one of the repository.
  */
-export function sarifReport(report: PreflightReport, version: string, uri: string | undefined): string {
+export function renderSarifPreflightReport(report: PreflightReport, version: string, uri: string | undefined): string {
   const rules = [...new Map(report.findings.map((finding) => [finding.id, finding])).values()].map(ruleOf);
   const indexes = new Map(rules.map(({ id }, index) => [id, index]));
   const unknown = report.findings.filter(({ status }) => status === 'unknown');
@@ -44,7 +44,7 @@ export function sarifReport(report: PreflightReport, version: string, uri: strin
 }
 
 /** What a check is, the same in every report; what was observed is in its results. */
-function ruleOf({ id, title, scope, spec }: Finding) {
+function ruleOf({ id, title, scope, spec }: CheckFinding) {
   const passes = `The check passes when ${title}.`;
   const evaluated = scope === 'server' ? 'It is evaluated once.' : 'It is evaluated for each database.';
   const section = spec === undefined ? '' : ` It is based on section ${spec} of the specification.`;
@@ -62,7 +62,12 @@ function ruleOf({ id, title, scope, spec }: Finding) {
   };
 }
 
-function resultOf(finding: Finding, ruleIndex: number | undefined, report: PreflightReport, uri: string | undefined) {
+function resultOf(
+  finding: CheckFinding,
+  ruleIndex: number | undefined,
+  report: PreflightReport,
+  uri: string | undefined,
+) {
   const { id, database, status } = finding;
   const place = findingLocation(finding);
   const identity = JSON.stringify([report.engine, hostAndPort(report), id, database ?? null]);
@@ -89,7 +94,7 @@ function resultOf(finding: Finding, ruleIndex: number | undefined, report: Prefl
 const firstCharacter = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
 
 /** Code scanning shows the first sentence as the title. */
-function messageOf(finding: Finding): { readonly text: string } {
+function messageOf(finding: CheckFinding): { readonly text: string } {
   const { observed, required, detail, fix } = finding;
   const sentences = [
     `${findingTitle(finding)}.`,

@@ -1,30 +1,35 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { BaselineChange } from '../baseline.ts';
-import type { FindingStatus } from '../finding.ts';
+import type { PreflightBaselineChange } from '../baseline.ts';
+import type { PreflightFindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
-import { databaseFacts, databaseTotals, groupDatabases, reasonsNotShared } from './database-groups.ts';
 import {
-  blockingGroups,
-  createRepetitionFilter,
+  formatDatabaseTotals,
+  groupDatabasesByVerdict,
+  selectUnsharedVerdictReasons,
+  summarizeDatabaseSizes,
+} from './database-groups.ts';
+import {
+  createRepeatedSentenceFilter,
   dataLossLines,
-  describeDatabases,
-  type FindingGroup,
-  type FindingGroupText,
-  type GroupedObservation,
+  describeFindingDatabases,
+  type FindingGroupObservation,
+  formatNameList,
   groupFindings,
-  listNames,
-  type RepetitionFilter,
+  type PreflightFindingGroup,
+  type PreflightFindingGroupText,
+  type RepeatedSentenceFilter,
+  selectBlockingFindingGroups,
 } from './finding-groups.ts';
-import { fixSteps } from './fix-steps.ts';
+import { countPreflightFixSteps } from './fix-steps.ts';
 import {
-  estimateRange,
-  ignoreAdviceSentence,
-  premiseLines,
+  formatCopyTimeRange,
+  formatFindingStatus,
+  formatIgnoreDatabasesAdvice,
+  formatVerdictPremiseLines,
   rowLines,
   sourceLabel,
-  statusLabel,
   verdictSentence,
 } from './report-text.ts';
 
@@ -36,9 +41,9 @@ export interface TextStyles {
   readonly yellow: (text: string) => string;
 }
 
-export interface TextReportOptions {
+export interface PreflightTextReportOptions {
   /** The changes since the baseline, if the preflight has a baseline. */
-  readonly changes?: readonly BaselineChange[] | undefined;
+  readonly changes?: readonly PreflightBaselineChange[] | undefined;
   /** The file that the fix script was written to. */
   readonly fixFile?: string | undefined;
   /** The command that the report suggests when the migration is possible. */
@@ -49,16 +54,20 @@ export interface TextReportOptions {
  * Renders the report for a terminal. The first screen of 24 lines with 80 columns contains the verdict, the blockers
  * and what to run. Premises, data that is not migrated, databases and all findings follow.
  */
-export function textReport(report: PreflightReport, ink: TextStyles, options: TextReportOptions = {}): string {
+export function renderTextPreflightReport(
+  report: PreflightReport,
+  ink: TextStyles,
+  options: PreflightTextReportOptions = {},
+): string {
   const groups = groupFindings(report.findings);
-  const blocking = blockingGroups(report, groups);
+  const blocking = selectBlockingFindingGroups(report, groups);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
   // The titles of these findings are already on the first screen of the report.
   const titled = new Set([
     ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
     ...report.premises.map(({ id }) => id),
   ]);
-  const isNew = createRepetitionFilter();
+  const isNew = createRepeatedSentenceFilter();
   const parts = [
     [ink.bold(line(verdictSentence(report))), sanitizeReportLine(sourceLine(report), 160), ...totals(report)],
     blockedBy(report, blocking),
@@ -85,17 +94,17 @@ function sourceLine(report: PreflightReport): string {
 }
 
 function totals(report: PreflightReport): readonly string[] {
-  const all = databaseTotals(report);
+  const all = formatDatabaseTotals(report);
   return all.length === 0 ? [] : [all.join(', ')];
 }
 
-function blockedBy(report: PreflightReport, blockers: readonly FindingGroup[]): readonly string[] {
+function blockedBy(report: PreflightReport, blockers: readonly PreflightFindingGroup[]): readonly string[] {
   if (blockers.length === 0) return [];
   const more = blockers.length - shownBlockers;
   return [
     `The ${report.method} migration is blocked by`,
     ...blockers.slice(0, shownBlockers).map(({ title, databases, first }) => {
-      const where = describeDatabases(databases);
+      const where = describeFindingDatabases(databases);
       return indented(`${title}${where === '' ? '' : ` in ${sanitizeReportLine(where, 30)}`} (${first.id})`);
     }),
     ...(more > 0 ? [`  and ${more} more, below`] : []),
@@ -104,18 +113,18 @@ function blockedBy(report: PreflightReport, blockers: readonly FindingGroup[]): 
 
 function whatToRun(
   report: PreflightReport,
-  groups: readonly FindingGroup[],
-  { fixFile, nextCommand }: TextReportOptions,
-  isNew: RepetitionFilter,
+  groups: readonly PreflightFindingGroup[],
+  { fixFile, nextCommand }: PreflightTextReportOptions,
+  isNew: RepeatedSentenceFilter,
 ): readonly string[] {
   if (report.ok) return nextCommand === undefined ? [] : [`What to run: ${nextCommand}`];
-  const { amount, statements, restart, manual } = fixSteps(report, groups);
+  const { amount, statements, restart, manual } = countPreflightFixSteps(report, groups);
   const shown = statements.map(({ database, sql }) =>
     line(`${sql}${database === undefined ? '' : `  -- in ${database}`}`),
   );
   const isShort = shown.length <= 4 && shown.every((one) => one.length <= 76);
   const after = verdictAfterFixesSentence(report);
-  const advice = ignoreAdviceSentence(report);
+  const advice = formatIgnoreDatabasesAdvice(report);
   return [
     ...(amount === undefined ? [] : [`What to run: ${amount}`]),
     ...(isShort ? shown.map((one) => `  ${one}`) : []),
@@ -142,10 +151,10 @@ function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined):
   return `Review ${file}, then run: psql -X -v ON_ERROR_STOP=1 -f ${file} …`;
 }
 
-function consequences(report: PreflightReport, groups: readonly FindingGroup[]): readonly string[] {
-  const estimate = estimateRange(report);
+function consequences(report: PreflightReport, groups: readonly PreflightFindingGroup[]): readonly string[] {
+  const estimate = formatCopyTimeRange(report);
   return [
-    ...premiseLines(report).map((premise) => line(`Open premise: ${premise}`)),
+    ...formatVerdictPremiseLines(report).map((premise) => line(`Open premise: ${premise}`)),
     ...dataLossLines(groups).map((loss) => line(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
     ...rowLines(report).map(line),
@@ -156,19 +165,19 @@ interface EntryOptions {
   readonly ink: TextStyles;
   /** The title of this finding is already on the first screen of the report. */
   readonly isTitled: boolean;
-  readonly isNew: RepetitionFilter;
+  readonly isNew: RepeatedSentenceFilter;
 }
 
-function entry(group: FindingGroup, { ink, isTitled, isNew }: EntryOptions): readonly string[] {
+function entry(group: PreflightFindingGroup, { ink, isTitled, isNew }: EntryOptions): readonly string[] {
   const { first, title, databases: names, observations } = group;
   const { id, status, required, blocks, fix } = first;
   const blocked = blocks.length === 0 ? '' : ` (blocks ${blocks.join(' and ')})`;
-  const mark = paintOf(status, ink)(`${statusLabel(first)}:`);
+  const mark = paintOf(status, ink)(`${formatFindingStatus(first)}:`);
   const detail = shared(group.detail, isNew);
   const fixText = shared(group.fixText, isNew) ?? 'as above';
   const apply = fix?.restart === true ? ' (restart)' : fix?.reload === true ? ' (reload)' : '';
   return [
-    `${mark} ${id}${names.length === 0 ? '' : ` in ${line(listNames(names, 5))}`}${ink.dim(blocked)}`,
+    `${mark} ${id}${names.length === 0 ? '' : ` in ${line(formatNameList(names, 5))}`}${ink.dim(blocked)}`,
     ...(isTitled ? [] : [indented(title)]),
     ...observed(observations, required),
     ...(detail === undefined ? [] : [indented(detail)]),
@@ -177,7 +186,7 @@ function entry(group: FindingGroup, { ink, isTitled, isNew }: EntryOptions): rea
 }
 
 /** The observed value, or the first few different values with their databases. */
-function observed(observations: readonly GroupedObservation[], required: string | undefined): readonly string[] {
+function observed(observations: readonly FindingGroupObservation[], required: string | undefined): readonly string[] {
   const [first] = observations;
   if (first === undefined) return [];
   const needed = required === undefined ? '' : `; required: ${required}`;
@@ -187,8 +196,8 @@ function observed(observations: readonly GroupedObservation[], required: string 
   return [
     ...(required === undefined ? [] : [indented(`required: ${required}`)]),
     ...observations.slice(0, shownObservations).map(({ observed, objects, databases }) => {
-      const what = objects.length === 0 ? '' : ` (${listNames(objects, 5)})`;
-      return indented(`${listNames(databases, 3)}: ${observed}${what}`);
+      const what = objects.length === 0 ? '' : ` (${formatNameList(objects, 5)})`;
+      return indented(`${formatNameList(databases, 3)}: ${observed}${what}`);
     }),
     ...(rest > 0 ? [`  and ${rest} other results, in -o json`] : []),
   ];
@@ -196,7 +205,7 @@ function observed(observations: readonly GroupedObservation[], required: string 
 
 const shownObservations = 6;
 
-function shared(one: FindingGroupText | undefined, isNew: RepetitionFilter): string | undefined {
+function shared(one: PreflightFindingGroupText | undefined, isNew: RepeatedSentenceFilter): string | undefined {
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
@@ -204,18 +213,18 @@ function shared(one: FindingGroupText | undefined, isNew: RepetitionFilter): str
 
 /** How the verdicts of the databases differ; empty when all have the same verdict for the same reasons. */
 function databases(report: PreflightReport): readonly string[] {
-  const groups = groupDatabases(report);
+  const groups = groupDatabasesByVerdict(report);
   if (report.databases.length < 2 || (groups.length < 2 && report.databases.length > shownDatabases)) return [];
   const rows = report.databases.length <= shownDatabases ? report.databases.map((one) => [one]) : groups;
   return [
     'Databases',
     ...rows.slice(0, shownDatabases).map((group) => {
-      const names = listNames(
+      const names = formatNameList(
         group.map(({ name }) => name),
         5,
       );
-      const own = group[0] === undefined ? [] : reasonsNotShared(report, group[0]);
-      const facts = databaseFacts(group).join(', ');
+      const own = group[0] === undefined ? [] : selectUnsharedVerdictReasons(report, group[0]);
+      const facts = summarizeDatabaseSizes(group).join(', ');
       return indented(`${names}  ${group[0]?.verdict}${own.length === 0 ? '' : `: ${own.join(', ')}`}  ${facts}`);
     }),
     ...(rows.length > shownDatabases ? [`  and ${rows.length - shownDatabases} other groups, in -o json`] : []),
@@ -224,7 +233,7 @@ function databases(report: PreflightReport): readonly string[] {
 
 const shownDatabases = 10;
 
-function changesText(changes: readonly BaselineChange[]): readonly string[] {
+function changesText(changes: readonly PreflightBaselineChange[]): readonly string[] {
   if (changes.length === 0) return ['No changes since the baseline.'];
   const rows = changes.map(({ id, database, before, after }) => {
     const name = database === undefined ? id : `${id} in ${database}`;
@@ -244,7 +253,7 @@ function line(text: string): string {
   return sanitizeReportLine(text);
 }
 
-function paintOf(status: FindingStatus, ink: TextStyles): (text: string) => string {
+function paintOf(status: PreflightFindingStatus, ink: TextStyles): (text: string) => string {
   if (status === 'fail') return ink.red;
   return status === 'warn' || status === 'unknown' ? ink.yellow : ink.bold;
 }

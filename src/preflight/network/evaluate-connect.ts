@@ -1,15 +1,25 @@
-import { type CheckOutcome, fail, type MigrationMethod, pass, skip, warn } from '../finding.ts';
-import type { AddressFacts, ConnectAttempt } from './network-facts.ts';
+import {
+  failOutcome,
+  type MigrationMethod,
+  type PreflightCheckOutcome,
+  passOutcome,
+  skipOutcome,
+  warnOutcome,
+} from '../finding.ts';
+import type { ConnectAttempt, SourceAddressFacts } from './network-facts.ts';
 
 /** Evaluates the TCP connections only; other checks evaluate how the server responds. */
-export function evaluateTcpConnections(address: AddressFacts, every: readonly MigrationMethod[]): CheckOutcome {
-  if (address.lookup.kind === 'failed') return skip(`the host has no address: ${address.lookup.reason}`);
+export function evaluateTcpConnections(
+  address: SourceAddressFacts,
+  every: readonly MigrationMethod[],
+): PreflightCheckOutcome {
+  if (address.lookup.kind === 'failed') return skipOutcome(`the host has no address: ${address.lookup.reason}`);
   const bad = address.connects.filter(({ error }) => error !== undefined);
   if (bad.length === 0)
-    return pass(address.connects.map((each) => `${formatAddress(each, address)} in ${each.took} ms`).join(', '));
+    return passOutcome(address.connects.map((each) => `${formatAddress(each, address)} in ${each.took} ms`).join(', '));
   const observed = bad.map((each) => `${formatAddress(each, address)}: ${failureText(each)}`).join('; ');
   if (bad.length === address.connects.length) {
-    return fail(every, observed, {
+    return failOutcome(every, observed, {
       required: 'an accepted connection',
       detail: bad.map(explanationOf).filter(unique).join(' '),
       fix: fixOf(bad[0]!, address.port),
@@ -18,10 +28,13 @@ export function evaluateTcpConnections(address: AddressFacts, every: readonly Mi
   // A route that this machine lacks may exist for the service.
   const serious = bad.filter(({ error }) => !localErrors.has(error ?? ''));
   if (serious.length === 0)
-    return pass(`${address.connects.length - bad.length} of ${address.connects.length} addresses accept connections`, {
-      detail: observed,
-    });
-  return warn(observed, {
+    return passOutcome(
+      `${address.connects.length - bad.length} of ${address.connects.length} addresses accept connections`,
+      {
+        detail: observed,
+      },
+    );
+  return warnOutcome(observed, {
     required: 'every address of the host accepts connections',
     detail: 'The service may use an address that accepts no connection.',
     fix: {
@@ -32,7 +45,7 @@ export function evaluateTcpConnections(address: AddressFacts, every: readonly Mi
 
 const localErrors = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'ENETDOWN']);
 
-function formatAddress({ address }: ConnectAttempt, { port }: AddressFacts): string {
+function formatAddress({ address }: ConnectAttempt, { port }: SourceAddressFacts): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 

@@ -1,13 +1,23 @@
-import { type CheckOutcome, fail, type MigrationMethod, pass, skip, warn } from '../finding.ts';
+import {
+  failOutcome,
+  type MigrationMethod,
+  type PreflightCheckOutcome,
+  passOutcome,
+  skipOutcome,
+  warnOutcome,
+} from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import { isRecordAbsent } from './name-resolver.ts';
-import type { AddressFacts, NameLookupResult } from './network-facts.ts';
+import { isDnsRecordAbsent } from './name-resolver.ts';
+import type { HostNameLookupResult, SourceAddressFacts } from './network-facts.ts';
 import { isLoopbackAddress, nonPublicAddressReason, nonPublicNameReason } from './public-address.ts';
 
 /** @param methods the migration methods of the engine, all of which a wrong source address blocks */
-export function evaluateHostParse(address: AddressFacts, methods: readonly MigrationMethod[]): CheckOutcome {
-  if (address.contradictions.length === 0) return pass(`${address.host}, port ${address.port}`);
-  return fail(methods, address.contradictions.join('; '), {
+export function evaluateHostParse(
+  address: SourceAddressFacts,
+  methods: readonly MigrationMethod[],
+): PreflightCheckOutcome {
+  if (address.contradictions.length === 0) return passOutcome(`${address.host}, port ${address.port}`);
+  return failOutcome(methods, address.contradictions.join('; '), {
     required: 'one host, one port, one database, one user',
     detail: 'The host contains a connection string that contradicts the other options.',
     fix: { text: 'Give the connection string with --source only, or the host name alone with --host.' },
@@ -15,30 +25,30 @@ export function evaluateHostParse(address: AddressFacts, methods: readonly Migra
 }
 
 export function evaluatePublicAddress(
-  address: AddressFacts,
+  address: SourceAddressFacts,
   options: PreflightOptions,
   methods: readonly MigrationMethod[],
-): CheckOutcome {
+): PreflightCheckOutcome {
   const seen = publicDnsResult(address);
   if (address.lookup.kind === 'failed' && seen.kind === 'failed') return notResolved(address, seen, methods);
   const here = address.lookup.kind === 'found' ? address.lookup.addresses : [];
-  if (!options.isOverInternet) return pass(addressList(here, address.host));
+  if (!options.isOverInternet) return passOutcome(addressList(here, address.host));
   const privateName = address.kind === 'name' ? nonPublicNameReason(address.host) : undefined;
   if (privateName !== undefined) return notReachable(methods, address.host, privateName, options);
   if (seen.kind === 'failed') {
-    if (isRecordAbsent(seen))
+    if (isDnsRecordAbsent(seen))
       return notReachable(methods, address.host, 'the name is known on this machine and not in DNS', options);
     return evaluateAddresses(here, `${seen.reason}; these addresses come from the resolver of this machine`);
   }
   return evaluateAddresses(seen.addresses);
 
-  function evaluateAddresses(addresses: readonly string[], note?: string): CheckOutcome {
+  function evaluateAddresses(addresses: readonly string[], note?: string): PreflightCheckOutcome {
     const reasons = addresses.map((each) => [each, nonPublicAddressReason(each)] as const);
     const bad = reasons.flatMap(([each, reason]) => (reason === undefined ? [] : [`${each} is ${reason}`]));
     if (bad.length === reasons.length)
       return notReachable(methods, addressList(addresses, address.host), bad.join('; '), options);
     if (bad.length > 0) {
-      return warn(addressList(addresses, address.host), {
+      return warnOutcome(addressList(addresses, address.host), {
         required: 'public addresses only',
         detail: `${bad.join('; ')}. The service cannot connect to the source through such an address.`,
         fix: {
@@ -46,33 +56,34 @@ export function evaluatePublicAddress(
         },
       });
     }
-    return pass(addressList(addresses, address.host), note === undefined ? {} : { detail: note });
+    return passOutcome(addressList(addresses, address.host), note === undefined ? {} : { detail: note });
   }
 }
 
-export function evaluateSplitHorizon(address: AddressFacts, options: PreflightOptions): CheckOutcome {
-  if (address.kind === 'address') return pass('the host is an IP address, not a name');
-  if (!options.isOverInternet) return skip('the service is on this network and resolves the same names');
-  if (address.lookup.kind === 'failed') return skip(`this machine cannot resolve the name: ${address.lookup.reason}`);
+export function evaluateSplitHorizon(address: SourceAddressFacts, options: PreflightOptions): PreflightCheckOutcome {
+  if (address.kind === 'address') return passOutcome('the host is an IP address, not a name');
+  if (!options.isOverInternet) return skipOutcome('the service is on this network and resolves the same names');
+  if (address.lookup.kind === 'failed')
+    return skipOutcome(`this machine cannot resolve the name: ${address.lookup.reason}`);
   const here = address.lookup.addresses;
   const seen = publicDnsResult(address);
   if (seen.kind === 'failed') {
-    if (!isRecordAbsent(seen)) return skip(`could not query DNS: ${seen.reason}`);
-    return warn(`on this machine ${here.join(', ')}, no address in DNS`, differenceDetails(address));
+    if (!isDnsRecordAbsent(seen)) return skipOutcome(`could not query DNS: ${seen.reason}`);
+    return warnOutcome(`on this machine ${here.join(', ')}, no address in DNS`, differenceDetails(address));
   }
   // A DNS name with many addresses may resolve to different ones each time, so one address in common is enough.
-  if (here.some((each) => seen.addresses.includes(each))) return pass(here.join(', '));
-  return warn(`here ${here.join(', ')}, in DNS ${seen.addresses.join(', ')}`, differenceDetails(address));
+  if (here.some((each) => seen.addresses.includes(each))) return passOutcome(here.join(', '));
+  return warnOutcome(`here ${here.join(', ')}, in DNS ${seen.addresses.join(', ')}`, differenceDetails(address));
 }
 
-export function evaluateIpv6Only(address: AddressFacts, options: PreflightOptions): CheckOutcome {
+export function evaluateIpv6Only(address: SourceAddressFacts, options: PreflightOptions): PreflightCheckOutcome {
   const seen = publicDnsResult(address);
   const known = seen.kind === 'found' ? seen : address.lookup;
-  if (known.kind === 'failed') return skip(`the host has no address: ${known.reason}`);
+  if (known.kind === 'failed') return skipOutcome(`the host has no address: ${known.reason}`);
   const listing = known.addresses.join(', ');
-  if (known.addresses.some((each) => !each.includes(':'))) return pass(listing);
-  if (!options.isOverInternet) return pass(`${listing} (IPv6, on this network)`);
-  return warn(`${listing} (IPv6 only)`, {
+  if (known.addresses.some((each) => !each.includes(':'))) return passOutcome(listing);
+  if (!options.isOverInternet) return passOutcome(`${listing} (IPv6, on this network)`);
+  return warnOutcome(`${listing} (IPv6 only)`, {
     required: 'an IPv4 address',
     detail: 'The service requires a host rule for IPv4 (0.0.0.0/0), so it may not use IPv6 and could then not connect.',
     fix: { text: `Give ${address.host} an A record, or use the IPv4 address of the server.` },
@@ -80,25 +91,25 @@ export function evaluateIpv6Only(address: AddressFacts, options: PreflightOption
 }
 
 /** Whether every successful connection was to a loopback address. */
-export function isConnectedOverLoopback(address: AddressFacts): boolean {
+export function isConnectedOverLoopback(address: SourceAddressFacts): boolean {
   const used = address.connects.filter(({ error }) => error === undefined);
   return used.length > 0 && used.every((each) => isLoopbackAddress(each.address));
 }
 
 /** The IPv4 and IPv6 addresses in DNS, which are those that the service resolves. */
-function publicDnsResult({ dns4, dns6 }: AddressFacts): NameLookupResult {
+function publicDnsResult({ dns4, dns6 }: SourceAddressFacts): HostNameLookupResult {
   const addresses = [dns4, dns6].flatMap((answer) => (answer.kind === 'found' ? answer.addresses : []));
   if (addresses.length > 0) return { kind: 'found', addresses: [...new Set(addresses)] };
-  return isRecordAbsent(dns4) ? dns6 : dns4;
+  return isDnsRecordAbsent(dns4) ? dns6 : dns4;
 }
 
 function notResolved(
-  address: AddressFacts,
-  seen: NameLookupResult & { kind: 'failed' },
+  address: SourceAddressFacts,
+  seen: HostNameLookupResult & { kind: 'failed' },
   methods: readonly MigrationMethod[],
-): CheckOutcome {
+): PreflightCheckOutcome {
   const reason = address.lookup.kind === 'failed' ? address.lookup.reason : seen.reason;
-  return fail(methods, `${address.host}: ${reason}`, {
+  return failOutcome(methods, `${address.host}: ${reason}`, {
     required: 'a host name with a public address',
     detail: 'Neither this machine nor DNS has an address of the host, so no connection is possible.',
     fix: { text: 'Correct the host name, or give the address.' },
@@ -110,8 +121,8 @@ function notReachable(
   observed: string,
   why: string,
   options: PreflightOptions,
-): CheckOutcome {
-  return fail(methods, observed, {
+): PreflightCheckOutcome {
+  return failOutcome(methods, observed, {
     required: 'an address that is reachable from the public internet',
     detail: `${why}. The connection of the service to the source would time out.`,
     fix: {
@@ -120,7 +131,7 @@ function notReachable(
   });
 }
 
-function differenceDetails(address: AddressFacts) {
+function differenceDetails(address: SourceAddressFacts) {
   return {
     required: 'the same addresses on this machine and in public DNS',
     detail:

@@ -1,18 +1,18 @@
 import { isIP, Socket } from 'node:net';
 import { systemErrorCode } from '../../platform/network-failure.ts';
-import { lookupWithTimeLimit, type NameResolver, systemNameResolver } from './name-resolver.ts';
-import type { AddressFacts, ConnectAttempt, NameLookupResult } from './network-facts.ts';
+import { createSystemHostNameResolver, type HostNameResolver, limitHostNameLookupTime } from './name-resolver.ts';
+import type { ConnectAttempt, HostNameLookupResult, SourceAddressFacts } from './network-facts.ts';
 import { nonPublicNameReason } from './public-address.ts';
 
-export interface AddressSearchOptions {
+export interface ReachableAddressSearchOptions {
   readonly contradictions: readonly string[];
   /** Time limits in milliseconds for resolving a name, and for each connection. */
   readonly limit: number;
   readonly signal: AbortSignal;
-  readonly names?: NameResolver | undefined;
+  readonly names?: HostNameResolver | undefined;
 }
 
-export interface AddressSearch {
+export interface ReachableAddressSearch {
   /**
    * The first address that accepted a connection, IPv4 preferred; undefined if no address accepted one, or if there is
    * no address.
@@ -21,29 +21,33 @@ export interface AddressSearch {
   /**
    * All address facts, complete after every name server and every address has responded or timed out. Never rejects.
    */
-  readonly facts: Promise<AddressFacts>;
+  readonly facts: Promise<SourceAddressFacts>;
 }
 
 /** Resolves the host name and opens one connection to every address, all at the same time. */
-export function findReachableAddress(host: string, port: number, options: AddressSearchOptions): AddressSearch {
-  const literal: NameLookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
-  const names = options.names ?? systemNameResolver(options.limit);
+export function findReachableAddress(
+  host: string,
+  port: number,
+  options: ReachableAddressSearchOptions,
+): ReachableAddressSearch {
+  const literal: HostNameLookupResult | undefined = isIP(host) === 0 ? undefined : { kind: 'found', addresses: [host] };
+  const names = options.names ?? createSystemHostNameResolver(options.limit);
   const resolve = (query: (host: string) => Promise<readonly string[]>) =>
-    literal === undefined ? lookupWithTimeLimit(query(host), options.limit) : Promise.resolve(literal);
+    literal === undefined ? limitHostNameLookupTime(query(host), options.limit) : Promise.resolve(literal);
   // Name servers are not queried for a local name: a public one does not know it, and an unreachable one would cost its
   // whole timeout.
   const own = literal === undefined ? nonPublicNameReason(host) : undefined;
   const resolveDns = (query: (host: string) => Promise<readonly string[]>) =>
     own === undefined
       ? resolve(query)
-      : Promise.resolve<NameLookupResult>({ kind: 'failed', code: 'NOT_ASKED', reason: own });
+      : Promise.resolve<HostNameLookupResult>({ kind: 'failed', code: 'NOT_ASKED', reason: own });
   const lookup = resolve(names.lookup);
   const tries = lookup.then((answer) =>
     answer.kind === 'found' ? answer.addresses.map((address) => tryConnect(address, port, options)) : [],
   );
   return { firstReachable: tries.then(firstConnected), facts: collect() };
 
-  async function collect(): Promise<AddressFacts> {
+  async function collect(): Promise<SourceAddressFacts> {
     const [found, dns4, dns6, connects] = await Promise.all([
       lookup,
       resolveDns(names.resolve4),
@@ -56,7 +60,7 @@ export function findReachableAddress(host: string, port: number, options: Addres
 }
 
 /** Opens one TCP connection and closes it as soon as it is established. */
-function tryConnect(address: string, port: number, options: AddressSearchOptions): Promise<ConnectAttempt> {
+function tryConnect(address: string, port: number, options: ReachableAddressSearchOptions): Promise<ConnectAttempt> {
   const began = performance.now();
   const socket = new Socket();
   return new Promise((resolve) => {

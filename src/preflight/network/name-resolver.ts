@@ -1,19 +1,19 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { systemErrorCode } from '../../platform/network-failure.ts';
-import type { NameLookupResult } from './network-facts.ts';
+import type { HostNameLookupResult } from './network-facts.ts';
 
 /**
  * Resolves names. `lookup` uses the resolver of this machine, with its hosts file; the other functions query DNS
  * directly.
  */
-export interface NameResolver {
+export interface HostNameResolver {
   readonly lookup: (host: string) => Promise<readonly string[]>;
   readonly resolve4: (host: string) => Promise<readonly string[]>;
   readonly resolve6: (host: string) => Promise<readonly string[]>;
 }
 
 /** @param limit milliseconds for a response of a name server */
-export function systemNameResolver(limit: number): NameResolver {
+export function createSystemHostNameResolver(limit: number): HostNameResolver {
   const resolver = new Resolver({ timeout: limit / 2, tries: 2 });
   return {
     lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
@@ -23,13 +23,16 @@ export function systemNameResolver(limit: number): NameResolver {
 }
 
 /** The result of a name lookup within `limit` milliseconds; a failure is a result too. */
-export async function lookupWithTimeLimit(asked: Promise<readonly string[]>, limit: number): Promise<NameLookupResult> {
+export async function limitHostNameLookupTime(
+  asked: Promise<readonly string[]>,
+  limit: number,
+): Promise<HostNameLookupResult> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<NameLookupResult>((resolve) => {
+  const late = new Promise<HostNameLookupResult>((resolve) => {
     timer = setTimeout(() => resolve(failed('ETIMEOUT')), limit);
   });
   const answer = asked.then(
-    (addresses): NameLookupResult =>
+    (addresses): HostNameLookupResult =>
       addresses.length === 0 ? failed('ENODATA') : { kind: 'found', addresses: [...new Set(addresses)] },
     (error: unknown) => failed(systemErrorCode(error) ?? 'EFAIL'),
   );
@@ -41,11 +44,11 @@ export async function lookupWithTimeLimit(asked: Promise<readonly string[]>, lim
 }
 
 /** Error codes with which DNS reports that the name has no such record. */
-export function isRecordAbsent(answer: NameLookupResult): boolean {
+export function isDnsRecordAbsent(answer: HostNameLookupResult): boolean {
   return answer.kind === 'failed' && (answer.code === 'ENOTFOUND' || answer.code === 'ENODATA');
 }
 
-function failed(code: string): NameLookupResult {
+function failed(code: string): HostNameLookupResult {
   return { kind: 'failed', code, reason: reasons[code] ?? `DNS failed (${code})` };
 }
 

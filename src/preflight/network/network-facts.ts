@@ -1,5 +1,5 @@
 /** Facts about the source that are known before the login: its addresses and connections. */
-export interface AddressFacts {
+export interface SourceAddressFacts {
   /** The host as the user gave it, without the brackets of IPv6. */
   readonly host: string;
   readonly port: number;
@@ -8,15 +8,15 @@ export interface AddressFacts {
   /** Contradictions between a connection string in the host field and the other fields; empty when there are none. */
   readonly contradictions: readonly string[];
   /** The result of the resolver of this machine, which uses the hosts file and the name servers of a VPN. */
-  readonly lookup: NameLookupResult;
+  readonly lookup: HostNameLookupResult;
   /** The result of a DNS query; for an address literal the literal itself. */
-  readonly dns4: NameLookupResult;
-  readonly dns6: NameLookupResult;
+  readonly dns4: HostNameLookupResult;
+  readonly dns6: HostNameLookupResult;
   /** One connection attempt for each address, in order; empty when there is no address. */
   readonly connects: readonly ConnectAttempt[];
 }
 
-export type NameLookupResult =
+export type HostNameLookupResult =
   | { readonly kind: 'found'; readonly addresses: readonly string[] }
   /** `reason` is a clause: `the name does not exist`. */
   | { readonly kind: 'failed'; readonly code: string; readonly reason: string };

@@ -1,32 +1,35 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import type { Fix } from '../finding.ts';
-import { changesQueryResult } from '../fix-effect.ts';
-import { instanceAdministrator } from '../fix-sections.ts';
-import { managedServiceOf } from './alter-system.ts';
+import type { FindingFix } from '../finding.ts';
+import { buildQueryResultEffect } from '../fix-effect.ts';
+import { instanceAdministratorText } from '../fix-sections.ts';
+import { detectManagedPostgresqlService } from './alter-system.ts';
 import { type HbaRule, hbaRulesQuery } from './queries/hba-rules.ts';
-import { type ServerSettings, settingOf } from './queries/settings.ts';
+import { getPostgresqlSetting, type PostgresqlServerSettings } from './queries/settings.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 /** The fix adds the line at the top of pg_hba.conf, because only the first matching rule applies. */
-export function allowRuleFix({ username: user, connection }: PostgresqlSourceFacts, settings: ServerSettings): Fix {
+export function buildHbaAllowRuleFix(
+  { username: user, connection }: PostgresqlSourceFacts,
+  settings: PostgresqlServerSettings,
+): FindingFix {
   const name = /^[a-z_][a-z0-9_]*$/.test(user) && user !== 'all' ? user : quoteIdentifier(user);
-  const method = settingOf(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
+  const method = getPostgresqlSetting(settings, 'password_encryption') === 'md5' ? 'md5' : 'scram-sha-256';
   const line = `${connection.kind === 'entered' && connection.ssl ? 'hostssl' : 'host'} all ${name} 0.0.0.0/0 ${method}`;
   const closing =
     'Remove the line after the migration. If the addresses of the service are known, use them instead of 0.0.0.0/0.';
-  if (managedServiceOf(settings) !== undefined) {
+  if (detectManagedPostgresqlService(settings) !== undefined) {
     const step = 'Allow the service in the firewall or the authorized networks of the instance.';
     return {
       notSimulated: 'the access rules of a managed service are not in pg_hba.conf',
       shell: [`# ${step}`],
       undoShell: ['# Remove the service from the firewall or the authorized networks of the instance.'],
-      by: instanceAdministrator,
+      by: instanceAdministratorText,
       text: `${step} ${closing}`,
     };
   }
   return {
     effects: [
-      changesQueryResult(hbaRulesQuery, (rules) => [
+      buildQueryResultEffect(hbaRulesQuery, (rules) => [
         { ...allowRule, type: line.split(' ')[0]!, users: [user], method },
         ...rules,
       ]),

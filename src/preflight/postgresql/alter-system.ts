@@ -1,8 +1,13 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import type { Fix } from '../finding.ts';
-import type { FixEffect } from '../fix-effect.ts';
-import { instanceAdministrator } from '../fix-sections.ts';
-import { type ServerSetting, type ServerSettings, type SettingName, settingKeysOf } from './queries/settings.ts';
+import type { FindingFix } from '../finding.ts';
+import type { PreflightFixEffect } from '../fix-effect.ts';
+import { instanceAdministratorText } from '../fix-sections.ts';
+import {
+  listPostgresqlSettingNames,
+  type PostgresqlServerSetting,
+  type PostgresqlServerSettings,
+  type PostgresqlSettingName,
+} from './queries/settings.ts';
 
 /**
  * The fix that changes server-wide settings with ALTER SYSTEM, and the undo that restores the observed values. ALTER
@@ -10,15 +15,19 @@ import { type ServerSetting, type ServerSettings, type SettingName, settingKeysO
  * service changes settings.
  */
 export function alterSystemFix(
-  settings: ServerSettings,
-  values: Readonly<Partial<Record<SettingName, string>>>,
+  settings: PostgresqlServerSettings,
+  values: Readonly<Partial<Record<PostgresqlSettingName, string>>>,
   why = '',
-): Fix {
-  const names = settingKeysOf(values);
+): FindingFix {
+  const names = listPostgresqlSettingNames(values);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
-  const service = managedServiceOf(settings);
+  const service = detectManagedPostgresqlService(settings);
   const after = restart ? { restart } : { reload: true };
-  const effectOf = (name: SettingName): FixEffect => ({ kind: 'setting', name, value: values[name]! });
+  const effectOf = (name: PostgresqlSettingName): PreflightFixEffect => ({
+    kind: 'setting',
+    name,
+    value: values[name]!,
+  });
   const listed = names.map((name) => `${name} = ${quoteLiteral(values[name]!)}`).join(', ');
   const advice = names.some((name) => standbySettings.has(name)) ? standbysFirst : '';
   const reason = [why, advice]
@@ -31,7 +40,7 @@ export function alterSystemFix(
     return {
       ...after,
       effects: names.map(effectOf),
-      by: instanceAdministrator,
+      by: instanceAdministratorText,
       shell: [`# ${step}`],
       undoShell: [`# In the settings of the managed service, restore the values that were observed: ${observed}.`],
       text: `${step}${reason}`,
@@ -75,7 +84,7 @@ export function alterSystemFix(
  * A hot standby with a lower value of the setting than its primary stops replaying WAL, or shuts down ("Hot Standby" in
  * the PostgreSQL manual).
  */
-const standbySettings: ReadonlySet<SettingName> = new Set([
+const standbySettings: ReadonlySet<PostgresqlSettingName> = new Set([
   'max_connections',
   'max_locks_per_transaction',
   'max_prepared_transactions',
@@ -93,24 +102,28 @@ const fixedSources = new Set(['command line', 'environment variable']);
  * The undo sets a value again that ALTER SYSTEM had set; every other value returns when its line is removed from
  * postgresql.auto.conf.
  */
-function undoStatement(name: string, setting: ServerSetting | undefined): string {
+function undoStatement(name: string, setting: PostgresqlServerSetting | undefined): string {
   const isAltered = setting?.file?.endsWith('postgresql.auto.conf') === true;
   const isHidden = setting?.source === 'configuration file' && setting.file === undefined;
   if (setting === undefined || !(isAltered || isHidden)) return `ALTER SYSTEM RESET ${name}`;
   return `ALTER SYSTEM SET ${name} = ${quoteLiteral(setting.value)}`;
 }
 
-export type ManagedService = 'rds' | 'cloudsql' | 'azure';
+export type ManagedPostgresqlService = 'rds' | 'cloudsql' | 'azure';
 
 /** The managed service that runs the server, recognized by settings and roles that only this service has. */
-export function managedServiceOf(settings: ServerSettings): ManagedService | undefined {
-  const has = (...names: readonly SettingName[]) => names.some((name) => settings.has(name));
+export function detectManagedPostgresqlService(
+  settings: PostgresqlServerSettings,
+): ManagedPostgresqlService | undefined {
+  const has = (...names: readonly PostgresqlSettingName[]) => names.some((name) => settings.has(name));
   if (has('rds.logical_replication', 'rds.extensions', 'rds_superuser')) return 'rds';
   if (has('cloudsql.logical_decoding', 'cloudsqlsuperuser')) return 'cloudsql';
   return has('azure.extensions', 'azure_pg_admin') ? 'azure' : undefined;
 }
 
-const managedServiceFix: Readonly<Record<ManagedService, (values: Readonly<Record<string, string>>) => string>> = {
+const managedServiceFix: Readonly<
+  Record<ManagedPostgresqlService, (values: Readonly<Record<string, string>>) => string>
+> = {
   rds: (values) =>
     `In the DB parameter group of the instance set ${settingPairs(values, { wal_level: ['rds.logical_replication', '1'] }, ' = ')}, then reboot the instance.`,
   cloudsql: (values) =>

@@ -1,15 +1,15 @@
-import type { FixEffect, RoleChange } from '../fix-effect.ts';
-import { type DecodedQuery, knownQueryValue, type QueryResults } from '../query.ts';
+import type { MigrationRoleChange, PreflightFixEffect } from '../fix-effect.ts';
+import { getPreflightQueryValue, type PreflightQuery, type PreflightQueryResults } from '../query.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { loginRolesQuery } from './queries/login-roles.ts';
 import { type MigrationRole, migrationRoleQuery } from './queries/migration-role.ts';
-import { relationsQuery } from './queries/relations.ts';
+import { nonOrdinaryRelationsQuery } from './queries/relations.ts';
 import { replicaIdentitiesQuery, type TableReplicaIdentity } from './queries/replica-identities.ts';
 import { type RoleSetting, roleSettingsQuery } from './queries/role-settings.ts';
-import { type ServerSetting, settingsQuery } from './queries/settings.ts';
+import { type PostgresqlServerSetting, postgresqlSettingsQuery } from './queries/settings.ts';
 import { superusersQuery } from './queries/superusers.ts';
-import { restartNeededError, unappliedConfigLinesQuery } from './queries/unapplied-config-lines.ts';
+import { pgFileSettingsRestartError, unappliedConfigLinesQuery } from './queries/unapplied-config-lines.ts';
 import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
@@ -17,9 +17,12 @@ import type { PostgresqlSourceFacts } from './source-facts.ts';
  * The query results as they would be after the statements of the fixes; the same map if nothing changes. A query result
  * that is not known remains not known.
  */
-export function applyEffects(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
-  const changed = new Map<DecodedQuery<unknown>, { readonly kind: 'known'; readonly value: unknown }>();
-  const change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => {
+export function applyFixEffectsToResults(
+  results: PreflightQueryResults,
+  effects: readonly PreflightFixEffect[],
+): PreflightQueryResults {
+  const changed = new Map<PreflightQuery<unknown>, { readonly kind: 'known'; readonly value: unknown }>();
+  const change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => {
     // The casts are safe: both maps hold what the decoder of this query, or `how`, returned.
     const result = changed.get(query) ?? results.get(query);
     if (result?.kind !== 'known') return;
@@ -39,7 +42,7 @@ export function applyEffects(results: QueryResults, effects: readonly FixEffect[
         change(roleSettingsQuery, (all) => withRoleSetting(all, effect));
         break;
       case 'role':
-        applyRoleChange(effect, knownQueryValue(results, migrationRoleQuery)?.name, change);
+        applyRoleChange(effect, getPreflightQueryValue(results, migrationRoleQuery)?.name, change);
         break;
       case 'replica-identity':
         identities.set(effect.table, effect.identity);
@@ -63,9 +66,9 @@ export function applyEffects(results: QueryResults, effects: readonly FixEffect[
  * The facts of the source besides query results, as they would be after the statements; the same object if nothing
  * changes.
  */
-export function applyEffectsToFacts(
+export function applyFixEffectsToFacts(
   facts: PostgresqlSourceFacts,
-  effects: readonly FixEffect[],
+  effects: readonly PreflightFixEffect[],
 ): PostgresqlSourceFacts {
   const { connection, replication } = facts;
   const roles = effects.filter((effect) => effect.kind === 'role');
@@ -84,20 +87,26 @@ export function applyEffectsToFacts(
   };
 }
 
-type Change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => void;
+type Change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
 
 function applySetting({ name, value }: { readonly name: string; readonly value: string }, change: Change): void {
-  change(settingsQuery, (settings) => new Map([...settings, [name, withValue(settingNamed(settings, name), value)]]));
+  change(
+    postgresqlSettingsQuery,
+    (settings) => new Map([...settings, [name, withValue(settingNamed(settings, name), value)]]),
+  );
   change(unappliedConfigLinesQuery, (lines) => withoutLinesOf(lines, name));
   if (name === 'max_connections') change(connectionCapacityQuery, (all) => ({ ...all, max: Number(value) }));
 }
 
-function settingNamed(settings: Iterable<readonly [string, ServerSetting]>, name: string): ServerSetting | undefined {
+function settingNamed(
+  settings: Iterable<readonly [string, PostgresqlServerSetting]>,
+  name: string,
+): PostgresqlServerSetting | undefined {
   return [...settings].find(([one]) => one === name)?.[1];
 }
 
 /** If two fixes set one setting to different numbers, the fix script sets the larger one (fix-sections.ts). */
-function withValue(setting: ServerSetting | undefined, value: string): ServerSetting {
+function withValue(setting: PostgresqlServerSetting | undefined, value: string): PostgresqlServerSetting {
   const isLess = setting?.source === simulatedSource && Number(value) < Number(setting.value);
   return {
     unit: setting?.unit,
@@ -115,12 +124,12 @@ function withoutLinesOf<Line extends { readonly name: string }>(lines: readonly 
   return lines.some((line) => line.name === name) ? lines.filter((line) => line.name !== name) : lines;
 }
 
-function activatePending(results: QueryResults, change: Change): void {
-  const lines = (knownQueryValue(results, unappliedConfigLinesQuery) ?? []).filter(
-    ({ error }) => error === restartNeededError,
+function activatePending(results: PreflightQueryResults, change: Change): void {
+  const lines = (getPreflightQueryValue(results, unappliedConfigLinesQuery) ?? []).filter(
+    ({ error }) => error === pgFileSettingsRestartError,
   );
   for (const { name, value } of lines) {
-    change(settingsQuery, (settings) => {
+    change(postgresqlSettingsQuery, (settings) => {
       const setting = settingNamed(settings, name);
       return setting === undefined
         ? settings
@@ -139,10 +148,12 @@ function withRoleSetting(
   return [...all.filter((one) => !isSame(one)), { role, database, name, value }];
 }
 
-function applyRoleChange(changes: RoleChange, name: string | undefined, change: Change): void {
+function applyRoleChange(changes: MigrationRoleChange, name: string | undefined, change: Change): void {
   change(migrationRoleQuery, (role) => changedRole(role, changes));
   if (changes.superuser === true || changes.bypassRls === true) {
-    change(relationsQuery, (relations) => (relations.secured.length === 0 ? relations : { ...relations, secured: [] }));
+    change(nonOrdinaryRelationsQuery, (relations) =>
+      relations.secured.length === 0 ? relations : { ...relations, secured: [] },
+    );
   }
   if (changes.superuser === true || changes.memberOf === 'pg_read_all_data') {
     change(unreadableObjectsQuery, () => unreadableObjectsQuery.absent);
@@ -154,7 +165,7 @@ function applyRoleChange(changes: RoleChange, name: string | undefined, change: 
   change(loginRolesQuery, (all) => all.map((one) => (one.name === name ? { ...one, superuser: true } : one)));
 }
 
-function changedRole(role: MigrationRole, changes: RoleChange): MigrationRole {
+function changedRole(role: MigrationRole, changes: MigrationRoleChange): MigrationRole {
   const { superuser, replication, bypassRls, inherits, unlimited, neverExpires, memberOf } = changes;
   return {
     ...role,

@@ -1,13 +1,18 @@
-import { blockableMethods, type DatabaseCheck, type ServerCheck, withinBlockableMethods } from '../check.ts';
+import {
+  type DatabaseCheck,
+  type ServerCheck,
+  selectBlockableMethods,
+  wrapWithBlockableMethodCheck,
+} from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
-import type { PostgresqlQueries } from './query.ts';
+import type { PostgresqlPreflightQueries } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export type PostgresqlServerCheck<Q extends PostgresqlQueries = PostgresqlQueries> = ServerCheck<
+export type PostgresqlServerCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> = ServerCheck<
   PostgresqlSourceFacts,
   Q
 >;
-export type PostgresqlDatabaseCheck<Q extends PostgresqlQueries = PostgresqlQueries> = DatabaseCheck<
+export type PostgresqlDatabaseCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> = DatabaseCheck<
   PostgresqlSourceFacts,
   Q
 > & {
@@ -19,23 +24,28 @@ export type PostgresqlDatabaseCheck<Q extends PostgresqlQueries = PostgresqlQuer
 export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseCheck<any>;
 
 /** Declares a check of the server; the types of the values in `evaluate` follow from its queries. */
-export function serverCheck<Q extends PostgresqlQueries>(
+export function serverCheck<Q extends PostgresqlPreflightQueries>(
   check: Omit<PostgresqlServerCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlServerCheck<Q> {
-  const mayBlock = blockableMethods(check.severity, methods);
-  return { ...check, scope: 'server', mayBlock, evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate) };
+  const mayBlock = selectBlockableMethods(check.severity, methods);
+  return {
+    ...check,
+    scope: 'server',
+    mayBlock,
+    evaluate: wrapWithBlockableMethodCheck(check.id, mayBlock, check.evaluate),
+  };
 }
 
 /** Declares a check of each database; the types of the values in `evaluate` follow from its queries. */
-export function databaseCheck<Q extends PostgresqlQueries>(
+export function databaseCheck<Q extends PostgresqlPreflightQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
-  const mayBlock = blockableMethods(check.severity, methods);
+  const mayBlock = selectBlockableMethods(check.severity, methods);
   return {
     ...check,
     scope: 'database',
     mayBlock,
-    evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate),
+    evaluate: wrapWithBlockableMethodCheck(check.id, mayBlock, check.evaluate),
   };
 }
 

@@ -1,37 +1,37 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { Finding } from '../finding.ts';
-import { knownQueryValue, type QueryResults } from '../query.ts';
-import type { EngineRun } from '../run.ts';
+import type { CheckFinding } from '../finding.ts';
+import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
+import type { PreflightEngineInput } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
-import type { CollectedPostgresqlFacts, CollectSettings } from './collected-facts.ts';
+import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-facts.ts';
 import { checksOfRows, scanAndEvaluate } from './deep/scan-and-evaluate.ts';
-import { withCatalogLocks } from './diagnose-silence.ts';
+import { addCatalogLocksToAccess } from './diagnose-silence.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
-import { measureWalRate, requiresWalInterval } from './measure-wal-rate.ts';
+import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
 import { catalogLocksQuery } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
-import { databaseOverviewQuery } from './queries/database-overview.ts';
+import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
 import { secondServerInstanceQuery } from './queries/server-instances.ts';
 import { lockedDatabasesQuery } from './queries/table-locks.ts';
-import { type DatabaseSizes, databaseSizes, tableSizesQuery } from './queries/table-sizes.ts';
+import { buildDatabaseTableSizes, type DatabaseTableSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
-import type { AnyPostgresqlQuery } from './query.ts';
+import type { AnyPostgresqlPreflightQuery } from './query.ts';
 import {
   type DatabaseQueryOutcome,
-  disconnectReason,
+  getDatabaseDisconnectReason,
   isTransientFailure,
   type QueryDatabaseOptions,
   queryDatabase,
-  queryOpenSession,
+  runQueriesOnOpenSession,
   statementCount,
 } from './query-database.ts';
-import { resultsForEffects, resultsOfChecks } from './results-for-effects.ts';
-import { searchTableRows } from './search-table-rows.ts';
-import { selectDatabases } from './select-databases.ts';
-import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts } from './source-facts.ts';
+import { resultsOfChecks, selectResultsForFixEffects } from './results-for-effects.ts';
+import { completeResultsByRowSearch } from './search-table-rows.ts';
+import { selectDatabasesToMigrate } from './select-databases.ts';
+import type { ConnectedSource, DatabaseAccessResult, PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
  * Runs the queries of the checks on the server and in every database. The checks of a database are evaluated as soon as
@@ -39,8 +39,8 @@ import type { ConnectedSource, DatabaseAccess, PostgresqlSourceFacts } from './s
  */
 export async function collectPostgresqlFacts(
   opened: OpenedPostgresqlSource,
-  run: EngineRun<PostgresqlSource>,
-  settings: CollectSettings,
+  run: PreflightEngineInput<PostgresqlSource>,
+  settings: PostgresqlPreflightSettings,
 ): Promise<CollectedPostgresqlFacts> {
   const { session, facts } = opened;
   if (session === undefined || facts.connection.kind !== 'entered') return noFacts(facts);
@@ -58,9 +58,10 @@ export async function collectPostgresqlFacts(
     const readAt = clock.now();
     const serverResults = first.results;
     const queryOptions = { ...beforeQueries, serverResults };
-    let lost = disconnectReason(first);
-    const known = knownQueryValue(serverResults, databasesQuery);
-    const names = known === undefined ? [facts.dbname] : selectDatabases(known, options.ignoreDbs, run.nearest);
+    let lost = getDatabaseDisconnectReason(first);
+    const known = getPreflightQueryValue(serverResults, databasesQuery);
+    const names =
+      known === undefined ? [facts.dbname] : selectDatabasesToMigrate(known, options.ignoreDbs, run.nearest);
     onProgress(0, names.length);
     const state: CollectState = {
       run,
@@ -78,18 +79,18 @@ export async function collectPostgresqlFacts(
     };
     const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
     const server = runOnOpenSession(session, serverQueries, facts.dbname, queryOptions).then(
-      (outcome): QueryResults => {
-        lost ??= disconnectReason(outcome);
+      (outcome): PreflightQueryResults => {
+        lost ??= getDatabaseDisconnectReason(outcome);
         return new Map([...serverResults, ...outcome.results]);
       },
     );
-    const capacity = knownQueryValue(serverResults, connectionCapacityQuery);
+    const capacity = getPreflightQueryValue(serverResults, connectionCapacityQuery);
     const free = capacity === undefined ? 1 : tenthOfFreeConnections(capacity);
     await queryAllDatabases(state, server, Math.max(1, Math.min(settings.concurrency, free)));
     const results = await server;
-    const interval = requiresWalInterval(results, run.options) ? settings.walInterval : 0;
+    const interval = isWalRateIntervalRequired(results, run.options) ? settings.walInterval : 0;
     const waitingSince = clock.now();
-    const walRate = await measureWalRate(knownQueryValue(results, walPositionQuery), readAt, {
+    const walRate = await measureWalRate(getPreflightQueryValue(results, walPositionQuery), readAt, {
       interval,
       dbname: facts.dbname,
       queryOptions,
@@ -136,25 +137,25 @@ function noFacts(facts: PostgresqlSourceFacts): CollectedPostgresqlFacts {
 }
 
 interface CollectState {
-  readonly run: EngineRun<PostgresqlSource>;
-  readonly settings: CollectSettings;
+  readonly run: PreflightEngineInput<PostgresqlSource>;
+  readonly settings: PostgresqlPreflightSettings;
   readonly session: PostgresqlSession;
   readonly facts: PostgresqlSourceFacts;
   readonly queryOptions: QueryDatabaseOptions;
   readonly known: readonly PostgresqlDatabase[] | undefined;
   readonly names: readonly string[];
-  readonly access: Map<string, DatabaseAccess>;
-  readonly sizes: Map<string, DatabaseSizes>;
-  readonly findings: Map<string, readonly Finding[]>;
-  readonly retained: Map<string, QueryResults>;
+  readonly access: Map<string, DatabaseAccessResult>;
+  readonly sizes: Map<string, DatabaseTableSizes>;
+  readonly findings: Map<string, readonly CheckFinding[]>;
+  readonly retained: Map<string, PreflightQueryResults>;
   /** Results for the checks that are evaluated again after rows were read. */
-  readonly beforeScan: Map<string, QueryResults>;
+  readonly beforeScan: Map<string, PreflightQueryResults>;
 }
 
 function queryDatabaseOptions(
   { source, memory }: OpenedPostgresqlSource,
   { version, inRecovery, superuser }: ConnectedSource,
-  { clock, signal, onSend }: EngineRun<PostgresqlSource>,
+  { clock, signal, onSend }: PreflightEngineInput<PostgresqlSource>,
 ): QueryDatabaseOptions {
   return {
     source,
@@ -169,43 +170,51 @@ function queryDatabaseOptions(
 }
 
 /** The queries of all checks, each query once. */
-function queriesOf(checks: readonly PostgresqlCheck[], scope: 'server' | 'database'): readonly AnyPostgresqlQuery[] {
-  const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries));
-  const own = scope === 'database' ? [databaseOverviewQuery, tableSizesQuery, secondServerInstanceQuery, ...all] : all;
+function queriesOf(
+  checks: readonly PostgresqlCheck[],
+  scope: 'server' | 'database',
+): readonly AnyPostgresqlPreflightQuery[] {
+  const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries));
+  const own =
+    scope === 'database' ? [databaseFeatureOverviewQuery, tableSizesQuery, secondServerInstanceQuery, ...all] : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
 
 /** Runs the queries on the open session and, when its connection breaks, on a new one. */
 async function runOnOpenSession(
   session: PostgresqlSession,
-  queries: readonly AnyPostgresqlQuery[],
+  queries: readonly AnyPostgresqlPreflightQuery[],
   dbname: string,
   options: QueryDatabaseOptions,
 ): Promise<DatabaseQueryOutcome> {
-  const attempt = await queryOpenSession(session, dbname, queries, options);
+  const attempt = await runQueriesOnOpenSession(session, dbname, queries, options);
   if (!isTransientFailure(attempt.code)) return attempt;
   const again = await queryDatabase(dbname, queries, options, attempt);
   return again.results.size === 0 ? attempt : again;
 }
 
-async function queryAllDatabases(state: CollectState, server: Promise<QueryResults>, lanes: number): Promise<void> {
+async function queryAllDatabases(
+  state: CollectState,
+  server: Promise<PreflightQueryResults>,
+  lanes: number,
+): Promise<void> {
   const { run, settings, session, facts, queryOptions, names } = state;
   const queries = queriesOf(settings.checks, 'database');
   const waiting = names.filter((name) => !isClosed(state, name) && name !== facts.dbname);
   let done = names.length - waiting.length - (names.includes(facts.dbname) ? 1 : 0);
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
-  const finish = async (name: string, access: DatabaseAccess, answers: QueryResults) => {
-    const results = await searchTableRows(name, queries, answers, queryOptions);
-    const instance = knownQueryValue(results, secondServerInstanceQuery);
+  const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
+    const results = await completeResultsByRowSearch(name, queries, answers, queryOptions);
+    const instance = getPreflightQueryValue(results, secondServerInstanceQuery);
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
-    state.access.set(name, withCatalogLocks(reached, name, await server));
-    const overview = knownQueryValue(results, databaseOverviewQuery);
+    state.access.set(name, addCatalogLocksToAccess(reached, name, await server));
+    const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);
     if (overview !== undefined)
-      state.sizes.set(name, databaseSizes(overview, knownQueryValue(results, tableSizesQuery)));
+      state.sizes.set(name, buildDatabaseTableSizes(overview, getPreflightQueryValue(results, tableSizesQuery)));
     const all = new Map([...(await server), ...results]);
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);
-    state.retained.set(name, resultsForEffects(settings.checks, findings, all));
+    state.retained.set(name, selectResultsForFixEffects(settings.checks, findings, all));
     if (run.options.deep !== undefined) state.beforeScan.set(name, resultsOfChecks(checksOfRows(settings.checks), all));
     done += 1;
     run.onProgress(done, names.length);
@@ -214,11 +223,11 @@ async function queryAllDatabases(state: CollectState, server: Promise<QueryResul
     await server;
     if (names.includes(facts.dbname)) {
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
-      const broken = disconnectReason(outcome);
+      const broken = getDatabaseDisconnectReason(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
       // The session is ended first, because it counts towards the limit of simultaneous connections.
       await session.end();
-      const access: DatabaseAccess = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
+      const access: DatabaseAccessResult = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
       await finish(facts.dbname, access, outcome.results);
     } else await session.end();
   };
@@ -240,7 +249,7 @@ function isClosed({ known }: CollectState, name: string): boolean {
   return found !== undefined && !(found.allowsConnections && found.mayConnect && found.connectionLimit !== -2);
 }
 
-function evaluateDatabase(state: CollectState, name: string, results: QueryResults): readonly Finding[] {
+function evaluateDatabase(state: CollectState, name: string, results: PreflightQueryResults): readonly CheckFinding[] {
   return evaluateDatabaseChecks(state.settings.checks, results, name, databaseFacts(state), state.run.options);
 }
 

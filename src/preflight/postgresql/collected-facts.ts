@@ -1,12 +1,12 @@
-import type { Finding } from '../finding.ts';
-import type { QueryResults } from '../query.ts';
-import type { CollectedFacts } from '../run.ts';
+import type { CheckFinding } from '../finding.ts';
+import type { PreflightQueryResults } from '../query.ts';
+import type { CollectedSourceFacts } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
-import type { DatabaseSizes } from './queries/table-sizes.ts';
-import type { DatabaseAccess, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
+import type { DatabaseTableSizes } from './queries/table-sizes.ts';
+import type { DatabaseAccessResult, PostgresqlSourceFacts, WalRate } from './source-facts.ts';
 
 /** Input of a PostgreSQL preflight in addition to the input that both engines share. */
-export interface CollectSettings {
+export interface PostgresqlPreflightSettings {
   readonly checks: readonly PostgresqlCheck[];
   /** The maximum number of connections to the source that are open at once. */
   readonly concurrency: number;
@@ -14,19 +14,19 @@ export interface CollectSettings {
   readonly walInterval: number;
 }
 
-export interface CollectedPostgresqlFacts extends CollectedFacts {
+export interface CollectedPostgresqlFacts extends CollectedSourceFacts {
   /** The facts that were known before the first query. */
   readonly facts: PostgresqlSourceFacts;
   readonly databases: readonly string[];
-  readonly access: ReadonlyMap<string, DatabaseAccess>;
+  readonly access: ReadonlyMap<string, DatabaseAccessResult>;
   /** Results of the queries that are sent once for the server. */
-  readonly results: QueryResults;
+  readonly results: PreflightQueryResults;
   /** Why the connection ended, for the second time, before all queries of the server had a result. */
   readonly lost: string | undefined;
   /** Findings of the checks that are evaluated for each database. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckFinding[];
   /** Query results of databases, kept because checks need them when fixes are simulated. */
-  readonly retained: ReadonlyMap<string, QueryResults>;
-  readonly sizes: ReadonlyMap<string, DatabaseSizes>;
+  readonly retained: ReadonlyMap<string, PreflightQueryResults>;
+  readonly sizes: ReadonlyMap<string, DatabaseTableSizes>;
   readonly walRate: WalRate | undefined;
 }

@@ -11,21 +11,24 @@ export interface NamedConstraint {
 }
 
 /** The beginning of a statement that alters the constraint: `ALTER TABLE public.t`, or `ALTER DOMAIN public.d`. */
-export function alterOwner({ owner, ofDomain }: Pick<NamedConstraint, 'owner' | 'ofDomain'>): string {
+export function buildAlterTableOrDomainPrefix({
+  owner,
+  ofDomain,
+}: Pick<NamedConstraint, 'owner' | 'ofDomain'>): string {
   return `ALTER ${ofDomain ? 'DOMAIN' : 'TABLE'} ${requoteQualifiedName(owner)}`;
 }
 
-export function dropConstraint(constraint: Omit<NamedConstraint, 'definition'>): string {
-  return `${alterOwner(constraint)} DROP CONSTRAINT IF EXISTS ${requoteQualifiedName(constraint.name)}`;
+export function buildDropConstraintSql(constraint: Omit<NamedConstraint, 'definition'>): string {
+  return `${buildAlterTableOrDomainPrefix(constraint)} DROP CONSTRAINT IF EXISTS ${requoteQualifiedName(constraint.name)}`;
 }
 
 /**
  * Adds the constraint as NOT VALID, so that existing rows are not checked. The statement is for review, because it
  * contains an expression of the source.
  */
-export function addConstraintNotValid(constraint: NamedConstraint): string {
+export function buildAddConstraintNotValidSql(constraint: NamedConstraint): string {
   const definition = constraint.definition.replace(/ NOT VALID$/, '');
-  return `${alterOwner(constraint)} ADD CONSTRAINT ${requoteQualifiedName(constraint.name)} ${definition} NOT VALID`;
+  return `${buildAlterTableOrDomainPrefix(constraint)} ADD CONSTRAINT ${requoteQualifiedName(constraint.name)} ${definition} NOT VALID`;
 }
 
 /** Puts the name in double quotes, as error messages of PostgreSQL do. */

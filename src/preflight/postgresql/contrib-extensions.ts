@@ -4,15 +4,15 @@
  * `other`: no release from 10 to 18 ships it, or the release is newer than 18. The facts come from the extension
  * control files of each PostgreSQL release.
  */
-export type ContribStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
+export type ContribExtensionStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
 
-export const contribReleases = { first: 10, last: 18 } as const;
+export const contribExtensionReleases = { first: 10, last: 18 } as const;
 
 /** @param major major version, 10 or newer */
-export function contribStatus(name: string, major: number): ContribStatus {
+export function getContribExtensionStatus(name: string, major: number): ContribExtensionStatus {
   const found = contribExtensions.get(name);
-  if (found === undefined || major > contribReleases.last) return 'other';
-  const { since = contribReleases.first, until = contribReleases.last, trusted = false } = found;
+  if (found === undefined || major > contribExtensionReleases.last) return 'other';
+  const { since = contribExtensionReleases.first, until = contribExtensionReleases.last, trusted = false } = found;
   if (major < since || major > until) return 'absent';
   // PostgreSQL 13 added the keyword `trusted` to extension control files.
   return trusted && major >= 13 ? 'trusted' : 'untrusted';

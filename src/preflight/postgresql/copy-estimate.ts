@@ -1,27 +1,30 @@
-import type { DatabaseSizes, TableSize } from './queries/table-sizes.ts';
+import type { DatabaseTableSizes, TableSize } from './queries/table-sizes.ts';
 import type { DatabaseCopySize, InitialCopySize } from './source-facts.ts';
 
 /** Bytes per second that one replication worker copies over the internet: the lowest and the highest measured rate. */
-export const copyRates = { slow: 20e6, fast: 50e6 } as const;
+export const replicationWorkerCopyRates = { slow: 20e6, fast: 50e6 } as const;
 
 /** Seconds after which a migration stops by itself (specification, section 8). */
 export const maxMigrationSeconds = 14 * 86_400;
 
 /** Seconds. */
-export interface CopyTimeEstimate {
+export interface PostgresqlCopyTimeEstimate {
   readonly low: number;
   readonly high: number;
 }
 
 /** Estimates the time of the initial copy: one worker copies each table, and two workers run at a time. */
-export function estimateCopyTime({ bytes, largest }: Pick<InitialCopySize, 'bytes' | 'largest'>): CopyTimeEstimate {
+export function estimatePostgresqlCopyTime({
+  bytes,
+  largest,
+}: Pick<InitialCopySize, 'bytes' | 'largest'>): PostgresqlCopyTimeEstimate {
   const secondsAt = (rate: number) => Math.max((largest?.bytes ?? 0) / rate, bytes / (2 * rate));
-  return { low: secondsAt(copyRates.fast), high: secondsAt(copyRates.slow) };
+  return { low: secondsAt(replicationWorkerCopyRates.fast), high: secondsAt(replicationWorkerCopyRates.slow) };
 }
 
-export function initialCopySize(
+export function sumInitialCopySize(
   databases: readonly string[],
-  sizes: ReadonlyMap<string, DatabaseSizes>,
+  sizes: ReadonlyMap<string, DatabaseTableSizes>,
 ): InitialCopySize {
   const perDatabase = new Map<string, DatabaseCopySize>();
   let bytes = 0;
@@ -46,7 +49,7 @@ export function initialCopySize(
 }
 
 /** The largest tables of all databases, largest first, at most 20. */
-export function largestTables(sizes: ReadonlyMap<string, DatabaseSizes>): readonly TableSize[] {
+export function largestTables(sizes: ReadonlyMap<string, DatabaseTableSizes>): readonly TableSize[] {
   return [...sizes]
     .flatMap(([database, { largest }]) => largest.map((table) => ({ ...table, database })))
     .sort((a, b) => b.bytes - a.bytes || a.table.localeCompare(b.table))

@@ -1,27 +1,30 @@
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { readOnlyTransaction } from '../../postgresql/pinned-message.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
-import { knownQueryValue, type QueryResults } from '../query.ts';
+import { buildReadOnlyTransaction } from '../../postgresql/pinned-message.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import {
   type CatalogLock,
   catalogLocksQuery,
   catalogLocksSql,
   decodeCatalogLocks,
-  locksDatabase,
+  isDatabaseBlockedByLock,
 } from './queries/catalog-locks.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
-import type { DatabaseAccess, LoginSilence } from './source-facts.ts';
+import type { DatabaseAccessResult, UnansweredLoginDiagnosis } from './source-facts.ts';
 
 /** Finds out why a login to PostgreSQL received no response. The diagnosis takes at most `limit` milliseconds. */
-export async function diagnoseSilence(options: SourceConnectOptions, limit = 3000): Promise<LoginSilence> {
+export async function diagnoseUnansweredLogin(
+  options: SourceConnectOptions,
+  limit = 3000,
+): Promise<UnansweredLoginDiagnosis> {
   const others = ['postgres', 'template1'].filter((name) => name !== options.source.dbname);
   const [answersTlsRequest, ...found] = await Promise.all([
     asksForTls(options, limit),
     ...others.map((dbname) => readCatalogLocks(options, dbname, limit)),
   ]);
   const locks = found.find((one) => one.length > 0) ?? [];
-  return { answersTlsRequest, locks: locks.filter((lock) => locksDatabase(lock, options.source.dbname)) };
+  return { answersTlsRequest, locks: locks.filter((lock) => isDatabaseBlockedByLock(lock, options.source.dbname)) };
 }
 
 /** Connects without a password, so that no password is sent to a server that was not identified. */
@@ -32,9 +35,13 @@ async function asksForTls({ source, signal }: SourceConnectOptions, limit: numbe
     await session.end();
     return true;
   } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
+    if (!(error instanceof DatabaseConnectError)) throw error;
     // The connection phase is `startup` from the TLS handshake on.
-    return error.phase === 'startup' || error.code === connectErrorCodes.noTls || error.code === connectErrorCodes.tls;
+    return (
+      error.phase === 'startup' ||
+      error.code === databaseConnectErrorCodes.noTls ||
+      error.code === databaseConnectErrorCodes.tls
+    );
   }
 }
 
@@ -49,18 +56,22 @@ async function readCatalogLocks(
     onSend(dbname, message);
     return decodeCatalogLocks((await session.query(message, limit)).flat());
   } catch (error) {
-    if (error instanceof ConnectError || error instanceof QueryError) return [];
+    if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) return [];
     throw error;
   } finally {
     await session?.end();
   }
 }
 
-const message = readOnlyTransaction([catalogLocksSql]);
+const message = buildReadOnlyTransaction([catalogLocksSql]);
 
 /** The locks that block logins to a database which did not respond. */
-export function withCatalogLocks(access: DatabaseAccess, name: string, results: QueryResults): DatabaseAccess {
+export function addCatalogLocksToAccess(
+  access: DatabaseAccessResult,
+  name: string,
+  results: PreflightQueryResults,
+): DatabaseAccessResult {
   if (access.kind !== 'lost') return access;
-  const locks = knownQueryValue(results, catalogLocksQuery) ?? [];
-  return { ...access, locks: locks.filter((lock) => locksDatabase(lock, name)) };
+  const locks = getPreflightQueryValue(results, catalogLocksQuery) ?? [];
+  return { ...access, locks: locks.filter((lock) => isDatabaseBlockedByLock(lock, name)) };
 }

@@ -1,9 +1,9 @@
 import type { RoleSetting } from './queries/role-settings.ts';
-import type { ServerSettings, SettingName } from './queries/settings.ts';
+import type { PostgresqlServerSettings, PostgresqlSettingName } from './queries/settings.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 /** The value that a new session of the role has in one database. */
-export interface EffectiveSetting {
+export interface EffectiveRoleSetting {
   readonly database: string;
   /** As written: The value as it was set: `5min`, or a bare number in the unit of the setting. */
   readonly value: string;
@@ -16,13 +16,13 @@ export interface EffectiveSetting {
  * which overrides ALTER DATABASE, which overrides ALTER ROLE ALL, which overrides the configuration of the server.
  * @param defaultValue the built-in default, used where a setting of our own session hides the server's value
  */
-export function effectiveSettings(
-  name: SettingName,
-  settings: ServerSettings,
+export function computeEffectiveRoleSettings(
+  name: PostgresqlSettingName,
+  settings: PostgresqlServerSettings,
   roleSettings: readonly RoleSetting[],
   { dbname, databases }: Pick<PostgresqlSourceFacts, 'dbname' | 'databases'>,
   defaultValue = '0',
-): readonly EffectiveSetting[] {
+): readonly EffectiveRoleSetting[] {
   const own = settings.get(name);
   if (own === undefined) return [];
   const winner = (database: string) => storedSetting(name, roleSettings, database);
@@ -38,11 +38,11 @@ export function effectiveSettings(
  * The values that ALTER ROLE and ALTER DATABASE store for new sessions of the role, for each database that has such a
  * value.
  */
-export function storedSettings(
+export function listStoredRoleSettings(
   name: string,
   roleSettings: readonly RoleSetting[],
   { databases }: Pick<PostgresqlSourceFacts, 'databases'>,
-): readonly EffectiveSetting[] {
+): readonly EffectiveRoleSetting[] {
   return databases.flatMap((database) => {
     const set = storedSetting(name, roleSettings, database);
     return set === undefined ? [] : [{ database, value: set.value, set }];

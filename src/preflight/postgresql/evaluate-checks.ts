@@ -1,50 +1,56 @@
-import { findingOf } from '../check.ts';
-import { type CheckOutcome, type Finding, type Fix, skip, unknown } from '../finding.ts';
+import { buildPreflightFinding } from '../check.ts';
+import {
+  type CheckFinding,
+  type FindingFix,
+  type PreflightCheckOutcome,
+  skipOutcome,
+  unknownOutcome,
+} from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import type { QueryResult, QueryResults } from '../query.ts';
+import type { PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
-import type { AnyPostgresqlQuery } from './query.ts';
+import type { AnyPostgresqlPreflightQuery } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 /** The finding of a check of the server: `unknown` or `skip` if a query has no value. */
 export function evaluateServerCheck(
   check: PostgresqlServerCheck,
-  results: QueryResults,
+  results: PreflightQueryResults,
   facts: PostgresqlSourceFacts,
   options: PreflightOptions,
-): Finding {
+): CheckFinding {
   const { connection } = facts;
   if (check.needs === 'connection' && connection.kind !== 'entered') {
-    return findingOf(check, skip(`could not connect to the server: ${connection.message}`));
+    return buildPreflightFinding(check, skipOutcome(`could not connect to the server: ${connection.message}`));
   }
   const read = readValues(check, results, facts.dbname);
-  return findingOf(check, 'outcome' in read ? read.outcome : check.evaluate(read.values, facts, options));
+  return buildPreflightFinding(check, 'outcome' in read ? read.outcome : check.evaluate(read.values, facts, options));
 }
 
 /** The finding of a check in one database: `unknown` or `skip` if a query has no value. */
 export function evaluateDatabaseCheck(
   check: PostgresqlDatabaseCheck,
-  results: QueryResults,
+  results: PreflightQueryResults,
   database: string,
   facts: PostgresqlSourceFacts,
   options: PreflightOptions,
-): Finding {
+): CheckFinding {
   const queriesDatabase = Object.values(check.queries).some(({ scope }) => scope === 'database');
   const closed = queriesDatabase ? inaccessibleReason(facts, database) : undefined;
-  if (closed !== undefined) return findingOf(check, skip(closed), database);
+  if (closed !== undefined) return buildPreflightFinding(check, skipOutcome(closed), database);
   const read = readValues(check, results, database);
   const outcome = 'outcome' in read ? read.outcome : check.evaluate(read.values, database, facts, options);
-  return findingOf(check, outcome, database);
+  return buildPreflightFinding(check, outcome, database);
 }
 
 /** The findings in one database, from all checks of the scope `database`. */
 export function evaluateDatabaseChecks(
   checks: readonly PostgresqlCheck[],
-  results: QueryResults,
+  results: PreflightQueryResults,
   database: string,
   facts: PostgresqlSourceFacts,
   options: PreflightOptions,
-): readonly Finding[] {
+): readonly CheckFinding[] {
   return checks
     .filter((check): check is PostgresqlDatabaseCheck => check.scope === 'database')
     .map((check) => evaluateDatabaseCheck(check, results, database, facts, options));
@@ -63,19 +69,19 @@ function inaccessibleReason({ access }: PostgresqlSourceFacts, database: string)
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the values of the queries of any check; its `evaluate` has their types.
-type ReadValues = { readonly values: any } | { readonly outcome: CheckOutcome };
+type ReadValues = { readonly values: any } | { readonly outcome: PreflightCheckOutcome };
 
 /**
  * @param database the database in which the queries ran, because permissions on catalog views are granted per database
  */
-function readValues({ queries }: PostgresqlCheck, results: QueryResults, database: string): ReadValues {
-  const entries = Object.entries<AnyPostgresqlQuery>(queries).map(([name, query]) => ({
+function readValues({ queries }: PostgresqlCheck, results: PreflightQueryResults, database: string): ReadValues {
+  const entries = Object.entries<AnyPostgresqlPreflightQuery>(queries).map(([name, query]) => ({
     name,
     query,
     result: visibleResult(query, results.get(query)),
   }));
   const skipped = entries.find(({ result }) => result === undefined || result.kind === 'skipped');
-  if (skipped !== undefined) return { outcome: skip(reasonOf(skipped.result)) };
+  if (skipped !== undefined) return { outcome: skipOutcome(reasonOf(skipped.result)) };
   const failed = entries.filter(({ result }) => result?.kind !== 'known');
   if (failed.length === 0) {
     return { values: Object.fromEntries(entries.map(({ name, result }) => [name, valueOfResult(result)])) };
@@ -87,32 +93,32 @@ function readValues({ queries }: PostgresqlCheck, results: QueryResults, databas
   }
   const reason = [...idsByReason].map(([why, ids]) => `${ids.join(', ')}: ${why}`).join('; ');
   const grants = failed.flatMap(({ result }) => (result?.kind === 'denied' ? [result.grant] : []));
-  if (grants.length === 0) return { outcome: { ...unknown(reason, queryAgain), settledBy: '--deadline' } };
+  if (grants.length === 0) return { outcome: { ...unknownOutcome(reason, queryAgain), settledBy: '--deadline' } };
   const fix = grantFix(grants, database);
-  return { outcome: { ...unknown(reason, fix), settledBy: (fix.sql ?? []).join('; ') } };
+  return { outcome: { ...unknownOutcome(reason, fix), settledBy: (fix.sql ?? []).join('; ') } };
 }
 
-const queryAgain: Fix = {
+const queryAgain: FindingFix = {
   text: 'Run the preflight again when the server responds, with a longer --deadline if it is slow.',
 };
 
 function visibleResult(
-  query: AnyPostgresqlQuery,
-  result: QueryResult<unknown> | undefined,
-): QueryResult<unknown> | undefined {
+  query: AnyPostgresqlPreflightQuery,
+  result: PreflightQueryResult<unknown> | undefined,
+): PreflightQueryResult<unknown> | undefined {
   const isHidden = result?.kind === 'denied' || result?.kind === 'missing';
   return isHidden && query.mayBeHidden === true ? { kind: 'known', value: query.absent } : result;
 }
 
-function valueOfResult(result: QueryResult<unknown> | undefined): unknown {
+function valueOfResult(result: PreflightQueryResult<unknown> | undefined): unknown {
   return result?.kind === 'known' ? result.value : undefined;
 }
 
-function reasonOf(result: QueryResult<unknown> | undefined): string {
+function reasonOf(result: PreflightQueryResult<unknown> | undefined): string {
   return result === undefined || result.kind === 'known' ? 'the query was not sent' : result.reason;
 }
 
-function grantFix(grants: readonly string[], database: string): Fix {
+function grantFix(grants: readonly string[], database: string): FindingFix {
   const sql = [...new Set(grants.flatMap((grant) => grant.split(/; (?=GRANT )/)))];
   return {
     sql,

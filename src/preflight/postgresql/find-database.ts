@@ -1,5 +1,8 @@
 import type { PostgresqlDatabase } from './queries/databases.ts';
 
-export function findDatabase(databases: readonly PostgresqlDatabase[], name: string): PostgresqlDatabase | undefined {
+export function findPostgresqlDatabase(
+  databases: readonly PostgresqlDatabase[],
+  name: string,
+): PostgresqlDatabase | undefined {
   return databases.find((database) => database.name === name);
 }

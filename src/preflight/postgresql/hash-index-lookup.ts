@@ -1,7 +1,7 @@
-import { parseMajorVersion } from '../../postgresql/version.ts';
+import { parsePostgresqlMajorVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { NullableHashIndexColumn } from './queries/nullable-hash-index-columns.ts';
-import type { ColumnWithoutEquality } from './queries/replica-identities.ts';
+import type { ColumnWithoutEqualityOperator } from './queries/replica-identities.ts';
 
 /** With REPLICA IDENTITY FULL, PostgreSQL 17 and newer can use a hash index on the target to find a row. */
 const hashIndexLookupSince = 170_000;
@@ -14,7 +14,7 @@ export function nullableColumnsFoundByHashIndex(
   hashed: readonly NullableHashIndexColumn[],
   { targetVersion }: PreflightOptions,
 ): readonly NullableHashIndexColumn[] {
-  const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+  const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
   return target !== undefined && target < hashIndexLookupSince ? [] : hashed;
 }
 
@@ -25,7 +25,7 @@ export function nullableColumnsFoundByHashIndex(
 export function columnsMissedByHashIndex(
   hashed: readonly NullableHashIndexColumn[],
   options: PreflightOptions,
-): readonly ColumnWithoutEquality[] {
+): readonly ColumnWithoutEqualityOperator[] {
   return nullableColumnsFoundByHashIndex(hashed, options).map(({ table, column, index }) => ({
     table,
     column: `${column} (NULL is in no hash index, as ${index})`,

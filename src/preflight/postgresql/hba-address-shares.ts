@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
 import { type Ipv4Range, publicIpv4Ranges } from '../network/public-address.ts';
-import { firstMatchingHbaRule, type HbaClient, prefixLengthOf } from './hba-match.ts';
+import { firstMatchingHbaRule, getNetmaskPrefixLength, type HbaClient } from './hba-match.ts';
 import type { HbaRule } from './queries/hba-rules.ts';
 
 /** The pg_hba.conf rules that apply to clients with an unknown public IPv4 address. */
-export interface HbaAddressShares {
+export interface HbaAddressCoverage {
   /** The pg_hba.conf rules that match some public addresses, in order, each with its share of all public addresses. */
-  readonly byRule: readonly HbaRuleShare[];
+  readonly byRule: readonly HbaRuleCoverage[];
   /** The share of the public addresses that no pg_hba.conf rule matches. */
   readonly unmatched: number;
 }
 
-export interface HbaRuleShare {
+export interface HbaRuleCoverage {
   readonly rule: HbaRule;
   /** A number from 0 to 1: the part of the public addresses that the rule matches. */
   readonly share: number;
@@ -21,9 +21,13 @@ export interface HbaRuleShare {
  * Finds the first matching pg_hba.conf rule for each public address. Source: PostgreSQL documentation, "The pg_hba.conf
  * File".
  */
-export function hbaAddressShares(rules: readonly HbaRule[], caller: HbaClient, database: string): HbaAddressShares {
+export function computeHbaAddressCoverage(
+  rules: readonly HbaRule[],
+  caller: HbaClient,
+  database: string,
+): HbaAddressCoverage {
   let open: readonly Ipv4Range[] = publicIpv4Ranges;
-  const parts: HbaRuleShare[] = [];
+  const parts: HbaRuleCoverage[] = [];
   for (const rule of rules) {
     if (open.length === 0) break;
     const range = rangeOf(rule);
@@ -46,7 +50,7 @@ function matchesExceptAddress(rule: HbaRule, caller: HbaClient, database: string
  */
 function rangeOf({ address, netmask }: HbaRule): Ipv4Range | undefined {
   if (address === 'all') return [0, 2 ** 32 - 1];
-  const prefix = netmask === undefined ? undefined : prefixLengthOf(netmask);
+  const prefix = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
   if (isIP(address) !== 4 || prefix === undefined) return undefined;
   const size = 2 ** (32 - prefix);
   const start = Math.floor(address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0) / size) * size;

@@ -47,12 +47,12 @@ export function hbaRulesForOtherAddresses(
 }
 
 /** Whether the address is a host name, a domain or `samenet`, which only the server can resolve. */
-export function hasHostName({ address }: HbaRule): boolean {
+export function hasHbaRuleHostName({ address }: HbaRule): boolean {
   return isIP(address) === 0 && address !== 'all' && address !== 'samehost';
 }
 
 /** Number of bits of a netmask: `255.255.0.0` is 16, `ffff:ffff::` is 32; undefined if the text is not a netmask. */
-export function prefixLengthOf(netmask: string): number | undefined {
+export function getNetmaskPrefixLength(netmask: string): number | undefined {
   const version = isIP(netmask);
   if (version === 4) return leadingOnes(netmask.split('.').map((part) => Number(part).toString(2).padStart(8, '0')));
   if (version !== 6) return undefined;
@@ -88,7 +88,7 @@ function matchesAddress({ address, netmask }: HbaRule, from: string | undefined)
   // The user and database are compared before the address: hundreds of databases are matched with every rule, and
   // parsing an IPv6 mask is slow.
   if (version !== 0 && version !== (from === undefined ? 4 : isIP(from))) return false;
-  const prefix = netmask === undefined ? undefined : prefixLengthOf(netmask);
+  const prefix = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
   // Whether the rule matches every IPv4 address; a narrower rule may or may not contain the address of the service.
   if (from === undefined) return version === 4 && prefix === 0;
   if (version === 0 || prefix === undefined) return address === 'samehost' && isLoopbackAddress(from);

@@ -1,15 +1,15 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import {
-  type PinnedMessage,
-  readOnlyTransaction,
-  rollbackMessage,
-  showVersionMessage,
+  buildReadOnlyTransaction,
+  rollbackStatementMessage,
+  type SearchPathSafeMessage,
+  showVersionStatementMessage,
 } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
-import { startupSettings } from '../../postgresql/startup-settings.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { postgresqlStartupSettings } from '../../postgresql/startup-settings.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { readOnlyMessage } from './read-only-message.ts';
+import { buildReadOnlyPreflightMessage } from './read-only-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';
 
@@ -17,7 +17,7 @@ import type { PostgresqlConnectionResult } from './source-facts.ts';
  * Reads the version and the state of the server on a new session, and detects whether a connection pooler is in
  * between.
  */
-export async function identifyServer(
+export async function identifyPostgresqlServer(
   session: PostgresqlSession,
   { source, timeouts, onSend }: SourceConnectOptions,
 ): Promise<PostgresqlConnectionResult> {
@@ -43,16 +43,16 @@ export async function identifyServer(
       serverPort: wholeNumberIn(row, 'port'),
     };
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
+    if (!(error instanceof PostgresqlQueryError)) throw error;
     const pooler = error.lost ? undefined : await poolerByName(send);
     return { kind: 'refused', code: error.code, message: error.message, pooler, asked: true };
   }
 }
 
-type SendMessage = (text: PinnedMessage) => Promise<readonly (readonly PostgresqlRow[])[]>;
+type SendMessage = (text: SearchPathSafeMessage) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
 /** The first message of the session; a pooler in transaction mode assigns a server process to it. */
-const pidMessage = readOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
+const pidMessage = buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
 
 const identityQuery = `
   SELECT
@@ -65,17 +65,17 @@ const identityQuery = `
     pg_backend_pid() AS pid
 `;
 
-const shortIdentityMessage = readOnlyTransaction([
+const shortIdentityMessage = buildReadOnlyTransaction([
   "SELECT current_setting('server_version_num') AS v, version() AS ver",
 ]);
 
 /** Products that imitate PostgreSQL may lack functions, or settings that the read-only transaction uses. */
 async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefined> {
   try {
-    return firstRow(await send(readOnlyMessage([identityQuery])));
+    return firstRow(await send(buildReadOnlyPreflightMessage([identityQuery])));
   } catch (error) {
-    if (!(error instanceof QueryError) || error.lost) throw error;
-    await send(rollbackMessage);
+    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+    await send(rollbackStatementMessage);
     return firstRow(await send(shortIdentityMessage));
   }
 }
@@ -100,7 +100,7 @@ function poolerEvidence(
  * session began with.
  */
 function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
-  return row?.path == null || row.path === startupSettings.search_path
+  return row?.path == null || row.path === postgresqlStartupSettings.search_path
     ? undefined
     : 'the settings of the startup message were not passed on';
 }
@@ -108,11 +108,11 @@ function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
 /** The admin console of a pooler rejects SELECT, but reports its product in response to SHOW VERSION. */
 async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
-    const row = firstRow(await send(showVersionMessage));
+    const row = firstRow(await send(showVersionStatementMessage));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
     return name == null ? undefined : sanitizeLine(name);
   } catch (error) {
-    if (error instanceof QueryError) return undefined;
+    if (error instanceof PostgresqlQueryError) return undefined;
     throw error;
   }
 }

@@ -1,11 +1,11 @@
-import type { Finding, MigrationMethod } from '../finding.ts';
-import type { IgnoreAdvice, PreflightVerdict } from '../report.ts';
-import { concernsDatabase } from '../verdict.ts';
+import type { CheckFinding, MigrationMethod } from '../finding.ts';
+import type { IgnoreDatabasesAdvice, PreflightVerdict } from '../report.ts';
+import { isFindingAboutDatabase } from '../verdict.ts';
 
-export interface IgnoreAdviceInput {
+export interface IgnoreDatabasesAdviceInput {
   readonly method: MigrationMethod;
   readonly databases: readonly string[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckFinding[];
   /** Lists the databases without tables, smallest first. */
   readonly empty: readonly string[];
   /** The verdict if these databases are ignored. */
@@ -23,13 +23,13 @@ export function adviseIgnoringDatabases({
   findings,
   empty,
   without,
-}: IgnoreAdviceInput): IgnoreAdvice | undefined {
+}: IgnoreDatabasesAdviceInput): IgnoreDatabasesAdvice | undefined {
   const blockers = findings.filter(
     ({ status, accepted, blocks }) => status === 'fail' && accepted !== true && blocks.includes(method),
   );
   if (blockers.length === 0) return undefined;
   const ofDatabases = blockers.filter(({ database, only }) => database !== undefined || only !== undefined);
-  const required = databases.filter((name) => ofDatabases.some((finding) => concernsDatabase(finding, name)));
+  const required = databases.filter((name) => ofDatabases.some((finding) => isFindingAboutDatabase(finding, name)));
   const optional = empty.filter((name) => databases.includes(name) && !required.includes(name));
   const most = Math.min(optional.length, databases.length - 1 - required.length);
   const verdictWithout = (extra: number) => without([...required, ...optional.slice(0, extra)]);

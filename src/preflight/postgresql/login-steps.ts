@@ -1,16 +1,16 @@
-import { connectErrorCodes } from '../../platform/connect-error.ts';
-import { type CheckOutcome, fail, type MigrationMethod, skip } from '../finding.ts';
+import { databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { failOutcome, type MigrationMethod, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
 import { explainCatalogLocks } from './queries/catalog-locks.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 
 /** A login failure blocks both methods. */
-export const continuousAndDump: readonly MigrationMethod[] = ['continuous', 'dump'];
+export const continuousAndDumpMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
 
 /**
  * The checks of the login, in the order in which a login passes them. Each connection error belongs to exactly one of
  * these checks.
  */
-export type LoginStep =
+export type PostgresqlLoginStep =
   | 'tcp-connect'
   | 'tls-negotiate'
   | 'tls-required'
@@ -21,38 +21,42 @@ export type LoginStep =
   | 'not-postgres'
   | 'pooler-detected';
 
-export type RefusedConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
+export type RefusedPostgresqlConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
  * The outcome of the check of one login step: `refused` returns the outcome of an error in this step. The check is
  * skipped when an earlier step failed, and passes when a later step failed. A connection error with an unknown code
  * belongs to the check `tcp-connect`, so that every error is reported.
  */
-export function evaluateLoginStep(
+export function evaluatePostgresqlLoginStep(
   facts: PostgresqlSourceFacts,
-  gate: LoginStep,
-  passed: () => CheckOutcome,
-  refused: (why: RefusedConnection) => CheckOutcome,
-): CheckOutcome {
+  gate: PostgresqlLoginStep,
+  passed: () => PreflightCheckOutcome,
+  refused: (why: RefusedPostgresqlConnection) => PreflightCheckOutcome,
+): PreflightCheckOutcome {
   const { connection } = facts;
   if (connection.kind === 'entered') return passed();
   const at = stepOf(facts, connection);
   if (at === gate) return refused(connection);
-  return loginSteps.indexOf(at) < loginSteps.indexOf(gate) ? skip(`${at} failed: ${connection.message}`) : passed();
+  return loginSteps.indexOf(at) < loginSteps.indexOf(gate)
+    ? skipOutcome(`${at} failed: ${connection.message}`)
+    : passed();
 }
 
-export function failedLoginOutcome(
-  why: RefusedConnection,
-  more: Omit<CheckOutcome, 'status' | 'blocks' | 'observed'>,
-): CheckOutcome {
-  return fail(continuousAndDump, why.message, more);
+export function buildFailedLoginOutcome(
+  why: RefusedPostgresqlConnection,
+  more: Omit<PreflightCheckOutcome, 'status' | 'blocks' | 'observed'>,
+): PreflightCheckOutcome {
+  return failOutcome(continuousAndDumpMethods, why.message, more);
 }
 
 /** Why the fix of a failed login is not simulated. */
-export const loginFailedReason = 'without a login nothing else was checked';
+export const loginFailedSkipReason = 'without a login nothing else was checked';
 
 /** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
-export function explainSilence(why: RefusedConnection): ReturnType<typeof explainRefusal> | undefined {
+export function explainUnansweredLogin(
+  why: RefusedPostgresqlConnection,
+): ReturnType<typeof explainRefusedLogin> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
   const lock = explainCatalogLocks(silence.locks);
@@ -75,7 +79,10 @@ export function explainSilence(why: RefusedConnection): ReturnType<typeof explai
 }
 
 /** Why a reachable server rejects the session, by SQLSTATE or error code of the operating system. */
-export function explainRefusal(code: string): { readonly detail: string; readonly fix: { readonly text: string } } {
+export function explainRefusedLogin(code: string): {
+  readonly detail: string;
+  readonly fix: { readonly text: string };
+} {
   switch (code) {
     case '57P03':
       return {
@@ -90,7 +97,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
           text: 'Close idle connections, or raise max_connections (restart), ALTER ROLE … CONNECTION LIMIT or ALTER DATABASE … CONNECTION LIMIT.',
         },
       };
-    case connectErrorCodes.timeout:
+    case databaseConnectErrorCodes.timeout:
       return {
         detail:
           'The connection was accepted but there was no response: the server hangs, a system table is locked (VACUUM FULL, an open transaction), a proxy has no server behind it, or the service is not PostgreSQL.',
@@ -115,7 +122,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
           text: 'Install the file, or remove it from the setting: ALTER DATABASE … RESET session_preload_libraries, ALTER ROLE … RESET session_preload_libraries.',
         },
       };
-    case connectErrorCodes.closed:
+    case databaseConnectErrorCodes.closed:
       return {
         detail:
           'The connection was accepted and closed without a response: a load balancer has no server behind it, or the server is shutting down.',
@@ -128,7 +135,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
           text: 'Exempt the role in the login event trigger (ALTER EVENT TRIGGER … DISABLE disables it for all roles).',
         },
       };
-    case connectErrorCodes.aborted:
+    case databaseConnectErrorCodes.aborted:
       return {
         detail:
           'The time limit of the run was reached before the login succeeded. With more time, the preflight finds out whether the server is frozen or a lock stops the login.',
@@ -139,7 +146,7 @@ export function explainRefusal(code: string): { readonly detail: string; readonl
   }
 }
 
-const loginSteps: readonly LoginStep[] = [
+const loginSteps: readonly PostgresqlLoginStep[] = [
   'tcp-connect',
   'tls-negotiate',
   'tls-required',
@@ -151,7 +158,7 @@ const loginSteps: readonly LoginStep[] = [
   'pooler-detected',
 ];
 
-function stepOf({ tls }: PostgresqlSourceFacts, connection: RefusedConnection): LoginStep {
+function stepOf({ tls }: PostgresqlSourceFacts, connection: RefusedPostgresqlConnection): PostgresqlLoginStep {
   if (connection.kind === 'unreachable') return 'tcp-connect';
   if (connection.pooler !== undefined) return 'pooler-detected';
   const { code } = connection;
@@ -159,18 +166,18 @@ function stepOf({ tls }: PostgresqlSourceFacts, connection: RefusedConnection): 
   return stepByCode[code] ?? 'tcp-connect';
 }
 
-const stepByCode: Readonly<Record<string, LoginStep>> = {
-  [connectErrorCodes.noTls]: 'tls-negotiate',
-  [connectErrorCodes.tls]: 'tls-negotiate',
-  [connectErrorCodes.authentication]: 'auth-hba',
-  [connectErrorCodes.cleartextPassword]: 'auth-method',
-  [connectErrorCodes.serverProof]: 'auth-method',
-  [connectErrorCodes.channelBinding]: 'auth-method',
+const stepByCode: Readonly<Record<string, PostgresqlLoginStep>> = {
+  [databaseConnectErrorCodes.noTls]: 'tls-negotiate',
+  [databaseConnectErrorCodes.tls]: 'tls-negotiate',
+  [databaseConnectErrorCodes.authentication]: 'auth-hba',
+  [databaseConnectErrorCodes.cleartextPassword]: 'auth-method',
+  [databaseConnectErrorCodes.serverProof]: 'auth-method',
+  [databaseConnectErrorCodes.channelBinding]: 'auth-method',
   '28P01': 'auth-password',
-  [connectErrorCodes.noPassword]: 'auth-password',
+  [databaseConnectErrorCodes.noPassword]: 'auth-password',
   '3D000': 'db-exists',
   // SQLSTATEs of a denied permission for the database, and of a database that accepts no connections.
   '42501': 'db-exists',
   '55000': 'db-exists',
-  [connectErrorCodes.protocol]: 'not-postgres',
+  [databaseConnectErrorCodes.protocol]: 'not-postgres',
 };

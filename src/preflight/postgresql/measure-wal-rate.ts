@@ -1,23 +1,24 @@
 import type { PreflightOptions } from '../preflight-options.ts';
-import { knownQueryValue, type QueryResults } from '../query.ts';
+import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import { secondServerInstanceQuery } from './queries/server-instances.ts';
-import { settingsQuery } from './queries/settings.ts';
+import { postgresqlSettingsQuery } from './queries/settings.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
 import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
-import { sizeSetting } from './setting-values.ts';
+import { getPostgresqlSizeSetting } from './setting-values.ts';
 import type { WalRate } from './source-facts.ts';
 
 /**
  * Whether a check depends on the current rate of writes: then the preflight waits until the interval between the two
  * readings of the WAL position is over. Otherwise the second WAL position is read directly after the last query.
  */
-export function requiresWalInterval(
-  results: QueryResults,
+export function isWalRateIntervalRequired(
+  results: PreflightQueryResults,
   { method, sourceDiskFree }: Pick<PreflightOptions, 'method' | 'sourceDiskFree'>,
 ): boolean {
-  const settings = knownQueryValue(results, settingsQuery);
+  const settings = getPreflightQueryValue(results, postgresqlSettingsQuery);
   const isWalLimited =
-    settings?.has('max_slot_wal_keep_size') === true && sizeSetting(settings, 'max_slot_wal_keep_size') >= 0;
+    settings?.has('max_slot_wal_keep_size') === true &&
+    getPostgresqlSizeSetting(settings, 'max_slot_wal_keep_size') >= 0;
   return isWalLimited || method === 'dump' || sourceDiskFree !== undefined;
 }
 
@@ -39,9 +40,9 @@ export async function measureWalRate(
   await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
   const { results } = await queryDatabase(dbname, [walPositionQuery, secondServerInstanceQuery], queryOptions);
-  const second = knownQueryValue(results, walPositionQuery);
+  const second = getPreflightQueryValue(results, walPositionQuery);
   // Both timestamps are from the clock of the server.
   if (second === undefined) return undefined;
-  const instance = knownQueryValue(results, secondServerInstanceQuery);
+  const instance = getPreflightQueryValue(results, secondServerInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }

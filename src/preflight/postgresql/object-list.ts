@@ -1,10 +1,10 @@
-/** The objects that a finding lists: at most 20; `unlistedNote` reports how many are omitted. */
-export function firstListedObjects<T>(things: readonly T[]): readonly T[] {
+/** The objects that a finding lists: at most 20; `buildUnlistedObjectsNote` reports how many are omitted. */
+export function takeListedObjects<T>(things: readonly T[]): readonly T[] {
   return things.slice(0, listLimit);
 }
 
 /** The note ` 7 more are not listed.` after a list that was cut; empty for a complete list. */
-export function unlistedNote(names: readonly unknown[] | number): string {
+export function buildUnlistedObjectsNote(names: readonly unknown[] | number): string {
   const more = (typeof names === 'number' ? names : names.length) - listLimit;
   return more <= 0 ? '' : ` ${more} more ${more === 1 ? 'is' : 'are'} not listed.`;
 }

@@ -1,16 +1,20 @@
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
-import { createResponseMemory, type ResponseMemory } from '../../platform/response-memory.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { identifySystemMessage, readOnlyTransaction } from '../../postgresql/pinned-message.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { buildReadOnlyTransaction, identifySystemStatementMessage } from '../../postgresql/pinned-message.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
-import type { NameResolver } from '../network/name-resolver.ts';
-import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
-import { diagnoseSilence } from './diagnose-silence.ts';
-import { identifyServer } from './identify-server.ts';
+import type { HostNameResolver } from '../network/name-resolver.ts';
+import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
+import { diagnoseUnansweredLogin } from './diagnose-silence.ts';
+import { identifyPostgresqlServer } from './identify-server.ts';
 import { probeTls } from './probe-tls.ts';
-import { decodeServerInstance, type ServerInstance, serverInstanceSql } from './queries/server-instances.ts';
+import {
+  decodePostgresqlServerInstance,
+  type PostgresqlServerInstance,
+  serverInstanceSql,
+} from './queries/server-instances.ts';
 import type { ConnectTimeouts, SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts, ReplicationConnectionResult } from './source-facts.ts';
 
@@ -18,9 +22,9 @@ export interface OpenPostgresqlSourceOptions {
   readonly signal: AbortSignal;
   /** Time limits (default: 5 s for the address, 10 s to connect, 15 s for a statement). */
   readonly timeouts?: Partial<ConnectTimeouts> | undefined;
-  readonly names?: NameResolver | undefined;
+  readonly names?: HostNameResolver | undefined;
   /** Memory limit that all sessions with this source share (default: a new limit of this session). */
-  readonly memory?: ResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemory | undefined;
   /** Called with every statement before it is sent to the source. */
   readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
@@ -33,7 +37,7 @@ export interface OpenedPostgresqlSource {
   /** The source with the IP address that every further connection uses. */
   readonly source: PostgresqlSource;
   /** Memory limit that all sessions with this source share. */
-  readonly memory: ResponseMemory;
+  readonly memory: DatabaseResponseMemory;
 }
 
 /**
@@ -45,7 +49,7 @@ export async function openPostgresqlSource(
     signal,
     names,
     timeouts: given,
-    memory = createResponseMemory('session'),
+    memory = createDatabaseResponseMemory('session'),
     onSend = () => {},
   }: OpenPostgresqlSourceOptions,
 ): Promise<OpenedPostgresqlSource> {
@@ -85,11 +89,11 @@ interface LoginFacts {
 
 async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
   const session = await tryLogin(options);
-  if (session instanceof ConnectError) {
-    const isSilent = session.code === connectErrorCodes.timeout && session.phase !== 'network';
+  if (session instanceof DatabaseConnectError) {
+    const isSilent = session.code === databaseConnectErrorCodes.timeout && session.phase !== 'network';
     const [tls, silence] = await Promise.all([
       probeTls(options, session),
-      isSilent ? diagnoseSilence(options, Math.min(3000, options.timeouts.connect)) : undefined,
+      isSilent ? diagnoseUnansweredLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
     ]);
     const connection = refused(session);
     return {
@@ -100,7 +104,7 @@ async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
     };
   }
   const [connection, tls, replication] = await Promise.all([
-    identifyServer(session, options),
+    identifyPostgresqlServer(session, options),
     probeTls(options, session),
     connectForReplication(options),
   ]);
@@ -114,11 +118,11 @@ async function tryLogin({
   timeouts,
   signal,
   memory,
-}: SourceConnectOptions): Promise<PostgresqlSession | ConnectError> {
+}: SourceConnectOptions): Promise<PostgresqlSession | DatabaseConnectError> {
   try {
     return await connectPostgresql(source, { dbname: source.dbname, limit: timeouts.connect, signal, memory });
   } catch (error) {
-    if (error instanceof ConnectError) return error;
+    if (error instanceof DatabaseConnectError) return error;
     throw error;
   }
 }
@@ -137,12 +141,12 @@ async function connectForReplication({
   try {
     const limit = timeouts.connect;
     session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, replication: true });
-    onSend(source.dbname, identifySystemMessage);
-    await session.query(identifySystemMessage, timeouts.query);
+    onSend(source.dbname, identifySystemStatementMessage);
+    await session.query(identifySystemStatementMessage, timeouts.query);
     onSend(source.dbname, instanceMessage);
     return { kind: 'entered', instance: await readInstance(session, timeouts.query) };
   } catch (error) {
-    if (error instanceof ConnectError || error instanceof QueryError) {
+    if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) {
       return { kind: 'refused', code: error.code, message: error.message };
     }
     throw error;
@@ -152,27 +156,27 @@ async function connectForReplication({
 }
 
 /** A replication connection to a database accepts queries too (PostgreSQL 10 and newer). */
-async function readInstance(session: PostgresqlSession, limit: number): Promise<ServerInstance | undefined> {
+async function readInstance(session: PostgresqlSession, limit: number): Promise<PostgresqlServerInstance | undefined> {
   try {
     const row = (await session.query(instanceMessage, limit)).flat()[0];
-    return row === undefined ? undefined : decodeServerInstance(row);
+    return row === undefined ? undefined : decodePostgresqlServerInstance(row);
   } catch (error) {
-    if (error instanceof QueryError) return undefined;
+    if (error instanceof PostgresqlQueryError) return undefined;
     throw error;
   }
 }
 
-const instanceMessage = readOnlyTransaction([serverInstanceSql]);
+const instanceMessage = buildReadOnlyTransaction([serverInstanceSql]);
 
-function refused({ phase, code, message }: ConnectError): PostgresqlConnectionResult {
+function refused({ phase, code, message }: DatabaseConnectError): PostgresqlConnectionResult {
   if (phase === 'network') return { kind: 'unreachable', code, message };
   // Only a pooler rejects the startup message as a protocol violation, because the message is valid for every server.
   const pooler = code === '08P01' ? 'only a pooler rejects the login with a protocol violation (08P01)' : undefined;
   return { kind: 'refused', code, message, pooler };
 }
 
-function unreachable({ lookup, connects, host, port }: AddressFacts): PostgresqlConnectionResult {
+function unreachable({ lookup, connects, host, port }: SourceAddressFacts): PostgresqlConnectionResult {
   if (lookup.kind === 'failed') return { kind: 'unreachable', code: lookup.code, message: `${host}: ${lookup.reason}` };
-  const code = connects[0]?.error ?? connectErrorCodes.timeout;
+  const code = connects[0]?.error ?? databaseConnectErrorCodes.timeout;
   return { kind: 'unreachable', code, message: `no address of ${host} accepts a connection on port ${port}` };
 }

@@ -2,9 +2,9 @@ import type { OpenTransaction } from './queries/open-transactions.ts';
 import { timeSpanText } from './units.ts';
 
 /** Seconds after which a transaction is considered unlikely to end by itself. */
-export const maxTransactionAge = 300;
+export const maxOpenTransactionSeconds = 300;
 
-export function describeTransaction({ kind, id, database, owner, state, seconds }: OpenTransaction): string {
+export function describeOpenTransaction({ kind, id, database, owner, state, seconds }: OpenTransaction): string {
   const what = kind === 'prepared' ? id : `pid ${id}`;
   const age = seconds === undefined ? 'age unknown' : `${timeSpanText(seconds * 1000)} old`;
   return [`${what} in ${database} by ${owner}`, ...(kind === 'session' && state !== '' ? [state] : []), age].join(', ');

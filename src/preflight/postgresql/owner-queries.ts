@@ -3,15 +3,17 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-text.ts';
 import type { DuplicateKeys } from './deep/scanned-rows.ts';
-import { firstListedObjects } from './object-list.ts';
-import { rowSizeLimit, type TableWithLargeValues } from './queries/large-values.ts';
+import { takeListedObjects } from './object-list.ts';
+import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
 
 /**
  * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not
  * read.
  */
-export function ownerValueQueries(columns: readonly { readonly table: string; readonly column: string }[]): string {
-  const queries = firstListedObjects(columns).map(
+export function describeTableOwnerValueQueries(
+  columns: readonly { readonly table: string; readonly column: string }[],
+): string {
+  const queries = takeListedObjects(columns).map(
     ({ table, column }) =>
       `SELECT DISTINCT ${requoteQualifiedName(column)}::text FROM ONLY ${requoteQualifiedName(table)}`,
   );
@@ -22,11 +24,11 @@ export function ownerValueQueries(columns: readonly { readonly table: string; re
  * A sentence with the statement `setting` and the queries that show whether rows violate the constraints; empty if all
  * constraints belong to domains.
  */
-export function ownerQueries(constraints: readonly NamedConstraint[], setting: string): string {
+export function describeConstraintOwnerQueries(constraints: readonly NamedConstraint[], setting: string): string {
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...firstListedObjects(queries)].join('; ')}.`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...takeListedObjects(queries)].join('; ')}.`;
 }
 
 /**
@@ -46,15 +48,17 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
  * A sentence with queries that count rows of more than 1 GB. octet_length reads only the stored length of a value of
  * type bytea or text, but the whole value of any other type.
  */
-export function ownerLengthQueries(large: readonly TableWithLargeValues[]): string {
-  const queries = firstListedObjects(large).flatMap(({ table, binaries, texts }) => {
+export function describeTableOwnerLengthQueries(large: readonly TableWithLargeValues[]): string {
+  const queries = takeListedObjects(large).flatMap(({ table, binaries, texts }) => {
     const lengths = [
       ...binaries.map((name) => `2 * octet_length(${requoteQualifiedName(name)})::bigint`),
       ...texts.map((name) => `octet_length(${requoteQualifiedName(name)}::text)::bigint`),
     ];
     const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
     return (
-      psqlStatement(`SELECT count(*) FROM ONLY ${requoteQualifiedName(table)} WHERE ${sum} >= ${rowSizeLimit}`) ?? []
+      psqlStatement(
+        `SELECT count(*) FROM ONLY ${requoteQualifiedName(table)} WHERE ${sum} >= ${maxPostgresqlRowBytes}`,
+      ) ?? []
     );
   });
   return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
@@ -62,7 +66,7 @@ export function ownerLengthQueries(large: readonly TableWithLargeValues[]): stri
 
 /** A sentence with the queries that list the equal keys. An index that lacks rows must not be used for them. */
 export function ownerDuplicateQueries(duplicates: readonly DuplicateKeys[]): string {
-  const queries = firstListedObjects(duplicates).flatMap(({ table, columns }) => {
+  const queries = takeListedObjects(duplicates).flatMap(({ table, columns }) => {
     const key = columns.map(quoteIdentifier).join(', ');
     return (
       psqlStatement(

@@ -1,4 +1,4 @@
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import type { TlsConnectionInfo } from '../../platform/tls-session.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { verifiesServerIdentity } from '../../postgresql/ssl-mode.ts';
@@ -11,14 +11,14 @@ import type { SourceConnectOptions } from './source-connect-options.ts';
  */
 export async function probeTls(
   options: SourceConnectOptions,
-  result: PostgresqlSession | ConnectError,
+  result: PostgresqlSession | DatabaseConnectError,
 ): Promise<TlsFacts> {
-  const refused = result instanceof ConnectError ? result : undefined;
+  const refused = result instanceof DatabaseConnectError ? result : undefined;
   if (refused !== undefined && (refused.phase === 'network' || codesWithoutTlsAnswer.has(refused.code))) {
     return { offered: 'not_asked', ...sessionTlsFacts(refused.tls) };
   }
   if (options.source.ssl === 'disable') return probeWithTls(options, refused);
-  if (refused?.code === connectErrorCodes.noTls) {
+  if (refused?.code === databaseConnectErrorCodes.noTls) {
     const attempt = await connectWithoutPassword(options, 'disable');
     return { offered: 'no', plaintext: attempt.passedHostRules ? 'accepted' : 'refused' };
   }
@@ -28,15 +28,21 @@ export async function probeTls(
 }
 
 /** Finds out whether the server supports TLS, after a connection that was made without TLS as requested. */
-async function probeWithTls(options: SourceConnectOptions, refused: ConnectError | undefined): Promise<TlsFacts> {
+async function probeWithTls(
+  options: SourceConnectOptions,
+  refused: DatabaseConnectError | undefined,
+): Promise<TlsFacts> {
   const attempt = await connectWithoutPassword(options, 'require');
-  if (attempt.code === connectErrorCodes.noTls) return { offered: 'no', ...plaintextFacts(refused, false) };
+  if (attempt.code === databaseConnectErrorCodes.noTls) return { offered: 'no', ...plaintextFacts(refused, false) };
   if (attempt.phase === 'tls') return { offered: 'yes', failure: attempt.message, ...plaintextFacts(refused, false) };
   return { offered: 'yes', ...sessionTlsFacts(attempt.tls), ...plaintextFacts(refused, attempt.passedHostRules) };
 }
 
 /** If pg_hba.conf refuses the connection without TLS and accepts it with TLS, it requires TLS. */
-function plaintextFacts(refused: ConnectError | undefined, passedWithTls: boolean): Pick<TlsFacts, 'plaintext'> {
+function plaintextFacts(
+  refused: DatabaseConnectError | undefined,
+  passedWithTls: boolean,
+): Pick<TlsFacts, 'plaintext'> {
   if (refused === undefined || refused.code !== noHostRule) return { plaintext: 'accepted' };
   return passedWithTls ? { plaintext: 'refused' } : {};
 }
@@ -65,7 +71,7 @@ async function connectWithoutPassword(
     await session.end();
     return { passedHostRules: true, message: '', tls: session.tls };
   } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
+    if (!(error instanceof DatabaseConnectError)) throw error;
     const { phase, code, message, tls } = error;
     return { passedHostRules: phase === 'startup' && code !== noHostRule, phase, code, message, tls };
   }
@@ -73,10 +79,10 @@ async function connectWithoutPassword(
 
 /** The error of the connection is not related to TLS. */
 const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
-  connectErrorCodes.protocol,
-  connectErrorCodes.timeout,
-  connectErrorCodes.closed,
-  connectErrorCodes.aborted,
+  databaseConnectErrorCodes.protocol,
+  databaseConnectErrorCodes.timeout,
+  databaseConnectErrorCodes.closed,
+  databaseConnectErrorCodes.aborted,
 ]);
 
 /**

@@ -1,40 +1,40 @@
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { ResponseMemory } from '../../platform/response-memory.ts';
+import type { DatabaseResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { readOnlyTransaction } from '../../postgresql/pinned-message.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { buildReadOnlyTransaction } from '../../postgresql/pinned-message.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { QueryResults } from '../query.ts';
-import type { AnyPostgresqlQuery, PostgresqlQueryConditions } from './query.ts';
-import { queryFailureText, runQueries } from './run-queries.ts';
-import type { DatabaseAccess } from './source-facts.ts';
+import type { PreflightQueryResults } from '../query.ts';
+import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions } from './query.ts';
+import { queryFailureText, runPostgresqlPreflightQueries } from './run-queries.ts';
+import type { DatabaseAccessResult } from './source-facts.ts';
 
 export interface QueryDatabaseOptions {
   readonly source: PostgresqlSource;
   /** server_version_num. */
   readonly version: number;
-  readonly context: PostgresqlQueryConditions;
+  readonly context: PostgresqlQueryPreconditions;
   /** Results of the queries of the server, which may decide whether later queries are sent. */
-  readonly serverResults: QueryResults;
+  readonly serverResults: PreflightQueryResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Memory limit that all sessions share whose results are kept at the same time. */
-  readonly memory?: ResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemory | undefined;
   /** Called with every message before it is sent to the source. */
   readonly onSend: (database: string, text: string) => void;
 }
 
 export interface DatabaseQueryOutcome {
-  readonly access: DatabaseAccess;
-  readonly results: QueryResults;
+  readonly access: DatabaseAccessResult;
+  readonly results: PreflightQueryResults;
 }
 
 /**
  * Time limit in milliseconds for all queries in one database: two statements that the server cancels after 15 s each,
  * and a reserve.
  */
-export const databaseTimeout = 40_000;
+export const databaseQueriesTimeout = 40_000;
 
 /**
  * Connects to one database of the source and runs the queries. While the server restarts, and after an administrator
@@ -43,21 +43,21 @@ export const databaseTimeout = 40_000;
  */
 export async function queryDatabase(
   dbname: string,
-  queries: readonly AnyPostgresqlQuery[],
+  queries: readonly AnyPostgresqlPreflightQuery[],
   options: QueryDatabaseOptions,
   earlier?: DatabaseQueryAttempt,
 ): Promise<DatabaseQueryOutcome> {
-  const end = options.clock.now() + databaseTimeout;
+  const end = options.clock.now() + databaseQueriesTimeout;
   const left = () => end - options.clock.now();
-  let disconnected = earlier?.code === connectErrorCodes.closed ? earlier : undefined;
+  let disconnected = earlier?.code === databaseConnectErrorCodes.closed ? earlier : undefined;
   for (let tries = 1; ; tries += 1) {
     const attempt = await tryQueryDatabase(dbname, queries, options, left);
     const { code, wasQuerySent } = attempt;
     if (code === undefined || options.signal.aborted || left() < 5000) return attempt;
-    if (code === connectErrorCodes.closed && wasQuerySent && disconnected === undefined) {
+    if (code === databaseConnectErrorCodes.closed && wasQuerySent && disconnected === undefined) {
       disconnected = attempt;
     } else if (
-      (transientCodes.has(code) || code === connectErrorCodes.closed) &&
+      (transientCodes.has(code) || code === databaseConnectErrorCodes.closed) &&
       disconnected === undefined &&
       tries < 4
     ) {
@@ -69,19 +69,19 @@ export async function queryDatabase(
 }
 
 /** Runs the queries on a session that is already open. */
-export async function queryOpenSession(
+export async function runQueriesOnOpenSession(
   session: PostgresqlSession,
   dbname: string,
-  queries: readonly AnyPostgresqlQuery[],
+  queries: readonly AnyPostgresqlPreflightQuery[],
   options: QueryDatabaseOptions,
 ): Promise<DatabaseQueryAttempt> {
-  const end = options.clock.now() + databaseTimeout;
+  const end = options.clock.now() + databaseQueriesTimeout;
   return runOnSession(session, dbname, queries, options, () => end - options.clock.now(), true);
 }
 
 /** Error codes after which a new connection may succeed. */
 export function isTransientFailure(code: string | undefined): boolean {
-  return code !== undefined && (code === connectErrorCodes.closed || transientCodes.has(code));
+  return code !== undefined && (code === databaseConnectErrorCodes.closed || transientCodes.has(code));
 }
 
 /**
@@ -94,7 +94,7 @@ const transientCodes: ReadonlySet<string> = new Set([
   '57P03',
   '53300',
   'ECONNREFUSED',
-  connectErrorCodes.memory,
+  databaseConnectErrorCodes.memory,
 ]);
 
 export interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
@@ -106,7 +106,7 @@ export interface DatabaseQueryAttempt extends DatabaseQueryOutcome {
 
 async function tryQueryDatabase(
   dbname: string,
-  queries: readonly AnyPostgresqlQuery[],
+  queries: readonly AnyPostgresqlPreflightQuery[],
   options: QueryDatabaseOptions,
   left: () => number,
 ): Promise<DatabaseQueryAttempt> {
@@ -120,7 +120,7 @@ async function tryQueryDatabase(
     const pid = sets.flat()[0]?.pid;
     return await runOnSession(session, dbname, queries, options, left, pid === String(session.processId));
   } catch (error) {
-    if (error instanceof ConnectError || error instanceof QueryError) {
+    if (error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError) {
       return { access: failedAccess(error), results: new Map(), code: error.code, wasQuerySent: false };
     }
     throw error;
@@ -132,12 +132,12 @@ async function tryQueryDatabase(
 async function runOnSession(
   session: PostgresqlSession,
   dbname: string,
-  queries: readonly AnyPostgresqlQuery[],
+  queries: readonly AnyPostgresqlPreflightQuery[],
   { version, context, source, serverResults, onSend }: QueryDatabaseOptions,
   left: () => number,
   direct: boolean,
 ): Promise<DatabaseQueryAttempt> {
-  const { results, lost } = await runQueries(queries, {
+  const { results, lost } = await runPostgresqlPreflightQueries(queries, {
     session,
     version,
     context,
@@ -152,12 +152,12 @@ async function runOnSession(
 }
 
 /** Reads the process id of the server process; one that differs from the process at the login means a pooler. */
-const pidMessage = readOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
+const pidMessage = buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
 
 /** Milliseconds to connect, and to read the process id of the server. */
 const connectTimeout = 10_000;
 
-function failedAccess(error: ConnectError | QueryError): DatabaseAccess {
+function failedAccess(error: DatabaseConnectError | PostgresqlQueryError): DatabaseAccessResult {
   const { code, message } = error;
   // An error with an SQLSTATE is a refusal by the server; an error that the server is not running is no property of
   // this database.
@@ -171,7 +171,7 @@ export function statementCount(text: string): number {
 }
 
 /** Why the connection ended before every query of the database had a result. */
-export function disconnectReason({ access }: DatabaseQueryOutcome): string | undefined {
+export function getDatabaseDisconnectReason({ access }: DatabaseQueryOutcome): string | undefined {
   if (access.kind === 'entered') return access.broken;
   return 'message' in access ? access.message : undefined;
 }

@@ -1,21 +1,21 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import { createResponseMemory } from '../../platform/response-memory.ts';
+import { createDatabaseResponseMemory } from '../../platform/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { knownQueryValue } from '../query.ts';
-import type { FindNearestWord } from '../unknown-check-ids.ts';
+import { getPreflightQueryValue } from '../query.ts';
+import type { NearestWordFinder } from '../unknown-check-ids.ts';
 import { openPostgresqlSource } from './open-source.ts';
 import { databasesQuery } from './queries/databases.ts';
-import type { PostgresqlQuery } from './query.ts';
-import { type QueryDatabaseOptions, queryDatabase, queryOpenSession } from './query-database.ts';
-import { selectDatabases } from './select-databases.ts';
+import type { PostgresqlPreflightQuery } from './query.ts';
+import { type QueryDatabaseOptions, queryDatabase, runQueriesOnOpenSession } from './query-database.ts';
+import { selectDatabasesToMigrate } from './select-databases.ts';
 
 export interface QueryEachDatabaseOptions {
   readonly source: PostgresqlSource;
   readonly ignoreDbs: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly nearest: FindNearestWord;
+  readonly nearest: NearestWordFinder;
   /** Called with every message before it is sent to the source. */
   readonly onSend?: (database: string, text: string) => void;
 }
@@ -28,10 +28,10 @@ export type DatabaseQueryValue<T> =
 /** Runs one query in every database to be migrated, one after the other. */
 export async function queryEachDatabase<T>(
   options: QueryEachDatabaseOptions,
-  query: PostgresqlQuery<T>,
+  query: PostgresqlPreflightQuery<T>,
 ): Promise<readonly DatabaseQueryValue<T>[]> {
   const { signal, clock, onSend = () => {} } = options;
-  const memory = createResponseMemory('always');
+  const memory = createDatabaseResponseMemory('always');
   const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory, onSend });
   const { connection, dbname } = facts;
   if (session === undefined || connection.kind !== 'entered') {
@@ -43,10 +43,14 @@ export async function queryEachDatabase<T>(
   const { version, inRecovery, superuser } = connection;
   const context = { inRecovery, superuser };
   const databaseOptions = { source, version, context, serverResults: new Map(), clock, signal, memory, onSend };
-  const { results } = await queryOpenSession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
+  const { results } = await runQueriesOnOpenSession(session, dbname, [databasesQuery], databaseOptions).finally(() =>
     session.end(),
   );
-  const names = selectDatabases(knownQueryValue(results, databasesQuery) ?? [], options.ignoreDbs, options.nearest);
+  const names = selectDatabasesToMigrate(
+    getPreflightQueryValue(results, databasesQuery) ?? [],
+    options.ignoreDbs,
+    options.nearest,
+  );
   const values: DatabaseQueryValue<T>[] = [];
   for (const name of names) values.push(await queryOneDatabase(name, query, databaseOptions));
   return values;
@@ -54,11 +58,11 @@ export async function queryEachDatabase<T>(
 
 async function queryOneDatabase<T>(
   database: string,
-  query: PostgresqlQuery<T>,
+  query: PostgresqlPreflightQuery<T>,
   options: QueryDatabaseOptions,
 ): Promise<DatabaseQueryValue<T>> {
   const { results, access } = await queryDatabase(database, [query], options);
-  const value = knownQueryValue(results, query);
+  const value = getPreflightQueryValue(results, query);
   if (value !== undefined) return { database, value };
   const result = results.get(query);
   if (result !== undefined && 'reason' in result) return { database, failure: result.reason };

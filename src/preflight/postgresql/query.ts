@@ -1,13 +1,13 @@
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import type { CopyFormat, PlainTable } from '../../postgresql/table-rows.ts';
-import type { DecodedQuery } from '../query.ts';
+import type { OrdinaryTable, PostgresqlCopyFormat } from '../../postgresql/table-rows.ts';
+import type { PreflightQuery } from '../query.ts';
 
 /**
  * A read-only query of the system catalogs; it names no relation of a user and evaluates no expression of one. The SQL
  * of a query is one SELECT without a semicolon and without parameters, because all queries to one database are sent in
  * one message. Checks join the results in memory.
  */
-export interface PostgresqlQuery<T> extends DecodedQuery<T> {
+export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
   /** The name of the queried objects, which a report shows when the query fails: `settings`, `slots`. */
   readonly id: string;
   readonly scope: 'server' | 'database';
@@ -15,19 +15,19 @@ export interface PostgresqlQuery<T> extends DecodedQuery<T> {
    * Returns the SQL for a server version (server_version_num, such as 150008); undefined if this version lacks the
    * catalog object: the value is then `absent`.
    */
-  readonly sql: (version: number, context: PostgresqlQueryConditions) => string | undefined;
+  readonly sql: (version: number, context: PostgresqlQueryPreconditions) => string | undefined;
   /**
    * A query with this condition is sent in a second message, only if the condition returns true for the results of the
    * first; otherwise its value is `absent`. Each such query costs the server one or two milliseconds, and for most
    * databases it is not needed.
    */
-  readonly when?: (known: ReadQueryResult, dbname: string) => boolean;
+  readonly when?: (known: ReadPreflightQueryValue, dbname: string) => boolean;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
   /**
    * Completes the decoded value of the query with the contents of table rows. These tables are read after all queries
    * of the database.
    */
-  readonly searchRows?: (value: T, search: SearchRows) => Promise<T>;
+  readonly searchRows?: (value: T, search: TableRowSearch) => Promise<T>;
   /** The value of a query that is not sent. */
   readonly absent: T;
   /** If true, the value is also `absent` when the server denies the query or does not have the function. */
@@ -40,16 +40,16 @@ export interface PostgresqlQuery<T> extends DecodedQuery<T> {
  * Result of a search in a table: `violate`: a row was found; `fit`: the table has no such row; `unseen`: not all rows
  * could be read.
  */
-export type RowSearchResult = 'violate' | 'fit' | 'unseen';
+export type TableRowSearchResult = 'violate' | 'fit' | 'unseen';
 
 /** Searches a table for a row; `isFound` receives each row in the text format of COPY. */
-export type SearchRows = (
-  table: PlainTable,
+export type TableRowSearch = (
+  table: OrdinaryTable,
   isFound: (row: Uint8Array) => boolean,
-  format?: CopyFormat,
-) => Promise<RowSearchResult>;
+  format?: PostgresqlCopyFormat,
+) => Promise<TableRowSearchResult>;
 
-export interface PostgresqlQueryConditions {
+export interface PostgresqlQueryPreconditions {
   /** Whether the server is a standby in recovery, where functions for the current WAL position fail. */
   readonly inRecovery: boolean;
   /** Whether the role is a superuser, which needs no further permission. */
@@ -57,10 +57,10 @@ export interface PostgresqlQueryConditions {
 }
 
 /** Returns the value of a query of an earlier message, or of the server; undefined if it is not known. */
-export type ReadQueryResult = <T>(query: PostgresqlQuery<T>) => T | undefined;
+export type ReadPreflightQueryValue = <T>(query: PostgresqlPreflightQuery<T>) => T | undefined;
 
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.
-export type AnyPostgresqlQuery = PostgresqlQuery<any>;
+export type AnyPostgresqlPreflightQuery = PostgresqlPreflightQuery<any>;
 
 /** The queries of a check by name; `evaluate` receives their values under the same names. */
-export type PostgresqlQueries = Readonly<Record<string, AnyPostgresqlQuery>>;
+export type PostgresqlPreflightQueries = Readonly<Record<string, AnyPostgresqlPreflightQuery>>;

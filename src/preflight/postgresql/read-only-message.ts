@@ -1,11 +1,11 @@
-import { type PinnedMessage, readOnlyTransaction } from '../../postgresql/pinned-message.ts';
+import { buildReadOnlyTransaction, type SearchPathSafeMessage } from '../../postgresql/pinned-message.ts';
 
 /**
  * Wraps queries in one read-only transaction, with settings under which the queries of the preflight succeed.
  * @param version server_version_num; undefined while it is not known
  */
-export function readOnlyMessage(queries: readonly string[], version?: number): PinnedMessage {
-  return readOnlyTransaction(queries, {
+export function buildReadOnlyPreflightMessage(queries: readonly string[], version?: number): SearchPathSafeMessage {
+  return buildReadOnlyTransaction(queries, {
     // Sets the timeouts for the transaction, because a short timeout of the role would end the session; another check
     // reports its effect on the copy.
     ...(version !== undefined && version >= transactionTimeoutSince ? { transaction_timeout: '0' } : {}),

@@ -1,20 +1,22 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
-import type { Fix } from '../finding.ts';
-import type { FixEffect } from '../fix-effect.ts';
-import type { ColumnWithoutEquality, TableReplicaIdentity } from './queries/replica-identities.ts';
+import type { FindingFix } from '../finding.ts';
+import type { PreflightFixEffect } from '../fix-effect.ts';
+import type { ColumnWithoutEqualityOperator, TableReplicaIdentity } from './queries/replica-identities.ts';
 import { pluralize } from './units.ts';
 
 /** Columns whose type has no equality operator, by table. */
-export type IncomparableColumns = ReadonlyMap<string, readonly string[]>;
+export type IncomparableColumnsByTable = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Since PostgreSQL 18 an UPDATE of a published table fails on the source if its replica identity contains a generated
  * column. Before 18 the target stops instead, and only if the column is in the key.
  */
-export const generatedIdentityRejectedSince = 180_000;
+export const generatedIdentityRejectingVersion = 180_000;
 
-export function incomparableColumnsByTable(columns: readonly ColumnWithoutEquality[]): IncomparableColumns {
+export function groupIncomparableColumnsByTable(
+  columns: readonly ColumnWithoutEqualityOperator[],
+): IncomparableColumnsByTable {
   const byTable = new Map<string, string[]>();
   for (const { table, column } of columns) {
     const known = byTable.get(table);
@@ -30,7 +32,8 @@ export function replicaIdentityProblem(
   version: number,
 ): string | undefined {
   if (identity === 'n') return 'REPLICA IDENTITY NOTHING';
-  if (identity === 'f' && version >= generatedIdentityRejectedSince && generated) return 'FULL with a generated column';
+  if (identity === 'f' && version >= generatedIdentityRejectingVersion && generated)
+    return 'FULL with a generated column';
   if (generatedKey) return 'a generated column in the key';
   if (identity === 'f' || keyed) return undefined;
   return identity === 'i' ? 'REPLICA IDENTITY USING INDEX without that index' : 'no usable primary key';
@@ -41,26 +44,26 @@ export function replicaIdentityProblem(
  */
 export function usableReplicaIdentity(
   table: TableReplicaIdentity,
-  unequal: IncomparableColumns,
+  unequal: IncomparableColumnsByTable,
   version: number,
 ): string | undefined {
   if (table.primaryUsable && table.identity !== 'd') return 'DEFAULT';
   if (table.usableIndex !== undefined) return `USING INDEX ${requoteQualifiedName(table.usableIndex)}`;
-  const isSent = !(table.generatedKey || (version >= generatedIdentityRejectedSince && table.generated));
+  const isSent = !(table.generatedKey || (version >= generatedIdentityRejectingVersion && table.generated));
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
 
 /** Statements for the tables that can have a usable replica identity; the text of the fix names the other tables. */
 export function replicaIdentityFix(
   tables: readonly TableReplicaIdentity[],
-  unequal: IncomparableColumns,
+  unequal: IncomparableColumnsByTable,
   database: string,
   version: number,
-): Fix {
+): FindingFix {
   // Only the statements are kept, because a database can have a hundred thousand tables.
   const sql: string[] = [];
   const undo: string[] = [];
-  const effects: FixEffect[] = [];
+  const effects: PreflightFixEffect[] = [];
   const left: string[] = [];
   let full = 0;
   let owned = 0;
@@ -121,7 +124,7 @@ function unlessUntrusted(name: string, statement: string): string {
   return `DO ${quoteLiteral(`BEGIN IF ${isSafe} THEN ${statement}; ELSE RAISE WARNING USING MESSAGE = ${message}; END IF; END`)}`;
 }
 
-export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: string): FixEffect {
+export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: string): PreflightFixEffect {
   return { kind: 'replica-identity', table: name, identity };
 }
 
@@ -142,6 +145,6 @@ function costOfFull(tables: number): string {
 function manualRemedy(names: readonly string[], version: number): string {
   const listed = names.slice(0, 5).join(', ');
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  const generated = version >= generatedIdentityRejectedSince ? ', of columns that are not generated' : '';
+  const generated = version >= generatedIdentityRejectingVersion ? ', of columns that are not generated' : '';
   return `${listed}${more} need a primary key${generated} (or jsonb instead of json); otherwise exclude the database with --ignore-dbs.`;
 }

@@ -1,8 +1,8 @@
-import type { UserSessions } from './queries/activity.ts';
+import type { RoleSessionActivity } from './queries/activity.ts';
 import { pluralize, timeSpanText } from './units.ts';
 
 /** The sessions that a restart would end, as text for a fix that needs a restart. */
-export function restartImpact(groups: readonly UserSessions[]): string {
+export function restartImpact(groups: readonly RoleSessionActivity[]): string {
   const sessions = groups.reduce((sum, group) => sum + group.sessions, 0);
   if (sessions === 0) return 'A restart would end no session: there are no other connections now.';
   const who = groups.slice(0, 5).map(({ user, sessions: theirs }) => `${user} ${theirs}`);

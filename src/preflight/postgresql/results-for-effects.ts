@@ -1,23 +1,23 @@
-import type { Finding } from '../finding.ts';
-import type { QueryResults } from '../query.ts';
-import { applyEffects } from './apply-effects.ts';
+import type { CheckFinding } from '../finding.ts';
+import type { PreflightQueryResults } from '../query.ts';
+import { applyFixEffectsToResults } from './apply-effects.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
-import { relationsQuery } from './queries/relations.ts';
+import { nonOrdinaryRelationsQuery } from './queries/relations.ts';
 import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
-import type { AnyPostgresqlQuery } from './query.ts';
+import type { AnyPostgresqlPreflightQuery } from './query.ts';
 
 /**
  * The query results of one database that are needed to simulate fixes: those of checks that fixes of this database
  * affect, and of checks with a finding that depends on the server or the role. All other results are discarded, because
  * no fix of the server makes a check worse that passes in a database.
  */
-export function resultsForEffects(
+export function selectResultsForFixEffects(
   checks: readonly PostgresqlCheck[],
-  findings: readonly Finding[],
-  results: QueryResults,
-): QueryResults {
-  const after = applyEffects(
+  findings: readonly CheckFinding[],
+  results: PreflightQueryResults,
+): PreflightQueryResults {
+  const after = applyFixEffectsToResults(
     results,
     findings.flatMap(({ fix }) => fix?.effects ?? []),
   );
@@ -25,34 +25,41 @@ export function resultsForEffects(
   const wanted = checks.filter(
     (check) =>
       check.scope === 'database' &&
-      (changesCheckResults(check, results, after) ||
+      (hasCheckResultChanged(check, results, after) ||
         (problems.has(check.id) && queriesOfCheck(check).some(dependsOnServer))),
   );
   const queries = new Set(wanted.flatMap(queriesOfCheck).filter(({ scope }) => scope === 'database'));
-  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
+  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlPreflightQuery)));
 }
 
 /** The results of all queries of these checks. */
-export function resultsOfChecks(checks: readonly PostgresqlCheck[], results: QueryResults): QueryResults {
+export function resultsOfChecks(
+  checks: readonly PostgresqlCheck[],
+  results: PreflightQueryResults,
+): PreflightQueryResults {
   const queries = new Set(checks.flatMap(queriesOfCheck));
-  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlQuery)));
+  return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlPreflightQuery)));
 }
 
-function dependsOnServer(query: AnyPostgresqlQuery): boolean {
+function dependsOnServer(query: AnyPostgresqlPreflightQuery): boolean {
   return query.scope === 'server' || roleDependent.includes(query);
 }
 
-const roleDependent: readonly AnyPostgresqlQuery[] = [
-  relationsQuery,
+const roleDependent: readonly AnyPostgresqlPreflightQuery[] = [
+  nonOrdinaryRelationsQuery,
   unreadableObjectsQuery,
   unreadableLargeObjectsQuery,
 ];
 
-export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgresqlQuery[] {
-  return Object.values<AnyPostgresqlQuery>(queries);
+export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgresqlPreflightQuery[] {
+  return Object.values<AnyPostgresqlPreflightQuery>(queries);
 }
 
 /** Whether the fixes change the result of a query of the check. */
-export function changesCheckResults(check: PostgresqlCheck, before: QueryResults, after: QueryResults): boolean {
+export function hasCheckResultChanged(
+  check: PostgresqlCheck,
+  before: PreflightQueryResults,
+  after: PreflightQueryResults,
+): boolean {
   return before !== after && queriesOfCheck(check).some((query) => before.get(query) !== after.get(query));
 }

@@ -1,9 +1,9 @@
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import type { Fix } from '../finding.ts';
-import type { EffectiveSetting } from './effective-settings.ts';
+import type { FindingFix } from '../finding.ts';
+import type { EffectiveRoleSetting } from './effective-settings.ts';
 import type { MigrationRole } from './queries/migration-role.ts';
 
-export function describeSetting({ database, value, set }: EffectiveSetting): string {
+export function describeEffectiveRoleSetting({ database, value, set }: EffectiveRoleSetting): string {
   if (set === undefined) return `${database}: ${value} (server)`;
   const source = [set.role, set.database === undefined ? undefined : `database ${set.database}`]
     .filter(Boolean)
@@ -15,12 +15,12 @@ export function describeSetting({ database, value, set }: EffectiveSetting): str
  * ALTER ROLE overrides settings of the database and the server; a value that ALTER ROLE … IN DATABASE set must be
  * changed with the same statement.
  */
-export function resetRoleSetting(
+export function buildResetRoleSettingFix(
   name: string,
   value: string,
-  found: readonly EffectiveSetting[],
+  found: readonly EffectiveRoleSetting[],
   role: MigrationRole,
-): Fix {
+): FindingFix {
   const who = `ALTER ROLE ${quoteIdentifier(role.name)}`;
   const pairs = found.flatMap(({ set }) =>
     set?.role !== undefined && set.database !== undefined
@@ -51,7 +51,7 @@ export function resetRoleSetting(
   };
 }
 
-export function combineFixes(fixes: readonly Fix[], text: string): Fix {
+export function combinePreflightFixes(fixes: readonly FindingFix[], text: string): FindingFix {
   return {
     sql: fixes.flatMap(({ sql }) => sql ?? []),
     undo: fixes.flatMap(({ undo }) => undo ?? []),

@@ -1,32 +1,32 @@
-import { type ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { type DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
-import { resultsOfStatements, rollbackMessage } from '../../postgresql/pinned-message.ts';
+import { rollbackStatementMessage, selectStatementResults } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
-import { knownQueryValue, type QueryResult, type QueryResults } from '../query.ts';
-import { grantOfPublicObject } from './queries/grants.ts';
-import type { AnyPostgresqlQuery, PostgresqlQueryConditions, ReadQueryResult } from './query.ts';
-import { readOnlyMessage } from './read-only-message.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
+import { buildGrantOfPublicObject } from './queries/grants.ts';
+import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions, ReadPreflightQueryValue } from './query.ts';
+import { buildReadOnlyPreflightMessage } from './read-only-message.ts';
 
-export interface RunQueriesOptions {
+export interface PostgresqlQueryRunOptions {
   readonly session: Pick<PostgresqlSession, 'query'>;
   /** server_version_num. */
   readonly version: number;
-  readonly context: PostgresqlQueryConditions;
+  readonly context: PostgresqlQueryPreconditions;
   readonly username: string;
   readonly dbname: string;
   /** Results of the queries of the server, which may decide whether later queries are sent. */
-  readonly serverResults: QueryResults;
+  readonly serverResults: PreflightQueryResults;
   /** Called with every message before it is sent to the source. */
   readonly onSend: (text: string) => void;
   /** Returns the milliseconds that are left for this database; called before each message. */
   readonly left: () => number;
 }
 
-export interface RunQueriesOutcome {
-  readonly results: QueryResults;
+export interface PostgresqlQueryRunOutcome {
+  readonly results: PreflightQueryResults;
   /** The error that ended the session; query results from before the error are kept. */
-  readonly lost: QueryError | undefined;
+  readonly lost: PostgresqlQueryError | undefined;
 }
 
 /**
@@ -34,19 +34,19 @@ export interface RunQueriesOutcome {
  * When the server rejects a message, each query is sent alone, so that only the query that is denied or too slow has no
  * result.
  */
-export async function runQueries(
-  queries: readonly AnyPostgresqlQuery[],
-  options: RunQueriesOptions,
-): Promise<RunQueriesOutcome> {
-  const results = new Map<AnyPostgresqlQuery, QueryResult<unknown>>();
+export async function runPostgresqlPreflightQueries(
+  queries: readonly AnyPostgresqlPreflightQuery[],
+  options: PostgresqlQueryRunOptions,
+): Promise<PostgresqlQueryRunOutcome> {
+  const results = new Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>();
   const lost = await runBatch(
     queries.filter(({ when }) => when === undefined),
     options,
     results,
   );
   const conditional = queries.filter(({ when }) => when !== undefined);
-  const known: ReadQueryResult = (query) =>
-    knownQueryValue(results, query) ?? knownQueryValue(options.serverResults, query);
+  const known: ReadPreflightQueryValue = (query) =>
+    getPreflightQueryValue(results, query) ?? getPreflightQueryValue(options.serverResults, query);
   const due = conditional.filter(({ when }) => when?.(known, options.dbname));
   for (const query of conditional) {
     if (!due.includes(query)) results.set(query, { kind: 'known', value: query.absent });
@@ -58,21 +58,21 @@ export async function runQueries(
 
 /** Sends one message. When the function returns, every query has a result, even if the result is a failure. */
 async function runBatch(
-  queries: readonly AnyPostgresqlQuery[],
-  options: RunQueriesOptions,
-  results: Map<AnyPostgresqlQuery, QueryResult<unknown>>,
-): Promise<QueryError | undefined> {
+  queries: readonly AnyPostgresqlPreflightQuery[],
+  options: PostgresqlQueryRunOptions,
+  results: Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>,
+): Promise<PostgresqlQueryError | undefined> {
   const sent: SentQuery[] = [];
   for (const query of queries) {
     const sql = query.sql(options.version, options.context);
     if (sql === undefined) results.set(query, { kind: 'known', value: query.absent });
     else sent.push({ query, sql });
   }
-  let lost: QueryError | undefined;
+  let lost: PostgresqlQueryError | undefined;
   try {
     lost = await sendBatch(sent, options, results);
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
+    if (!(error instanceof PostgresqlQueryError)) throw error;
     lost = error;
   }
   const reason = lost === undefined ? 'the server returned no result' : queryFailureText(lost);
@@ -84,34 +84,35 @@ async function runBatch(
  * The reason of a failed query, as text for the report. An error at the deadline of the preflight says nothing about
  * the database.
  */
-export function queryFailureText({ code, message }: ConnectError | QueryError): string {
-  return code === connectErrorCodes.aborted ? 'the deadline of the run passed' : message;
+export function queryFailureText({ code, message }: DatabaseConnectError | PostgresqlQueryError): string {
+  return code === databaseConnectErrorCodes.aborted ? 'the deadline of the run passed' : message;
 }
 
 interface SentQuery {
-  readonly query: AnyPostgresqlQuery;
+  readonly query: AnyPostgresqlPreflightQuery;
   readonly sql: string;
 }
 
 async function sendBatch(
   sent: readonly SentQuery[],
-  options: RunQueriesOptions,
-  results: Map<AnyPostgresqlQuery, QueryResult<unknown>>,
-): Promise<QueryError | undefined> {
+  options: PostgresqlQueryRunOptions,
+  results: Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>,
+): Promise<PostgresqlQueryError | undefined> {
   if (sent.length === 0) return undefined;
   const sets = await sendReadOnly(
     options,
     sent.map(({ sql }) => sql),
   );
-  if (!(sets instanceof QueryError)) {
+  if (!(sets instanceof PostgresqlQueryError)) {
     for (const [at, { query }] of sent.entries()) results.set(query, decodedResult(query, sets[at]));
     return undefined;
   }
   if (sets.lost) return sets;
   for (const { query, sql } of sent) {
     const alone = await sendReadOnly(options, [sql]);
-    if (alone instanceof QueryError && alone.lost) return alone;
-    const result = alone instanceof QueryError ? failedResult(query, alone, options) : decodedResult(query, alone[0]);
+    if (alone instanceof PostgresqlQueryError && alone.lost) return alone;
+    const result =
+      alone instanceof PostgresqlQueryError ? failedResult(query, alone, options) : decodedResult(query, alone[0]);
     results.set(query, result);
   }
   return undefined;
@@ -122,21 +123,21 @@ async function sendBatch(
  * lost.
  */
 async function sendReadOnly(
-  { session, version, onSend, left }: RunQueriesOptions,
+  { session, version, onSend, left }: PostgresqlQueryRunOptions,
   queries: readonly string[],
-): Promise<readonly (readonly PostgresqlRow[])[] | QueryError> {
-  const text = readOnlyMessage(queries, version);
+): Promise<readonly (readonly PostgresqlRow[])[] | PostgresqlQueryError> {
+  const text = buildReadOnlyPreflightMessage(queries, version);
   const limit = Math.min(left(), messageTimeout);
-  if (limit <= 0) return new QueryError('ETIMEDOUT', 'the time for this database had passed', true);
+  if (limit <= 0) return new PostgresqlQueryError('ETIMEDOUT', 'the time for this database had passed', true);
   onSend(text);
   try {
-    return resultsOfStatements(await session.query(text, limit), queries.length);
+    return selectStatementResults(await session.query(text, limit), queries.length);
   } catch (error) {
-    if (!(error instanceof QueryError)) throw error;
+    if (!(error instanceof PostgresqlQueryError)) throw error;
     if (error.lost) return error;
-    onSend(rollbackMessage);
+    onSend(rollbackStatementMessage);
     // A failed ROLLBACK throws, and the session then counts as lost.
-    await session.query(rollbackMessage, limit);
+    await session.query(rollbackStatementMessage, limit);
     return error;
   }
 }
@@ -144,7 +145,10 @@ async function sendReadOnly(
 /** Milliseconds. The server cancels a statement after 15 s, so a longer silence means that the server hangs. */
 const messageTimeout = 20_000;
 
-function decodedResult(query: AnyPostgresqlQuery, rows: readonly PostgresqlRow[] | undefined): QueryResult<unknown> {
+function decodedResult(
+  query: AnyPostgresqlPreflightQuery,
+  rows: readonly PostgresqlRow[] | undefined,
+): PreflightQueryResult<unknown> {
   try {
     return { kind: 'known', value: query.decode(rows ?? []) };
   } catch {
@@ -154,12 +158,16 @@ function decodedResult(query: AnyPostgresqlQuery, rows: readonly PostgresqlRow[]
 }
 
 function failedResult(
-  query: AnyPostgresqlQuery,
-  { code, message }: QueryError,
-  { username }: RunQueriesOptions,
-): QueryResult<unknown> {
+  query: AnyPostgresqlPreflightQuery,
+  { code, message }: PostgresqlQueryError,
+  { username }: PostgresqlQueryRunOptions,
+): PreflightQueryResult<unknown> {
   if (code === insufficientPrivilege) {
-    return { kind: 'denied', reason: message, grant: grantOfPublicObject(message, username) ?? query.grant(username) };
+    return {
+      kind: 'denied',
+      reason: message,
+      grant: buildGrantOfPublicObject(message, username) ?? query.grant(username),
+    };
   }
   return { kind: 'failed', reason: code === lockNotAvailable ? `${message} ${lockHolderNote}` : message };
 }

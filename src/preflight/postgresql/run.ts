@@ -1,25 +1,25 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { formatServerVersion } from '../../postgresql/version.ts';
+import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import { knownQueryValue } from '../query.ts';
+import { getPreflightQueryValue } from '../query.ts';
 import type { PreflightReport, RowsReport } from '../report.ts';
 import {
-  connectedAddress,
-  type EngineReport,
-  type EvaluatedChecks,
+  type EvaluatedPreflightChecks,
+  getConnectedSourceAddress,
   type PreflightEngine,
+  type PreflightEngineReport,
   type PreflightInput,
   runPreflight,
 } from '../run.ts';
-import type { ReportConclusion } from '../verdict.ts';
+import type { PreflightConclusion } from '../verdict.ts';
 import type { PostgresqlCheck, PostgresqlServerCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
 import { collectPostgresqlFacts } from './collect-facts.ts';
-import type { CollectedPostgresqlFacts, CollectSettings } from './collected-facts.ts';
-import { estimateCopyTime, initialCopySize, largestTables } from './copy-estimate.ts';
+import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-facts.ts';
+import { estimatePostgresqlCopyTime, largestTables, sumInitialCopySize } from './copy-estimate.ts';
 import { describeReadRows } from './deep/rows-report.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
-import { evaluateEffects } from './evaluate-effects.ts';
+import { evaluatePostgresqlFixEffects } from './evaluate-effects.ts';
 import { adviseIgnoringDatabases } from './ignore-advice.ts';
 import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-source.ts';
 import { migrationRoleQuery } from './queries/migration-role.ts';
@@ -27,7 +27,7 @@ import type { TableSize } from './queries/table-sizes.ts';
 import { statementCount } from './query-database.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export interface PostgresqlRunOptions extends PreflightInput<PostgresqlSource> {
+export interface PostgresqlPreflightRunOptions extends PreflightInput<PostgresqlSource> {
   /** Number of simultaneous connections (default: 8); never more than a tenth of the connections that are free. */
   readonly concurrency?: number;
   /** Milliseconds between the two readings of the WAL position, if a check needs them (default: 5 s). */
@@ -42,7 +42,7 @@ interface PostgresqlFields {
   readonly rows: RowsReport;
 }
 
-export type PostgresqlReport = PreflightReport & PostgresqlFields;
+export type PostgresqlPreflightReport = PreflightReport & PostgresqlFields;
 
 /**
  * Runs every check on a PostgreSQL source and returns the report. Problems of the source are findings in the report and
@@ -54,12 +54,12 @@ export function runPostgresqlPreflight({
   walInterval = 5000,
   checks = postgresqlChecks,
   ...options
-}: PostgresqlRunOptions): Promise<PostgresqlReport> {
+}: PostgresqlPreflightRunOptions): Promise<PostgresqlPreflightReport> {
   return runPreflight(postgresqlEngine({ checks, concurrency, walInterval }), options);
 }
 
 function postgresqlEngine(
-  settings: CollectSettings,
+  settings: PostgresqlPreflightSettings,
 ): PreflightEngine<PostgresqlSource, OpenedPostgresqlSource, CollectedPostgresqlFacts, PostgresqlFields> {
   const { checks } = settings;
   return {
@@ -75,7 +75,7 @@ function postgresqlEngine(
     evaluate: (collected, options, ignored) => evaluateChecks(checks, collected, options, ignored),
     effectsEvaluator: (collected, options) => {
       const facts = sourceFacts(collected);
-      return (effects) => evaluateEffects(checks, collected, facts, options, effects);
+      return (effects) => evaluatePostgresqlFixEffects(checks, collected, facts, options, effects);
     },
     advise: ({ databases, sizes }, { findings }, conclude, method) =>
       adviseIgnoringDatabases({
@@ -100,7 +100,7 @@ function evaluateChecks(
   collected: CollectedPostgresqlFacts,
   options: PreflightOptions,
   ignored: readonly string[],
-): EvaluatedChecks {
+): EvaluatedPreflightChecks {
   const facts = sourceFacts(collected, ignored);
   const findings = [
     ...checks
@@ -120,18 +120,18 @@ function sourceFacts(
   ignored: readonly string[] = [],
 ): PostgresqlSourceFacts {
   const names = databases.filter((name) => !ignored.includes(name));
-  const copy = facts.connection.kind === 'entered' ? initialCopySize(names, sizes) : undefined;
+  const copy = facts.connection.kind === 'entered' ? sumInitialCopySize(names, sizes) : undefined;
   return { ...facts, databases: names, access, walRate, copy, lost };
 }
 
 function describeSource(
   collected: CollectedPostgresqlFacts,
-  { databases }: ReportConclusion,
+  { databases }: PreflightConclusion,
   { host, port, dbname, username, ssl }: PostgresqlSource,
-): EngineReport<PostgresqlFields> {
+): PreflightEngineReport<PostgresqlFields> {
   const { sizes, results } = collected;
   const { connection, copy, address, scans } = sourceFacts(collected);
-  const role = knownQueryValue(results, migrationRoleQuery);
+  const role = getPreflightQueryValue(results, migrationRoleQuery);
   return {
     source: {
       host,
@@ -139,15 +139,15 @@ function describeSource(
       dbname,
       username,
       ssl: connection.kind === 'entered' ? connection.ssl : ssl === 'require',
-      ...connectedAddress(address),
-      ...(connection.kind === 'entered' ? { server_version: formatServerVersion(connection.version) } : {}),
+      ...getConnectedSourceAddress(address),
+      ...(connection.kind === 'entered' ? { server_version: formatPostgresqlVersion(connection.version) } : {}),
       ...(role === undefined ? {} : { role: { superuser: role.superuser, replication: role.replication } }),
     },
     databases: databases.map((database) => {
       const size = sizes.get(database.name);
       return size === undefined ? database : { ...database, size_bytes: size.databaseBytes, tables: size.tables };
     }),
-    estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimateCopyTime(copy),
+    estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimatePostgresqlCopyTime(copy),
     extra: { largest_tables: largestTables(sizes), rows: describeReadRows(scans, collected.databases) },
   };
 }

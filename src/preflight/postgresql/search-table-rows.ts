@@ -1,11 +1,11 @@
-import { ConnectError } from '../../platform/connect-error.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
-import { copyTableStatements, readRows } from '../../postgresql/table-rows.ts';
-import type { DecodedQuery, QueryResult, QueryResults } from '../query.ts';
-import type { AnyPostgresqlQuery, SearchRows } from './query.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { buildCopyTableTransaction, readTableRows } from '../../postgresql/table-rows.ts';
+import type { PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
+import type { AnyPostgresqlPreflightQuery, TableRowSearch } from './query.ts';
 import type { QueryDatabaseOptions } from './query-database.ts';
-import { readOnlyMessage } from './read-only-message.ts';
+import { buildReadOnlyPreflightMessage } from './read-only-message.ts';
 
 /** Time limit in milliseconds for searching all tables of one database. */
 const searchTimeout = 30_000;
@@ -23,13 +23,13 @@ const searchedBytes = 512 * 1024 * 1024;
  * Completes the query results with what a search in the rows of tables found. Connections are opened one at a time, and
  * only when there is a table to search.
  */
-export async function searchTableRows(
+export async function completeResultsByRowSearch(
   dbname: string,
-  queries: readonly AnyPostgresqlQuery[],
-  results: QueryResults,
+  queries: readonly AnyPostgresqlPreflightQuery[],
+  results: PreflightQueryResults,
   options: QueryDatabaseOptions,
-): Promise<QueryResults> {
-  const completed = new Map<AnyPostgresqlQuery, QueryResult<unknown>>();
+): Promise<PreflightQueryResults> {
+  const completed = new Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>();
   const tables = createTableSearch(dbname, options);
   try {
     for (const query of queries) {
@@ -40,13 +40,13 @@ export async function searchTableRows(
   } finally {
     await tables.end();
   }
-  return new Map<DecodedQuery<unknown>, QueryResult<unknown>>([...results, ...completed]);
+  return new Map<PreflightQuery<unknown>, PreflightQueryResult<unknown>>([...results, ...completed]);
 }
 
 function createTableSearch(
   dbname: string,
   { source, version, clock, signal, onSend }: QueryDatabaseOptions,
-): { readonly search: SearchRows; end(): Promise<void> } {
+): { readonly search: TableRowSearch; end(): Promise<void> } {
   const end = clock.now() + searchTimeout;
   let session: PostgresqlSession | undefined;
   const close = async () => {
@@ -61,15 +61,15 @@ function createTableSearch(
       if (time <= 0 || signal.aborted) return 'unseen';
       try {
         session ??= await connectPostgresql(source, { dbname, limit: time, signal });
-        const text = readOnlyMessage(copyTableStatements(table, version, format), version);
+        const text = buildReadOnlyPreflightMessage(buildCopyTableTransaction(table, version, format), version);
         onSend(dbname, text);
-        const read = await readRows(session, text, isFound, { time, bytes: searchedBytes });
+        const read = await readTableRows(session, text, isFound, { time, bytes: searchedBytes });
         if (read !== 'complete') await close();
         return read === 'stopped' ? 'violate' : read === 'complete' ? 'fit' : 'unseen';
       } catch (error) {
         // The search has no result if the table is locked or dropped, if it is no longer a table, or if the connection
         // is refused.
-        if (!(error instanceof QueryError || error instanceof ConnectError)) throw error;
+        if (!(error instanceof PostgresqlQueryError || error instanceof DatabaseConnectError)) throw error;
         await close();
         return 'unseen';
       }

@@ -1,5 +1,5 @@
 import { usageError } from '../../errors.ts';
-import { type FindNearestWord, quoteDouble, suggestionHint } from '../unknown-check-ids.ts';
+import { buildNearestWordHint, type NearestWordFinder, wrapInDoubleQuotes } from '../unknown-check-ids.ts';
 import type { PostgresqlDatabase } from './queries/databases.ts';
 
 /**
@@ -8,10 +8,10 @@ import type { PostgresqlDatabase } from './queries/databases.ts';
  * or when
  * no database is left
  */
-export function selectDatabases(
+export function selectDatabasesToMigrate(
   databases: readonly PostgresqlDatabase[],
   ignored: readonly string[],
-  nearest: FindNearestWord,
+  nearest: NearestWordFinder,
 ): readonly string[] {
   const names = databases.map(({ name }) => name);
   const unknown = ignored.filter((name) => !names.includes(name) && !alwaysIgnored.has(name));
@@ -28,11 +28,11 @@ export function selectDatabases(
 /** Databases that are never migrated; naming them in `--ignore-dbs` is no error. */
 const alwaysIgnored = new Set(['template0', 'template1']);
 
-function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: FindNearestWord): Error {
+function unknownDatabases(unknown: readonly string[], names: readonly string[], nearest: NearestWordFinder): Error {
   const listed = names.slice(0, 20).join(', ') + (names.length > 20 ? ` and ${names.length - 20} more` : '');
   return usageError(
-    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(quoteDouble).join(', ')}`,
-    suggestionHint(unknown, names, nearest) ??
+    `unknown ${unknown.length === 1 ? 'database' : 'databases'} in --ignore-dbs: ${unknown.map(wrapInDoubleQuotes).join(', ')}`,
+    buildNearestWordHint(unknown, names, nearest) ??
       'give the names exactly as the server has them, including upper and lower case',
     `databases of the source: ${listed}`,
   );

@@ -1,7 +1,7 @@
-import type { ServerSettings, SettingName } from './queries/settings.ts';
-import { parseBytes } from './units.ts';
+import type { PostgresqlServerSettings, PostgresqlSettingName } from './queries/settings.ts';
+import { parsePostgresqlSize } from './units.ts';
 
-export function sizeSetting(settings: ServerSettings, name: SettingName): number {
+export function getPostgresqlSizeSetting(settings: PostgresqlServerSettings, name: PostgresqlSettingName): number {
   const found = settings.get(name);
-  return found === undefined ? 0 : (parseBytes(found.value, found.unit) ?? 0);
+  return found === undefined ? 0 : (parsePostgresqlSize(found.value, found.unit) ?? 0);
 }

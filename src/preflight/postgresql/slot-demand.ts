@@ -1,10 +1,10 @@
 import { alterSystemFix } from './alter-system.ts';
 import type { ReplicationSlot } from './queries/replication-slots.ts';
-import type { ServerSettings } from './queries/settings.ts';
+import type { PostgresqlServerSettings } from './queries/settings.ts';
 import { pluralize } from './units.ts';
 
 /** The number of replication slots, and of WAL senders, that a migration of this many databases uses; `sum` shows the calculation. */
-export function slotDemand(databases: number): {
+export function computeReplicationSlotDemand(databases: number): {
   readonly needed: number;
   readonly full: number;
   readonly sum: string;
@@ -18,13 +18,13 @@ export function slotDemand(databases: number): {
   };
 }
 
-export function raiseSlotsFix(
-  settings: ServerSettings,
+export function buildRaiseReplicationSlotsFix(
+  settings: PostgresqlServerSettings,
   used: readonly ReplicationSlot[],
   databases: number,
   least: number,
 ) {
-  const wanted = Math.max(used.length + slotDemand(databases).full, least);
+  const wanted = Math.max(used.length + computeReplicationSlotDemand(databases).full, least);
   const idle = used.filter(({ active }) => !active).length;
   const spare =
     idle === 0

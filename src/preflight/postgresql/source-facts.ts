@@ -1,15 +1,15 @@
-import type { AuthenticationMethod } from '../../postgresql/authentication-guard.ts';
-import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { PostgresqlAuthenticationMethod } from '../../postgresql/authentication-guard.ts';
+import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { ScannedDatabase } from './deep/scanned-rows.ts';
 import type { CatalogLock } from './queries/catalog-locks.ts';
-import type { ServerInstance } from './queries/server-instances.ts';
+import type { PostgresqlServerInstance } from './queries/server-instances.ts';
 
 /** Facts about a PostgreSQL source besides the query results. */
 export interface PostgresqlSourceFacts {
   /** The database that the first connection was made to. */
   readonly dbname: string;
   readonly username: string;
-  readonly address: AddressFacts;
+  readonly address: SourceAddressFacts;
   readonly tls: TlsFacts;
   readonly connection: PostgresqlConnectionResult;
   /**
@@ -18,7 +18,7 @@ export interface PostgresqlSourceFacts {
    */
   readonly databases: readonly string[];
   /** The result of the connection to each database; a database is missing until a connection to it was tried. */
-  readonly access: ReadonlyMap<string, DatabaseAccess>;
+  readonly access: ReadonlyMap<string, DatabaseAccessResult>;
   /**
    * The total size of the tables that the initial copy reads, in all databases. The copy size is known only to checks
    * of the server, because they are evaluated last.
@@ -50,14 +50,14 @@ export type PostgresqlConnectionResult =
       /** Why the login can only have been refused by a connection pooler. */
       readonly pooler?: string | undefined;
       /** What further connections showed about the server, after a login that received no response. */
-      readonly silence?: LoginSilence;
+      readonly silence?: UnansweredLoginDiagnosis;
       /** Whether the login succeeded and the first statement was refused. */
       readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
 
 /** What further connections show about a server that did not finish a login. */
-export interface LoginSilence {
+export interface UnansweredLoginDiagnosis {
   /**
    * Whether the server responds to the request for TLS (SSLRequest), which needs no catalog, so that its process runs.
    */
@@ -86,18 +86,18 @@ export interface ConnectedSource {
   readonly startupRefusal: string | undefined;
   readonly ssl: boolean;
   /** The authentication method with which the server requested the password. */
-  readonly authentication: AuthenticationMethod;
+  readonly authentication: PostgresqlAuthenticationMethod;
   /** The port that the server listens on; behind a port forwarder it differs from the port of the connection. */
   readonly serverPort: number | undefined;
 }
 
-export type DatabaseAccess =
+export type DatabaseAccessResult =
   | {
       readonly kind: 'entered';
       /** Whether the server process has the id that was reported at login, so that no pooler is in between. */
       readonly direct: boolean;
       /** The server instance that the connection reached; undefined if the role cannot read its properties. */
-      readonly instance?: ServerInstance | undefined;
+      readonly instance?: PostgresqlServerInstance | undefined;
       /** Why the connection ended, for the second time, before all queries of the database had a result. */
       readonly broken?: string;
     }
@@ -134,7 +134,7 @@ export interface WalRate {
   readonly bytes: number;
   readonly seconds: number;
   /** The server instance that returned the second reading of the WAL position. */
-  readonly instance?: ServerInstance | undefined;
+  readonly instance?: PostgresqlServerInstance | undefined;
 }
 
 export type ReplicationConnectionResult =
@@ -143,11 +143,11 @@ export type ReplicationConnectionResult =
       /**
        * The server instance that the replication connection reached; undefined if the role cannot read its properties.
        */
-      readonly instance?: ServerInstance | undefined;
+      readonly instance?: PostgresqlServerInstance | undefined;
     }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
 /** server_version_num; 0 when no connection was made. */
-export function serverVersionOf({ connection }: PostgresqlSourceFacts): number {
+export function getSourceServerVersion({ connection }: PostgresqlSourceFacts): number {
   return connection.kind === 'entered' ? connection.version : 0;
 }

@@ -3,7 +3,7 @@
  * library is looked up by the name of its extension, which is usually the same.
  * @param library as in pg_proc: `$libdir/pgcrypto`
  */
-export function isLibraryMissing(
+export function isTargetLibraryMissing(
   library: string,
   targetExtensions: readonly string[] | undefined,
 ): boolean | undefined {

@@ -14,7 +14,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
  * The bytes of a value such as `64MB`, or of a bare number counted in `unit` (`8kB`); undefined if the value is not a
  * size.
  */
-export function parseBytes(value: string, unit: string | undefined): number | undefined {
+export function parsePostgresqlSize(value: string, unit: string | undefined): number | undefined {
   return parseQuantity(value, unit, bytesPerUnit);
 }
 
@@ -22,7 +22,7 @@ export function parseBytes(value: string, unit: string | undefined): number | un
  * The milliseconds of a value such as `5min`, or of a bare number counted in `unit`; undefined if the value is not a
  * duration.
  */
-export function parseMilliseconds(value: string, unit: string | undefined): number | undefined {
+export function parsePostgresqlDuration(value: string, unit: string | undefined): number | undefined {
   return parseQuantity(value, unit, millisecondsPerUnit);
 }
 

@@ -1,8 +1,8 @@
-import { infoNumber, type RedisInfo, type RedisInfoField } from '../../redis/info.ts';
+import { type RedisInfo, type RedisInfoField, readRedisInfoNumber } from '../../redis/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
 /** The number of bytes and commands that this program sent to the server. */
-export interface OwnTraffic {
+export interface OwnRedisTraffic {
   readonly bytes: number;
   readonly commands: number;
 }
@@ -11,14 +11,14 @@ export interface OwnTraffic {
  * The activity of the server per second, calculated from two replies to INFO. `own`: the traffic that this program
  * itself sent between the two replies.
  */
-export function activityRateOf(
+export function computeRedisActivityRate(
   before: RedisInfo,
   after: RedisInfo,
   seconds: number,
-  own: OwnTraffic,
+  own: OwnRedisTraffic,
 ): RedisActivityRate {
   const perSecond = (field: RedisInfoField, ours = 0) => {
-    const [first, last] = [infoNumber(before, field), infoNumber(after, field)];
+    const [first, last] = [readRedisInfoNumber(before, field), readRedisInfoNumber(after, field)];
     return first === undefined || last === undefined ? undefined : Math.max(0, last - first - ours) / seconds;
   };
   // On a server that never had a replica, no replication stream exists and master_repl_offset does not change.

@@ -1,16 +1,23 @@
-import { blockableMethods, type ServerCheck, withinBlockableMethods } from '../check.ts';
+import { type ServerCheck, selectBlockableMethods, wrapWithBlockableMethodCheck } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
-import type { Queries } from '../query.ts';
+import type { PreflightCheckQueries } from '../query.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the list of checks holds different queries; each was typed where it was written.
-export type RedisCheck<Q extends Queries = any> = ServerCheck<RedisSourceFacts, Q>;
+export type RedisCheck<Q extends PreflightCheckQueries = any> = ServerCheck<RedisSourceFacts, Q>;
 
 /** The migration methods of Redis, best first. */
-export const redisMethods: readonly MigrationMethod[] = ['continuous', 'scan'];
+export const redisMigrationMethods: readonly MigrationMethod[] = ['continuous', 'scan'];
 
 /** Declares a Redis check; the types of the values in `evaluate` follow from its queries. */
-export function redisCheck<Q extends Queries>(check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>): RedisCheck<Q> {
-  const mayBlock = blockableMethods(check.severity, redisMethods);
-  return { ...check, scope: 'server', mayBlock, evaluate: withinBlockableMethods(check.id, mayBlock, check.evaluate) };
+export function redisCheck<Q extends PreflightCheckQueries>(
+  check: Omit<RedisCheck<Q>, 'scope' | 'mayBlock'>,
+): RedisCheck<Q> {
+  const mayBlock = selectBlockableMethods(check.severity, redisMigrationMethods);
+  return {
+    ...check,
+    scope: 'server',
+    mayBlock,
+    evaluate: wrapWithBlockableMethodCheck(check.id, mayBlock, check.evaluate),
+  };
 }

@@ -1,41 +1,43 @@
 import { parseKeyspace } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
-import { encodeCommand } from '../../redis/resp.ts';
+import { encodeRedisCommand } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import { knownQueryValue, type QueryResult } from '../query.ts';
-import type { CollectedFacts, EngineRun } from '../run.ts';
+import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
+import type { CollectedSourceFacts, PreflightEngineInput } from '../run.ts';
 import type { RedisCheck } from './check.ts';
-import { findRenamedCommands } from './find-renamed-commands.ts';
-import { sampleKeys } from './key-sample.ts';
-import { measureActivityRate } from './measure-activity-rate.ts';
-import { authenticatedUser, type OpenedRedisSource } from './open-source.ts';
-import { isBusyError } from './outcome-without-result.ts';
+import { findRenamedRedisCommands } from './find-renamed-commands.ts';
+import { sampleRedisKeys } from './key-sample.ts';
+import { measureRedisActivityRate } from './measure-activity-rate.ts';
+import { getAuthenticatedRedisUser, type OpenedRedisSource } from './open-source.ts';
+import { isRedisBusyError } from './outcome-without-result.ts';
 import { probePsync } from './probe-psync.ts';
-import { replicationConfigQuery } from './queries/config.ts';
-import { infoQuery } from './queries/info.ts';
-import { retryQueries } from './retry-queries.ts';
-import { type RedisQueryResults, runRedisQueries, toQueryResult } from './run-queries.ts';
+import { redisReplicationConfigQuery } from './queries/config.ts';
+import { redisInfoQuery } from './queries/info.ts';
+import { retryRedisPreflightQueries } from './retry-queries.ts';
+import { type RedisPreflightQueryResults, runRedisPreflightQueries, toRedisQueryResult } from './run-queries.ts';
 import type { RedisConnectionResult, RedisSourceFacts } from './source-facts.ts';
 
-export interface CollectedRedisFacts extends CollectedFacts {
+export interface CollectedRedisFacts extends CollectedSourceFacts {
   readonly facts: RedisSourceFacts;
-  readonly results: RedisQueryResults;
+  readonly results: RedisPreflightQueryResults;
 }
 
 /**
  * Reports every command that is sent, as a line of redis-cli, and counts its bytes for the measurement of the activity.
  */
-export interface SentCommandCounter extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
+export interface SentRedisCommandCounter extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
   readonly sent: () => { readonly bytes: number; readonly commands: number };
 }
 
-export function observeCommands(onSend: EngineRun<RedisSource>['onSend']): SentCommandCounter {
+export function createSentRedisCommandCounter(
+  onSend: PreflightEngineInput<RedisSource>['onSend'],
+): SentRedisCommandCounter {
   let bytes = 0;
   let commands = 0;
   return {
     onCommand(command) {
-      bytes += encodeCommand(command).length;
+      bytes += encodeRedisCommand(command).length;
       commands += 1;
       const parts = command.map((part) => (typeof part === 'string' ? part : Buffer.from(part).toString('utf8')));
       onSend('server', formatRedisCommand(...parts));
@@ -52,19 +54,19 @@ const noSession = { kind: 'skipped', reason: 'no session with the server' } as c
  */
 export async function collectRedisFacts(
   opened: OpenedRedisSource,
-  run: EngineRun<RedisSource>,
-  observer: SentCommandCounter,
+  run: PreflightEngineInput<RedisSource>,
+  observer: SentRedisCommandCounter,
   checks: readonly RedisCheck[],
   rateInterval: number,
 ): Promise<CollectedRedisFacts> {
   const { session: first, source: connected, connection } = opened;
   if (first === undefined) return { facts: factsOf(opened, run), results: new Map(), waited: 0 };
-  const context = { user: authenticatedUser(run.source, connection) };
+  const context = { user: getAuthenticatedRedisUser(run.source, connection) };
   const connect = { signal: run.signal, onCommand: observer.onCommand, memory: opened.memory };
   let session = first;
   try {
-    const pipelined = await runRedisQueries(session, checks, context, 10_000);
-    const retried = await retryQueries(pipelined, session, { source: connected, context, connect });
+    const pipelined = await runRedisPreflightQueries(session, checks, context, 10_000);
+    const retried = await retryRedisPreflightQueries(pipelined, session, { source: connected, context, connect });
     const { results, pipelineFailure } = retried;
     session = retried.session;
     run.onProgress(2, 3);
@@ -73,11 +75,11 @@ export async function collectRedisFacts(
     let probe: RedisSourceFacts['probe'];
     const { signal, clock } = run;
     const measurement = { clock, interval: rateInterval, signal, sent: observer.sent };
-    const { rate, waited } = await measureActivityRate(session, measurement, async () => {
-      const info = knownQueryValue(results, infoQuery);
+    const { rate, waited } = await measureRedisActivityRate(session, measurement, async () => {
+      const info = getPreflightQueryValue(results, redisInfoQuery);
       const databases = info === undefined ? [0] : parseKeyspace(info).map(({ index }) => index);
-      sample = await toQueryResult(sampleKeys(session, databases), samplePermission, context);
-      renamed = await findRenamedCommands(session, results, context);
+      sample = await toRedisQueryResult(sampleRedisKeys(session, databases), samplePermission, context);
+      renamed = await findRenamedRedisCommands(session, results, context);
       if (run.options.probe)
         probe = await probePsync(connected, { ...connect, limit: 15_000, copyLimit: copyLimit(results) });
     });
@@ -92,8 +94,10 @@ export async function collectRedisFacts(
  * Milliseconds within which the copy should begin: for a diskless copy Redis first waits for other replicas, here for
  * at most 20 s.
  */
-function copyLimit(results: RedisQueryResults): number {
-  const delay = Number(knownQueryValue(results, replicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5);
+function copyLimit(results: RedisPreflightQueryResults): number {
+  const delay = Number(
+    getPreflightQueryValue(results, redisReplicationConfigQuery)?.get('repl-diskless-sync-delay') ?? 5,
+  );
   return 15_000 + 1000 * Math.min(20, Math.max(0, Number.isFinite(delay) ? delay : 0));
 }
 
@@ -103,8 +107,8 @@ const notMeasured: Measured = { rate: undefined, sample: noSession, renamed: noS
 
 function factsOf(
   { address, tls, connection }: OpenedRedisSource,
-  { source }: EngineRun<RedisSource>,
-  queried: RedisQueryResults = new Map(),
+  { source }: PreflightEngineInput<RedisSource>,
+  queried: RedisPreflightQueryResults = new Map(),
   measured: Measured = notMeasured,
 ): RedisSourceFacts {
   const { sample, renamed, pipelineFailure, probe } = measured;
@@ -116,7 +120,7 @@ function factsOf(
   return {
     host: source.host,
     port: source.port,
-    user: authenticatedUser(source, connection),
+    user: getAuthenticatedRedisUser(source, connection),
     isUsernameUnused: source.isUsernameUnused ?? (source.username !== undefined && source.password === undefined),
     ssl: source.ssl === 'require',
     address,
@@ -132,9 +136,9 @@ function factsOf(
 function busyMessage(
   connection: RedisConnectionResult,
   probe: RedisSourceFacts['probe'],
-  results: readonly QueryResult<unknown>[],
+  results: readonly PreflightQueryResult<unknown>[],
 ): string | undefined {
   if (connection.kind === 'connected' && connection.notice?.code === 'BUSY') return connection.notice.message;
   if (probe?.kind === 'refused' && probe.code === 'BUSY') return probe.message;
-  return results.flatMap((one) => (one.kind === 'failed' && isBusyError(one.reason) ? [one.reason] : []))[0];
+  return results.flatMap((one) => (one.kind === 'failed' && isRedisBusyError(one.reason) ? [one.reason] : []))[0];
 }

@@ -1,8 +1,8 @@
-import { infoNumber, type RedisInfo } from '../../redis/info.ts';
+import { type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /** The amount of data to copy, and the estimated duration of the copy. */
-export interface CopyEstimate {
+export interface RedisCopyEstimate {
   /** Bytes of memory that the data uses, without buffers and overhead. */
   readonly bytes: number;
   /** Estimated seconds to dump and transfer the data, at 50 and at 20 MB/s. */
@@ -14,14 +14,14 @@ const fastBytesPerSecond = 50e6;
 const slowBytesPerSecond = 20e6;
 
 /** The copy estimate; undefined if the server does not report its memory. */
-export function estimateCopy(info: RedisInfo): CopyEstimate | undefined {
-  const used = infoNumber(info, 'used_memory');
-  const data = infoNumber(info, 'used_memory_dataset') ?? used;
+export function estimateRedisCopy(info: RedisInfo): RedisCopyEstimate | undefined {
+  const used = readRedisInfoNumber(info, 'used_memory');
+  const data = readRedisInfoNumber(info, 'used_memory_dataset') ?? used;
   if (data === undefined) return undefined;
   // An empty Valkey cluster reports more overhead than used memory, and the unsigned difference of the two is a huge
   // number.
   const bytes = Math.min(data, used ?? data);
-  const fork = (infoNumber(info, 'latest_fork_usec') ?? 0) / 1e6;
+  const fork = (readRedisInfoNumber(info, 'latest_fork_usec') ?? 0) / 1e6;
   return {
     bytes,
     shortest: Math.max(1, fork + bytes / fastBytesPerSecond),

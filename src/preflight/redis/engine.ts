@@ -1,26 +1,26 @@
-import { infoNumber, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
+import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import { parseServerVersion, redisProductNames } from '../../redis/version.ts';
-import { knownQueryValue } from '../query.ts';
-import type { DatabaseVerdict } from '../report.ts';
-import { connectedAddress, type EngineReport, type PreflightEngine } from '../run.ts';
-import type { ReportConclusion } from '../verdict.ts';
-import { type RedisCheck, redisMethods } from './check.ts';
+import { parseRedisServerVersion, redisProductNames } from '../../redis/version.ts';
+import { getPreflightQueryValue } from '../query.ts';
+import type { DatabasePreflightVerdict } from '../report.ts';
+import { getConnectedSourceAddress, type PreflightEngine, type PreflightEngineReport } from '../run.ts';
+import type { PreflightConclusion } from '../verdict.ts';
+import { type RedisCheck, redisMigrationMethods } from './check.ts';
 import { redisChecks } from './checks.ts';
 import {
   type CollectedRedisFacts,
   collectRedisFacts,
-  observeCommands,
-  type SentCommandCounter,
+  createSentRedisCommandCounter,
+  type SentRedisCommandCounter,
 } from './collect-facts.ts';
-import { estimateCopy } from './copy-estimate.ts';
+import { estimateRedisCopy } from './copy-estimate.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
-import { evaluateRedisEffects } from './evaluate-effects.ts';
+import { evaluateRedisFixEffects } from './evaluate-effects.ts';
 import { type OpenedRedisSource, openRedisSource } from './open-source.ts';
-import { infoQuery } from './queries/info.ts';
+import { redisInfoQuery } from './queries/info.ts';
 import type { RedisConnectionResult } from './source-facts.ts';
 
-export interface RedisEngineOptions {
+export interface RedisPreflightEngineOptions {
   /** Milliseconds between the two measurements of the activity (default: 1 s). */
   readonly rateInterval?: number;
   /** The Redis checks to run (default: all). */
@@ -28,23 +28,23 @@ export interface RedisEngineOptions {
 }
 
 interface OpenedRedis extends OpenedRedisSource {
-  readonly observer: SentCommandCounter;
+  readonly observer: SentRedisCommandCounter;
 }
 
 /**
  * The operations of a preflight of a Redis source. The progress of a Redis preflight counts three steps: connected,
  * queried, measured.
  */
-export function redisEngine({
+export function createRedisPreflightEngine({
   rateInterval = 1000,
   checks = redisChecks,
-}: RedisEngineOptions = {}): PreflightEngine<RedisSource, OpenedRedis, CollectedRedisFacts> {
+}: RedisPreflightEngineOptions = {}): PreflightEngine<RedisSource, OpenedRedis, CollectedRedisFacts> {
   return {
     name: 'redis',
-    methods: redisMethods,
+    methods: redisMigrationMethods,
     checks,
     async open(run) {
-      const observer = observeCommands(run.onSend);
+      const observer = createSentRedisCommandCounter(run.onSend);
       run.onProgress(0, 3);
       const opened = await openRedisSource(run.source, { signal: run.signal, onCommand: observer.onCommand });
       run.onProgress(1, 3);
@@ -56,35 +56,35 @@ export function redisEngine({
       return collected;
     },
     evaluate({ facts, results }, options) {
-      const info = knownQueryValue(results, infoQuery);
+      const info = getPreflightQueryValue(results, redisInfoQuery);
       return {
         findings: evaluateRedisChecks(checks, results, facts, options),
         databases: info === undefined ? [] : parseKeyspace(info).map(({ index }) => `db${index}`),
       };
     },
-    effectsEvaluator: (collected, options) => (effects) => evaluateRedisEffects(checks, collected, options, effects),
+    effectsEvaluator: (collected, options) => (effects) => evaluateRedisFixEffects(checks, collected, options, effects),
     describe: (collected, conclusion, { source }) => describeRedis(collected, conclusion, source),
   };
 }
 
 function describeRedis(
   { facts, results }: CollectedRedisFacts,
-  { databases }: ReportConclusion,
+  { databases }: PreflightConclusion,
   source: RedisSource,
-): EngineReport<object> {
-  const info = knownQueryValue(results, infoQuery);
+): PreflightEngineReport<object> {
+  const info = getPreflightQueryValue(results, redisInfoQuery);
   const keyspace = info === undefined ? [] : parseKeyspace(info);
-  const copy = info === undefined ? undefined : estimateCopy(info);
+  const copy = info === undefined ? undefined : estimateRedisCopy(info);
   return {
     source: {
       host: source.host,
       port: source.port,
       ...shownUsername(source, facts.connection),
       ssl: facts.ssl,
-      ...connectedAddress(facts.address),
+      ...getConnectedSourceAddress(facts.address),
       ...(info === undefined ? {} : describeServer(info)),
     },
-    databases: databases.map((one, at): DatabaseVerdict => ({ ...one, keys: keyspace[at]?.keys ?? 0 })),
+    databases: databases.map((one, at): DatabasePreflightVerdict => ({ ...one, keys: keyspace[at]?.keys ?? 0 })),
     estimate: copy === undefined ? undefined : { low: copy.shortest, high: copy.longest },
     extra: {},
   };
@@ -100,7 +100,7 @@ function shownUsername({ username, isUsernameAmbiguous }: RedisSource, connectio
 }
 
 function describeServer(info: RedisInfo) {
-  const version = parseServerVersion(info);
+  const version = parseRedisServerVersion(info);
   return {
     ...(version === undefined
       ? {}
@@ -111,7 +111,7 @@ function describeServer(info: RedisInfo) {
     role: {
       primary: info.get('role') !== 'slave',
       cluster: info.get('cluster_enabled') === '1',
-      replicas: (infoNumber(info, 'connected_slaves') ?? 0) > 0,
+      replicas: (readRedisInfoNumber(info, 'connected_slaves') ?? 0) > 0,
     },
   };
 }

@@ -1,45 +1,46 @@
-import { findingOf } from '../check.ts';
-import { type CheckOutcome, type Finding, skip } from '../finding.ts';
+import { buildPreflightFinding } from '../check.ts';
+import { type CheckFinding, type PreflightCheckOutcome, skipOutcome } from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import type { Queries, QueryResult, QueryResults } from '../query.ts';
+import type { PreflightCheckQueries, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { RedisCheck } from './check.ts';
-import { outcomeWithoutResult } from './outcome-without-result.ts';
+import { buildOutcomeWithoutQueryResult } from './outcome-without-result.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /** Returns one finding for each Redis check, in the order of the checks. */
 export function evaluateRedisChecks(
   checks: readonly RedisCheck[],
-  results: QueryResults,
+  results: PreflightQueryResults,
   facts: RedisSourceFacts,
   options: PreflightOptions,
-): readonly Finding[] {
-  return checks.map((check) => findingOf(check, evaluateCheck(check, results, facts, options)));
+): readonly CheckFinding[] {
+  return checks.map((check) => buildPreflightFinding(check, evaluateCheck(check, results, facts, options)));
 }
 
 function evaluateCheck(
   check: RedisCheck,
-  results: QueryResults,
+  results: PreflightQueryResults,
   facts: RedisSourceFacts,
   options: PreflightOptions,
-): CheckOutcome {
-  if (check.needs === 'connection' && facts.connection.kind === 'refused') return skip(notConnectedReason(facts));
+): PreflightCheckOutcome {
+  if (check.needs === 'connection' && facts.connection.kind === 'refused')
+    return skipOutcome(getRedisNotConnectedReason(facts));
   const values: Record<string, unknown> = {};
-  const queries: Queries = check.queries;
+  const queries: PreflightCheckQueries = check.queries;
   for (const [name, query] of Object.entries(queries)) {
     const isOptional = 'optional' in query;
     const result = results.get(isOptional ? query.optional : query) ?? notSent(facts);
-    if (!isOptional && result.kind !== 'known') return outcomeWithoutResult(result, check);
+    if (!isOptional && result.kind !== 'known') return buildOutcomeWithoutQueryResult(result, check);
     values[name] = isOptional || result.kind !== 'known' ? result : result.value;
   }
   return check.evaluate(values, facts, options);
 }
 
-function notSent(facts: RedisSourceFacts): QueryResult<never> {
+function notSent(facts: RedisSourceFacts): PreflightQueryResult<never> {
   const isRefused = facts.connection.kind === 'refused';
-  return { kind: 'skipped', reason: isRefused ? notConnectedReason(facts) : 'the query was not sent' };
+  return { kind: 'skipped', reason: isRefused ? getRedisNotConnectedReason(facts) : 'the query was not sent' };
 }
 
 /** Why the checks that need a session are skipped. */
-export function notConnectedReason({ connection }: RedisSourceFacts): string {
+export function getRedisNotConnectedReason({ connection }: RedisSourceFacts): string {
   return connection.kind === 'refused' ? `no session with the server: ${connection.message}` : '';
 }

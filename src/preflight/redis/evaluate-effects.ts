@@ -1,41 +1,49 @@
 import type { RedisInfoField } from '../../redis/info.ts';
-import type { Finding } from '../finding.ts';
-import type { FixEffect } from '../fix-effect.ts';
+import type { CheckFinding } from '../finding.ts';
+import type { PreflightFixEffect } from '../fix-effect.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
-import type { DecodedQuery, Queries, QueryResult, QueryResults } from '../query.ts';
-import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../simulated-fix.ts';
+import type { PreflightCheckQueries, PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
+import { type EvaluatedFixEffects, type FixEffectInDatabase, findingKey } from '../simulated-fix.ts';
 import type { RedisCheck } from './check.ts';
 import type { CollectedRedisFacts } from './collect-facts.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
-import { type AclDryRunResult, type AclUserRules, aclUserRulesQuery, dryRunQueries } from './queries/acl.ts';
-import { configQueries } from './queries/config.ts';
-import { infoQuery } from './queries/info.ts';
+import {
+  type RedisAclDryRunResult,
+  type RedisAclUserRules,
+  redisAclDryRunQueries,
+  redisAclUserRulesQuery,
+} from './queries/acl.ts';
+import { redisConfigQueries } from './queries/config.ts';
+import { redisInfoQuery } from './queries/info.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /**
  * Evaluates the Redis checks as if the commands of the fixes with these effects had run. Only checks for which a query
  * result or a fact changes are evaluated.
  */
-export function evaluateRedisEffects(
+export function evaluateRedisFixEffects(
   checks: readonly RedisCheck[],
-  { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: QueryResults },
+  { facts, results }: Pick<CollectedRedisFacts, 'facts'> & { readonly results: PreflightQueryResults },
   options: PreflightOptions,
-  placed: readonly EffectInDatabase[],
-): EvaluatedEffects {
+  placed: readonly FixEffectInDatabase[],
+): EvaluatedFixEffects {
   const effects = placed.map(({ effect }) => effect);
-  const after = applyRedisEffects(results, effects);
+  const after = applyFixEffectsToRedisResults(results, effects);
   const factsAfter = applyToFacts(facts, effects);
   const affected = checks.filter(
     (check) => facts !== factsAfter || queriesOf(check).some((query) => results.get(query) !== after.get(query)),
   );
   const findings = evaluateRedisChecks(affected, after, factsAfter, options);
-  return { changed: new Map(findings.map((finding): [string, Finding] => [findingKey(finding), finding])) };
+  return { changed: new Map(findings.map((finding): [string, CheckFinding] => [findingKey(finding), finding])) };
 }
 
 /** The query results as they would be after the commands of the fixes; the same map if nothing changes. */
-export function applyRedisEffects(results: QueryResults, effects: readonly FixEffect[]): QueryResults {
-  const changed = new Map<DecodedQuery<unknown>, QueryResult<unknown>>();
-  const change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => {
+export function applyFixEffectsToRedisResults(
+  results: PreflightQueryResults,
+  effects: readonly PreflightFixEffect[],
+): PreflightQueryResults {
+  const changed = new Map<PreflightQuery<unknown>, PreflightQueryResult<unknown>>();
+  const change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => {
     const result = changed.get(query) ?? results.get(query);
     if (result?.kind !== 'known') return;
     // The casts are safe: the map holds what the decoder of this query, or `how`, returned.
@@ -54,7 +62,7 @@ export function applyRedisEffects(results: QueryResults, effects: readonly FixEf
  * Removes measurements and refusals that the commands of the fixes would change, because their new values are not
  * known.
  */
-function applyToFacts(facts: RedisSourceFacts, effects: readonly FixEffect[]): RedisSourceFacts {
+function applyToFacts(facts: RedisSourceFacts, effects: readonly PreflightFixEffect[]): RedisSourceFacts {
   const { sample, probe, connection } = facts;
   const isGranted = effects.some(({ kind }) => kind === 'acl');
   const allowsWrites = effects.some(
@@ -76,11 +84,11 @@ function applyToFacts(facts: RedisSourceFacts, effects: readonly FixEffect[]): R
   };
 }
 
-type Change = <T>(query: DecodedQuery<T>, how: (value: T) => T) => void;
+type Change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
 
 /** Changes the settings in the replies to CONFIG GET, and the fields of INFO that repeat a setting. */
 function applyConfigSet(name: string, value: string, change: Change): void {
-  for (const query of configQueries) {
+  for (const query of redisConfigQueries) {
     change(query, (values) =>
       values.get(name) === undefined
         ? values
@@ -89,14 +97,14 @@ function applyConfigSet(name: string, value: string, change: Change): void {
   }
   const field = infoFields[name];
   if (field !== undefined) {
-    change(infoQuery, (info) => (info.has(field) ? new Map([...info, [field, value]]) : info));
+    change(redisInfoQuery, (info) => (info.has(field) ? new Map([...info, [field, value]]) : info));
   }
   // INFO has the field min_slaves_good_slaves only if a minimum is set.
   if (/^min-(replicas|slaves)-to-write$/.test(name) && value === '0') {
-    change(infoQuery, (info) => new Map([...info].filter(([one]) => one !== 'min_slaves_good_slaves')));
+    change(redisInfoQuery, (info) => new Map([...info].filter(([one]) => one !== 'min_slaves_good_slaves')));
   }
   if (/^(replica|slave)-read-only$/.test(name)) {
-    change(infoQuery, (info) => new Map([...info, ['slave_read_only', value === 'yes' ? '1' : '0']]));
+    change(redisInfoQuery, (info) => new Map([...info, ['slave_read_only', value === 'yes' ? '1' : '0']]));
   }
 }
 
@@ -116,21 +124,23 @@ function withSetting(name: string, before: string, value: string): string {
 
 function applyAclRules(commands: readonly string[], allKeys: boolean, change: Change): void {
   change(
-    aclUserRulesQuery,
-    (rules): AclUserRules => ({
+    redisAclUserRulesQuery,
+    (rules): RedisAclUserRules => ({
       commands: [...rules.commands, ...commands.map((name) => `+${name}`)],
       keys: allKeys ? ['~*'] : rules.keys,
     }),
   );
-  for (const [name, query] of Object.entries(dryRunQueries)) {
+  for (const [name, query] of Object.entries(redisAclDryRunQueries)) {
     const isGranted = commands.includes(name);
-    change(query, (dryRun): AclDryRunResult => {
+    change(query, (dryRun): RedisAclDryRunResult => {
       const isAboutKeys = /permissions to access/i.test(dryRun.reply);
       return dryRun.allowed || !(isAboutKeys ? allKeys : isGranted) ? dryRun : { allowed: true, reply: 'OK' };
     });
   }
 }
 
-function queriesOf({ queries }: RedisCheck): readonly DecodedQuery<unknown>[] {
-  return Object.values<Queries[string]>(queries).map((query) => ('optional' in query ? query.optional : query));
+function queriesOf({ queries }: RedisCheck): readonly PreflightQuery<unknown>[] {
+  return Object.values<PreflightCheckQueries[string]>(queries).map((query) =>
+    'optional' in query ? query.optional : query,
+  );
 }

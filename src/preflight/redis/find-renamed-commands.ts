@@ -1,11 +1,11 @@
 import type { RedisReply, RedisSession } from '../../redis/connection.ts';
-import { isVersionAtLeast, parseServerVersion } from '../../redis/version.ts';
-import { knownQueryValue, type QueryResult } from '../query.ts';
-import { commandCallsQuery, infoQuery } from './queries/info.ts';
-import { replyList } from './queries/reply.ts';
-import type { RedisQueryContext } from './query.ts';
-import { type RedisQueryResults, toQueryResult } from './run-queries.ts';
-import type { RenamedCommands } from './source-facts.ts';
+import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../redis/version.ts';
+import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
+import { redisCommandCallsQuery, redisInfoQuery } from './queries/info.ts';
+import { requireRedisReplyList } from './queries/reply.ts';
+import type { RedisPreflightQueryContext } from './query.ts';
+import { type RedisPreflightQueryResults, toRedisQueryResult } from './run-queries.ts';
+import type { RenamedRedisCommands } from './source-facts.ts';
 
 const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
 
@@ -15,37 +15,37 @@ const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
  * renamed command, but no command that was removed. The replication stream contains the command name that the client
  * sent.
  */
-export async function findRenamedCommands(
+export async function findRenamedRedisCommands(
   session: RedisSession,
-  results: RedisQueryResults,
-  context: RedisQueryContext,
-): Promise<QueryResult<RenamedCommands>> {
-  const calls = knownQueryValue(results, commandCallsQuery);
-  const result = results.get(commandCallsQuery);
+  results: RedisPreflightQueryResults,
+  context: RedisPreflightQueryContext,
+): Promise<PreflightQueryResult<RenamedRedisCommands>> {
+  const calls = getPreflightQueryValue(results, redisCommandCallsQuery);
+  const result = results.get(redisCommandCallsQuery);
   if (calls === undefined) {
     return result === undefined || result.kind === 'known'
       ? { kind: 'skipped', reason: 'the query was not sent' }
       : result;
   }
-  const info = knownQueryValue(results, infoQuery);
-  const version = info === undefined ? undefined : parseServerVersion(info);
-  const hasList = version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0));
+  const info = getPreflightQueryValue(results, redisInfoQuery);
+  const version = info === undefined ? undefined : parseRedisServerVersion(info);
+  const hasList = version?.product === 'valkey' || (version !== undefined && isRedisVersionAtLeast(version, 7, 0));
   const isCalled = (name: string) =>
     [...calls].some(([one, count]) => count > 0 && (one === name || one.startsWith(`${name}|`)));
-  const find = async (): Promise<RenamedCommands> => {
-    const found = replyList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
+  const find = async (): Promise<RenamedRedisCommands> => {
+    const found = requireRedisReplyList(await session.send(['COMMAND', 'INFO', ...writeCommands]));
     const absent = writeCommands.filter((_, at) => !Array.isArray(found[at]));
     if (absent.length === 0) return { called: [], uncalled: [] };
     const existing = originalNames(await session.send(hasList ? ['COMMAND', 'LIST'] : ['COMMAND']));
     const renamed = absent.filter((name) => existing.has(name) || isCalled(name));
     return { called: renamed.filter(isCalled), uncalled: renamed.filter((name) => !isCalled(name)) };
   };
-  return toQueryResult(find(), commandInfo, context);
+  return toRedisQueryResult(find(), commandInfo, context);
 }
 
 /** The reply to COMMAND LIST contains names; the reply to COMMAND contains lists that begin with the name. */
 function originalNames(reply: RedisReply): ReadonlySet<string> {
-  return new Set(replyList(reply).map((one) => String(Array.isArray(one) ? one[0] : one).toLowerCase()));
+  return new Set(requireRedisReplyList(reply).map((one) => String(Array.isArray(one) ? one[0] : one).toLowerCase()));
 }
 
 /**

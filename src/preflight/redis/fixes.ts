@@ -1,17 +1,23 @@
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { RedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
-import type { Fix } from '../finding.ts';
-import { type QueryResult, queryValueOr } from '../query.ts';
+import type { FindingFix } from '../finding.ts';
+import { getPreflightQueryValueOrDefault, type PreflightQueryResult } from '../query.ts';
 
 /** Changes a setting of the running server and its configuration file; the undo script restores `observed`. */
-export function configSetFix(name: string, value: string, observed: string, info: RedisInfo, text: string): Fix {
-  const rewrite = configRewriteCommands(info);
+export function buildRedisConfigSetFix(
+  name: string,
+  value: string,
+  observed: string,
+  info: RedisInfo,
+  text: string,
+): FindingFix {
+  const rewrite = buildRedisConfigRewriteCommands(info);
   return {
     sql: [formatRedisCommand('CONFIG', 'SET', name, value), ...rewrite],
     undo: [formatRedisCommand('CONFIG', 'SET', name, observed), ...rewrite],
     effects: [{ kind: 'setting', name, value }],
-    by: redisAdministrator,
+    by: redisAdministratorText,
     text:
       rewrite.length > 0
         ? text
@@ -20,19 +26,19 @@ export function configSetFix(name: string, value: string, observed: string, info
 }
 
 /** Marks the commands of a fix for review, because they affect applications that use the source. */
-export function fixForReview({ sql = [], undo = [], ...fix }: Fix): Fix {
+export function markRedisFixForReview({ sql = [], undo = [], ...fix }: FindingFix): FindingFix {
   return { ...fix, review: sql, undoReview: undo };
 }
 
-export const redisAdministrator = 'an administrator of the source';
+export const redisAdministratorText = 'an administrator of the source';
 
 /** The list is empty without a configuration file, because CONFIG REWRITE would fail. */
-export function configRewriteCommands(info: RedisInfo): readonly string[] {
+export function buildRedisConfigRewriteCommands(info: RedisInfo): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }
 
 /** The ACL rules to grant to a user, and the rules that the user had. */
-export interface AclGrantRequest {
+export interface RedisAclGrantRequest {
   readonly user: string;
   /** Names of commands: `psync`. */
   readonly names: readonly string[];
@@ -49,9 +55,9 @@ export interface AclGrantRequest {
 }
 
 /** The fix that grants commands and keys to a user with ACL SETUSER. */
-export function aclGrantFix(request: AclGrantRequest): Fix {
+export function buildRedisAclGrantFix(request: RedisAclGrantRequest): FindingFix {
   const { user, names, allKeys = false, keysBefore, isGuessed = false, aclFile, info, text } = request;
-  const save = aclFile === '' ? configRewriteCommands(info) : ['ACL SAVE'];
+  const save = aclFile === '' ? buildRedisConfigRewriteCommands(info) : ['ACL SAVE'];
   const setUser = (sign: string, keys: readonly string[]) =>
     formatRedisCommand('ACL', 'SETUSER', user, ...names.map((name) => `${sign}${name}`), ...keys);
   const keysToRestore = allKeys ? keysBefore && ['resetkeys', ...keysBefore] : [];
@@ -62,14 +68,17 @@ export function aclGrantFix(request: AclGrantRequest): Fix {
       ? { notSimulated: 'what INFO returns after the change is not known' }
       : { effects: [{ kind: 'acl', commands: names, allKeys }] }),
     ...(canUndo ? { undo: [setUser('-', keysToRestore), ...save] } : {}),
-    by: redisAdministrator,
+    by: redisAdministratorText,
     text: canUndo ? text : `${text} Save the present ACL rules first: ${formatRedisCommand('ACL', 'GETUSER', user)}.`,
   };
 }
 
 /** The fix that removes rename-command lines from redis.conf, which the server reads only when it starts. */
-export function removeRenameFix(names: readonly string[], info: QueryResult<RedisInfo>): Fix {
-  const configured = queryValueOr(info, undefined)?.get('config_file') ?? '';
+export function buildRemoveRenameCommandFix(
+  names: readonly string[],
+  info: PreflightQueryResult<RedisInfo>,
+): FindingFix {
+  const configured = getPreflightQueryValueOrDefault(info, undefined)?.get('config_file') ?? '';
   // The path of the configuration file comes from the server, so it is checked.
   const path = /^\/[\x20-\x7e]+$/.test(configured) ? configured : '/etc/redis/redis.conf';
   const [file, before] = [quoteShellArg(path), quoteShellArg(`${path}.before-migration`)];

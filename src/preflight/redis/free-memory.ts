@@ -1,17 +1,17 @@
-import { infoNumber, type RedisInfo } from '../../redis/info.ts';
+import { type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 
 /**
  * Bytes of memory that the server may use in addition to the present use, without eviction of keys, refused writes or
  * lack of memory on the machine. undefined if the server does not report its memory. A container may have less memory
  * than INFO reports for the machine.
  */
-export function freeRedisMemory(info: RedisInfo): number | undefined {
-  const used = infoNumber(info, 'used_memory');
-  const limit = infoNumber(info, 'maxmemory');
-  const machine = freeMachineMemory(info);
+export function computeFreeRedisMemory(info: RedisInfo): number | undefined {
+  const used = readRedisInfoNumber(info, 'used_memory');
+  const limit = readRedisInfoNumber(info, 'maxmemory');
+  const machine = computeFreeMachineMemory(info);
   if (used === undefined || limit === undefined) return undefined;
   if (limit === 0) return machine;
-  const counted = used - (infoNumber(info, 'mem_not_counted_for_evict') ?? 0);
+  const counted = used - (readRedisInfoNumber(info, 'mem_not_counted_for_evict') ?? 0);
   const room = Math.max(0, limit - counted - limit * reserve);
   return machine === undefined ? room : Math.min(room, machine);
 }
@@ -20,9 +20,12 @@ export function freeRedisMemory(info: RedisInfo): number | undefined {
  * Bytes of memory of the machine that are free for this server, less a reserve; undefined if the server does not report
  * them.
  */
-export function freeMachineMemory(info: RedisInfo): number | undefined {
-  const total = infoNumber(info, 'total_system_memory');
-  const used = Math.max(infoNumber(info, 'used_memory_rss') ?? 0, infoNumber(info, 'used_memory') ?? 0);
+export function computeFreeMachineMemory(info: RedisInfo): number | undefined {
+  const total = readRedisInfoNumber(info, 'total_system_memory');
+  const used = Math.max(
+    readRedisInfoNumber(info, 'used_memory_rss') ?? 0,
+    readRedisInfoNumber(info, 'used_memory') ?? 0,
+  );
   if (total === undefined || total === 0 || used === 0) return undefined;
   return Math.max(0, total * (1 - 2 * reserve) - used);
 }

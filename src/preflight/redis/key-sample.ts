@@ -1,15 +1,15 @@
 import type { RedisReply, RedisSession } from '../../redis/connection.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { replyList } from './queries/reply.ts';
+import { requireRedisReplyList } from './queries/reply.ts';
 
 /** A sample of the keys of every database. */
-export interface KeySample {
-  readonly keys: readonly SampledKey[];
+export interface RedisKeySample {
+  readonly keys: readonly SampledRedisKey[];
   /** Whether the sample contains every key. */
   readonly isAll: boolean;
 }
 
-export interface SampledKey {
+export interface SampledRedisKey {
   readonly database: number;
   /** The key name, sanitized for a terminal: bytes that are not text are replaced. */
   readonly name: string;
@@ -26,7 +26,7 @@ const maxDatabases = 64;
  * Reads a few keys of each database: SCAN first, then TYPE and MEMORY USAGE. Throws a CommandError if the user may not
  * run SCAN.
  */
-export async function sampleKeys(session: RedisSession, databases: readonly number[]): Promise<KeySample> {
+export async function sampleRedisKeys(session: RedisSession, databases: readonly number[]): Promise<RedisKeySample> {
   const chosen = databases.slice(0, maxDatabases);
   const limit = Math.max(4, Math.floor(maxKeys / Math.max(1, chosen.length)));
   // SELECT is not sent for database 0, the default of a new connection, because a user or a proxy may not allow SELECT.
@@ -49,10 +49,10 @@ async function scan(session: RedisSession, select: SelectDatabase, index: number
   // The server executes the commands of one session in order, so SCAN reads the database of this SELECT.
   const selected = select(index);
   const [, reply] = await Promise.all([selected, session.sendRaw(['SCAN', '0', 'COUNT', String(count)])]);
-  const [cursor, names] = replyList(reply);
+  const [cursor, names] = requireRedisReplyList(reply);
   return {
     index,
-    names: replyList(names).filter((name) => name instanceof Uint8Array),
+    names: requireRedisReplyList(names).filter((name) => name instanceof Uint8Array),
     isDone: textOf(cursor) === '0',
   };
 }
@@ -62,9 +62,9 @@ async function describeKeys(
   select: SelectDatabase,
   index: number,
   names: readonly Uint8Array[],
-): Promise<readonly SampledKey[]> {
+): Promise<readonly SampledRedisKey[]> {
   const selected = select(index);
-  const described = names.map(async (name): Promise<SampledKey> => {
+  const described = names.map(async (name): Promise<SampledRedisKey> => {
     // TYPE must succeed for a sample; MEMORY USAGE may fail, because Redis before 4.0 does not have it.
     const [type, bytes] = await Promise.all([
       session.send(['TYPE', name]),

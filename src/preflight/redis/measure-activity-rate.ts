@@ -1,40 +1,42 @@
 import type { Clock } from '../../platform/host.ts';
-import { CommandError } from '../../redis/command-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import type { RedisInfo } from '../../redis/info.ts';
-import { activityRateOf, type OwnTraffic } from './activity-rate.ts';
-import { infoQuery } from './queries/info.ts';
+import { computeRedisActivityRate, type OwnRedisTraffic } from './activity-rate.ts';
+import { redisInfoQuery } from './queries/info.ts';
 import type { RedisActivityRate } from './source-facts.ts';
 
-export interface MeasuredActivityRate {
+export interface MeasuredRedisActivityRate {
   readonly rate: RedisActivityRate | undefined;
   /** Milliseconds spent waiting. */
   readonly waited: number;
 }
 
-export interface RateMeasurementOptions {
+export interface RedisActivityMeasurementOptions {
   readonly clock: Clock;
   /** Milliseconds between the two replies to INFO. */
   readonly interval: number;
   readonly signal: AbortSignal;
   /** Returns the bytes and commands that this program has sent so far. */
-  readonly sent: () => OwnTraffic;
+  readonly sent: () => OwnRedisTraffic;
 }
 
 /** Reads INFO twice, and runs `work` between the two readings. */
-export async function measureActivityRate(
+export async function measureRedisActivityRate(
   session: RedisSession,
-  { clock, interval, signal, sent }: RateMeasurementOptions,
+  { clock, interval, signal, sent }: RedisActivityMeasurementOptions,
   work: () => Promise<void>,
-): Promise<MeasuredActivityRate> {
+): Promise<MeasuredRedisActivityRate> {
   const read = async (): Promise<InfoReading | undefined> => {
     try {
-      const reply = await session.send(infoQuery.command({ user: 'default' }));
+      const reply = await session.send(redisInfoQuery.command({ user: 'default' }));
       // Another check reports a reply to INFO that has the wrong type.
-      return typeof reply === 'string' ? { info: infoQuery.decode(reply), at: clock.now(), sent: sent() } : undefined;
+      return typeof reply === 'string'
+        ? { info: redisInfoQuery.decode(reply), at: clock.now(), sent: sent() }
+        : undefined;
     } catch (error) {
       // The checks that use INFO report why INFO has no value.
-      if (error instanceof CommandError) return undefined;
+      if (error instanceof RedisCommandError) return undefined;
       throw error;
     }
   };
@@ -53,12 +55,12 @@ export async function measureActivityRate(
     bytes: after.sent.bytes - before.sent.bytes,
     commands: after.sent.commands - before.sent.commands,
   };
-  return { rate: activityRateOf(before.info, after.info, seconds, own), waited: waited ?? 0 };
+  return { rate: computeRedisActivityRate(before.info, after.info, seconds, own), waited: waited ?? 0 };
 }
 
 interface InfoReading {
   readonly info: RedisInfo;
   /** Time of the reading in milliseconds since the epoch. */
   readonly at: number;
-  readonly sent: OwnTraffic;
+  readonly sent: OwnRedisTraffic;
 }

@@ -1,14 +1,14 @@
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
-import { createResponseMemory, type ResponseMemory } from '../../platform/response-memory.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../../platform/response-memory.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
-import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
 import type { RedisConnectionResult } from './source-facts.ts';
 
 export interface OpenedRedisSource {
-  readonly address: AddressFacts;
+  readonly address: SourceAddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
   /** The open session, which the caller must end; undefined if the connection or the login failed. */
@@ -16,7 +16,7 @@ export interface OpenedRedisSource {
   /** The source with the IP address that the connection was made to. */
   readonly source: RedisSource;
   /** Memory limit that all sessions of the preflight share, because their replies are kept. */
-  readonly memory: ResponseMemory;
+  readonly memory: DatabaseResponseMemory;
 }
 
 export interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit'> {
@@ -32,7 +32,7 @@ const connectTimeout = 5000;
  */
 export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
   const { signal } = options;
-  const memory = createResponseMemory('always');
+  const memory = createDatabaseResponseMemory('always');
   const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
   const reachable = await search.firstReachable;
   if (reachable === undefined) {
@@ -49,7 +49,7 @@ export async function openRedisSource(given: RedisSource, options: OpenRedisSour
       session.tls === undefined ? tlsNotTried : { offered: 'yes', ...session.tls, verified: source.ca !== undefined };
     return { address, tls, connection: { kind: 'connected', ...session.authentication }, session, source, memory };
   } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
+    if (!(error instanceof DatabaseConnectError)) throw error;
     const { phase, code, message } = error;
     const connection: RedisConnectionResult = { kind: 'refused', phase, code, message };
     return { address: await search.facts, tls: tlsFactsOf(error), connection, session: undefined, source, memory };
@@ -60,19 +60,19 @@ export async function openRedisSource(given: RedisSource, options: OpenRedisSour
  * The name of the ACL user that the session uses. AUTH is not sent without a password, even if a user name was given; a
  * Redis replica does the same.
  */
-export function authenticatedUser({ username }: RedisSource, connection: RedisConnectionResult): string {
+export function getAuthenticatedRedisUser({ username }: RedisSource, connection: RedisConnectionResult): string {
   return connection.kind === 'connected' && connection.auth === 'password' ? (username ?? 'default') : 'default';
 }
 
 const tlsNotTried: TlsFacts = { offered: 'not_asked' };
 
-function tlsFactsOf({ phase, code, message }: ConnectError): TlsFacts {
-  if (code === connectErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
-  if (code === connectErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
+function tlsFactsOf({ phase, code, message }: DatabaseConnectError): TlsFacts {
+  if (code === databaseConnectErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
+  if (code === databaseConnectErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
   return phase === 'tls' ? { offered: 'yes', failure: message } : tlsNotTried;
 }
 
-function unreachable(address: AddressFacts): RedisConnectionResult {
+function unreachable(address: SourceAddressFacts): RedisConnectionResult {
   const code = address.connects.find(({ error }) => error !== undefined)?.error ?? 'ENOTFOUND';
   const message = address.lookup.kind === 'failed' ? address.lookup.reason : `no connection (${code})`;
   return { kind: 'refused', phase: 'network', code, message };

@@ -1,19 +1,19 @@
-import { type CheckOutcome, type MigrationMethod, skip, unknown } from '../finding.ts';
-import type { QueryResult } from '../query.ts';
-import { redisMethods } from './check.ts';
+import { type MigrationMethod, type PreflightCheckOutcome, skipOutcome, unknownOutcome } from '../finding.ts';
+import type { PreflightQueryResult } from '../query.ts';
+import { redisMigrationMethods } from './check.ts';
 
 /** The outcome of a check whose query has no value: `unknown`, with a fix that describes how to get a value. */
-export function outcomeWithoutResult(
-  result: Exclude<QueryResult<unknown>, { kind: 'known' }>,
-  { mayBlock = redisMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
-): CheckOutcome {
+export function buildOutcomeWithoutQueryResult(
+  result: Exclude<PreflightQueryResult<unknown>, { kind: 'known' }>,
+  { mayBlock = redisMigrationMethods }: { readonly mayBlock?: readonly MigrationMethod[] } = {},
+): PreflightCheckOutcome {
   switch (result.kind) {
     case 'skipped':
-      return skip(result.reason);
+      return skipOutcome(result.reason);
     case 'failed':
       return {
-        ...unknown(result.reason, {
-          text: isBusyError(result.reason)
+        ...unknownOutcome(result.reason, {
+          text: isRedisBusyError(result.reason)
             ? 'Wait until the script has ended (see busy-script), then run the preflight again.'
             : 'Run the preflight again when the server responds.',
         }),
@@ -21,7 +21,7 @@ export function outcomeWithoutResult(
       };
     case 'denied':
       return {
-        ...unknown(result.reason, {
+        ...unknownOutcome(result.reason, {
           sql: [result.grant],
           ...(result.revoke === undefined ? {} : { undo: [result.revoke] }),
           by: 'an administrator of the source',
@@ -33,12 +33,12 @@ export function outcomeWithoutResult(
     case 'missing':
       return mayBlock.includes('continuous')
         ? {
-            ...unknown(result.reason, {
+            ...unknownOutcome(result.reason, {
               text: 'The server is too old for the command, or hides it. Ask the operator of the server, or run with --probe, which tests PSYNC itself.',
             }),
             settledBy: '--probe',
           }
-        : unknown(result.reason, {
+        : unknownOutcome(result.reason, {
             text: 'The server is too old for the command, or hides it. Ask the operator of the server.',
           });
     default:
@@ -47,6 +47,6 @@ export function outcomeWithoutResult(
 }
 
 /** The error code in the reply to every command while a script runs longer than busy-reply-threshold. */
-export function isBusyError(reason: string): boolean {
+export function isRedisBusyError(reason: string): boolean {
   return /(^|: )BUSY /.test(reason);
 }

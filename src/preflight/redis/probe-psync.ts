@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
-import { authenticate } from '../../redis/authenticate.ts';
-import { errorCodeOf, redactServerMessage } from '../../redis/command-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { authenticateRedisConnection } from '../../redis/authenticate.ts';
+import { parseRedisErrorCode, redactServerMessage } from '../../redis/command-error.ts';
 import { openRedisSocket } from '../../redis/redis-socket.ts';
 import { exchangeRedisLine } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
@@ -25,7 +25,7 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
   try {
     const { socket } = await openRedisSocket(source, options);
     try {
-      await authenticate(socket, source, options);
+      await authenticateRedisConnection(socket, source, options);
       // REPLCONF, the first command of a replica, allows the source to send the copy without a file.
       await exchangeRedisLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
       const reply = await exchangeRedisLine(socket, ['PSYNC', '?', '-1'], options);
@@ -35,7 +35,7 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
         if (/\bBGSAVE failed\b/.test(message)) {
           return { kind: 'accepted', reply: 'a copy was attempted', copy: { kind: 'failed', reason: message } };
         }
-        return { kind: 'refused', code: errorCodeOf(message), message };
+        return { kind: 'refused', code: parseRedisErrorCode(message), message };
       }
       const copy = await awaitCopy(socket, reply, source, options);
       return { kind: 'accepted', reply: reply === '' ? 'the copy was started' : reply, copy };
@@ -43,7 +43,7 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
       socket.destroy();
     }
   } catch (error) {
-    if (error instanceof ConnectError) return { kind: 'refused', code: error.code, message: error.message };
+    if (error instanceof DatabaseConnectError) return { kind: 'refused', code: error.code, message: error.message };
     throw error;
   }
 }
@@ -69,8 +69,10 @@ async function awaitCopy(
     }
     return { kind: 'started' };
   } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
-    return error.code === connectErrorCodes.timeout ? copyIsLate(options) : { kind: 'failed', reason: error.message };
+    if (!(error instanceof DatabaseConnectError)) throw error;
+    return error.code === databaseConnectErrorCodes.timeout
+      ? copyIsLate(options)
+      : { kind: 'failed', reason: error.message };
   }
 }
 

@@ -1,14 +1,14 @@
-import { ConnectError } from '../../platform/connect-error.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import type { RedisConnectOptions } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { QueryResult } from '../query.ts';
-import { infoQuery } from './queries/info.ts';
-import type { RedisQueryContext } from './query.ts';
-import { type RedisQueryResults, runRedisQuery } from './run-queries.ts';
+import type { PreflightQueryResult } from '../query.ts';
+import { redisInfoQuery } from './queries/info.ts';
+import type { RedisPreflightQueryContext } from './query.ts';
+import { type RedisPreflightQueryResults, runRedisPreflightQuery } from './run-queries.ts';
 
-export interface RetriedQueries {
-  readonly results: RedisQueryResults;
+export interface RetriedRedisQueries {
+  readonly results: RedisPreflightQueryResults;
   /** The open session after the retry, which the caller must end. The broken session has been ended. */
   readonly session: RedisSession;
   /**
@@ -18,9 +18,9 @@ export interface RetriedQueries {
   readonly pipelineFailure: string | undefined;
 }
 
-export interface RedisRetryOptions {
+export interface RedisQueryRetryOptions {
   readonly source: RedisSource;
-  readonly context: RedisQueryContext;
+  readonly context: RedisPreflightQueryContext;
   readonly connect: Omit<RedisConnectOptions, 'limit'>;
 }
 
@@ -31,11 +31,11 @@ const maxBreaks = 3;
  * Runs the queries again one by one if the connection broke while all were pending, because a small
  * client-output-buffer-limit for normal clients, or a proxy, may disconnect a client with many pending replies.
  */
-export async function retryQueries(
-  results: RedisQueryResults,
+export async function retryRedisPreflightQueries(
+  results: RedisPreflightQueryResults,
   session: RedisSession,
-  { source, context, connect }: RedisRetryOptions,
-): Promise<RetriedQueries> {
+  { source, context, connect }: RedisQueryRetryOptions,
+): Promise<RetriedRedisQueries> {
   const lost = [...results].flatMap(([query, result]) =>
     isDisconnected(result) ? [{ query, reason: result.reason }] : [],
   );
@@ -51,7 +51,7 @@ export async function retryQueries(
   try {
     await reconnect();
     for (const { query } of lost) {
-      const result = await runRedisQuery(current, query, context, 5000);
+      const result = await runRedisPreflightQuery(current, query, context, 5000);
       if (!isDisconnected(result)) {
         found.set(query, result);
         continue;
@@ -60,12 +60,12 @@ export async function retryQueries(
       if (breaks === maxBreaks) return { results, session: current, pipelineFailure: undefined };
       // Without a reply to INFO no check of a migration can work. If another query than INFO fails, only the value of
       // that query is missing.
-      found.set(query, { ...result, broke: query === infoQuery });
+      found.set(query, { ...result, broke: query === redisInfoQuery });
       await reconnect();
     }
     return { results: found, session: current, pipelineFailure: first.reason };
   } catch (error) {
-    if (!(error instanceof ConnectError)) throw error;
+    if (!(error instanceof DatabaseConnectError)) throw error;
     return { results, session: current, pipelineFailure: undefined };
   }
 }
@@ -74,6 +74,8 @@ export async function retryQueries(
  * Whether the server closed the connection. Queries are not sent again to a server that does not respond, because each
  * query would wait for its time limit.
  */
-function isDisconnected<T>(result: QueryResult<T>): result is Extract<QueryResult<T>, { kind: 'failed' }> {
+function isDisconnected<T>(
+  result: PreflightQueryResult<T>,
+): result is Extract<PreflightQueryResult<T>, { kind: 'failed' }> {
   return result.kind === 'failed' && result.broke === true && result.late !== true;
 }

@@ -1,40 +1,40 @@
-import { connectErrorCodes } from '../../platform/connect-error.ts';
-import { CommandError } from '../../redis/command-error.ts';
+import { databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
-import type { QueryResult } from '../query.ts';
+import type { PreflightQueryResult } from '../query.ts';
 import type { RedisCheck } from './check.ts';
-import type { RedisQuery, RedisQueryContext } from './query.ts';
+import type { RedisPreflightQuery, RedisPreflightQueryContext } from './query.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: results of any type, each under its own query.
-export type RedisQueryResults = ReadonlyMap<RedisQuery<any>, QueryResult<unknown>>;
+export type RedisPreflightQueryResults = ReadonlyMap<RedisPreflightQuery<any>, PreflightQueryResult<unknown>>;
 
 /**
  * Runs every query of the checks once; all commands are sent before the first reply is read. `limit`: milliseconds for
  * each query.
  */
-export async function runRedisQueries(
+export async function runRedisPreflightQueries(
   session: RedisSession,
   checks: readonly RedisCheck[],
-  context: RedisQueryContext,
+  context: RedisPreflightQueryContext,
   limit: number,
-): Promise<RedisQueryResults> {
+): Promise<RedisPreflightQueryResults> {
   const queries = [...new Set(checks.flatMap(queriesOf))];
   const results = queries.map(async (query) => {
-    return [query, await runRedisQuery(session, query, context, limit)] as const;
+    return [query, await runRedisPreflightQuery(session, query, context, limit)] as const;
   });
   return new Map(await Promise.all(results));
 }
 
 /** Runs one query; its command is sent immediately. */
-export function runRedisQuery<T>(
+export function runRedisPreflightQuery<T>(
   session: RedisSession,
-  query: RedisQuery<T>,
-  context: RedisQueryContext,
+  query: RedisPreflightQuery<T>,
+  context: RedisPreflightQueryContext,
   limit: number,
-): Promise<QueryResult<T>> {
+): Promise<PreflightQueryResult<T>> {
   const reply = session.send(query.command(context), limit);
-  return toQueryResult(
+  return toRedisQueryResult(
     reply.then((value) => query.decode(value)),
     query,
     context,
@@ -42,21 +42,21 @@ export function runRedisQuery<T>(
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the queries of any check.
-function queriesOf({ queries }: RedisCheck): readonly RedisQuery<any>[] {
+function queriesOf({ queries }: RedisCheck): readonly RedisPreflightQuery<any>[] {
   // biome-ignore lint/suspicious/noExplicitAny: the queries of any check.
   return Object.values<any>(queries).map((query) => ('optional' in query ? query.optional : query));
 }
 
 /** Converts the reply or the error of a query to a QueryResult, which never rejects. */
-export async function toQueryResult<T>(
+export async function toRedisQueryResult<T>(
   decoded: Promise<T>,
-  { id, permission }: Pick<RedisQuery<T>, 'id' | 'permission'>,
-  { user }: RedisQueryContext,
-): Promise<QueryResult<T>> {
+  { id, permission }: Pick<RedisPreflightQuery<T>, 'id' | 'permission'>,
+  { user }: RedisPreflightQueryContext,
+): Promise<PreflightQueryResult<T>> {
   try {
     return { kind: 'known', value: await decoded };
   } catch (error) {
-    if (!(error instanceof CommandError)) {
+    if (!(error instanceof RedisCommandError)) {
       return { kind: 'failed', reason: `${id}: could not parse the reply`, isMalformed: true };
     }
     const reason = `${id}: ${error.message}`;
@@ -65,8 +65,13 @@ export async function toQueryResult<T>(
     if (error.code === 'MASTERDOWN') return { kind: 'skipped', reason: 'the replica has lost its primary' };
     if (/unknown (sub)?command|wrong number of arg/i.test(error.message)) return { kind: 'missing', reason };
     // An error at the deadline of the preflight says nothing about the server.
-    const broke = error.lost && error.code !== connectErrorCodes.aborted;
-    return { kind: 'failed', reason, broke, ...(error.code === connectErrorCodes.timeout ? { late: true } : {}) };
+    const broke = error.lost && error.code !== databaseConnectErrorCodes.aborted;
+    return {
+      kind: 'failed',
+      reason,
+      broke,
+      ...(error.code === databaseConnectErrorCodes.timeout ? { late: true } : {}),
+    };
   }
 }
 
@@ -75,7 +80,7 @@ function deniedResult(
   user: string,
   permission: string,
   message: string,
-): Extract<QueryResult<never>, { kind: 'denied' }> {
+): Extract<PreflightQueryResult<never>, { kind: 'denied' }> {
   // NOPERM for a key: the user may run the command, but may not access the key. The key patterns that the user had are
   // not known here, so the result has no `revoke`.
   if (/permissions to access/i.test(message)) {

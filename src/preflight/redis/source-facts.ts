@@ -1,6 +1,6 @@
-import type { AddressFacts, TlsFacts } from '../network/network-facts.ts';
-import type { QueryResult } from '../query.ts';
-import type { KeySample } from './key-sample.ts';
+import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { PreflightQueryResult } from '../query.ts';
+import type { RedisKeySample } from './key-sample.ts';
 
 /** Facts about a Redis source besides the query results: the connection and the measurements. */
 export interface RedisSourceFacts {
@@ -11,7 +11,7 @@ export interface RedisSourceFacts {
   /** Whether a user name was given without a password, so that the name was not used. */
   readonly isUsernameUnused?: boolean | undefined;
   readonly ssl: boolean;
-  readonly address: AddressFacts;
+  readonly address: SourceAddressFacts;
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
   /** Why the connection broke before every query had a reply; undefined if it did not break. */
@@ -22,14 +22,14 @@ export interface RedisSourceFacts {
   readonly busy: string | undefined;
   /** The activity from two replies to INFO; undefined if it could not be measured. */
   readonly rate: RedisActivityRate | undefined;
-  readonly sample: QueryResult<KeySample>;
-  readonly renamed: QueryResult<RenamedCommands>;
+  readonly sample: PreflightQueryResult<RedisKeySample>;
+  readonly renamed: PreflightQueryResult<RenamedRedisCommands>;
   /** The reply to the PSYNC of `--probe`; undefined if PSYNC was not sent. */
   readonly probe: PsyncProbeResult | undefined;
 }
 
 /** Write commands that exist only under another name (rename-command). */
-export interface RenamedCommands {
+export interface RenamedRedisCommands {
   /** Names of the renamed commands that were called since the server started. */
   readonly called: readonly string[];
   /** Names of the renamed commands that were not called since the server started. */
@@ -48,7 +48,7 @@ export type RedisConnectionResult =
       /** An error in the reply to PING that does not end the session: LOADING, MASTERDOWN, MISCONF, NOPERM. */
       readonly notice?: { readonly code: string; readonly message: string };
     }
-  /** `code`: the first word of the server's error, a code of the operating system, or one of `connectErrorCodes`. */
+  /** `code`: the first word of the server's error, a code of the operating system, or one of `databaseConnectErrorCodes`. */
   | {
       readonly kind: 'refused';
       readonly phase: 'network' | 'tls' | 'startup';

@@ -1,18 +1,23 @@
-import { cleanUpFromJournal } from '../../engine/clean-up-from-journal.ts';
-import { redactedReason } from '../../engine/migration-error.ts';
-import type { EngineDependencies } from '../../engine/migration-job.ts';
+import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-journal.ts';
+import { redactErrorReason } from '../../engine/migration-error.ts';
+import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migration-journal.ts';
-import { withEngineSession } from '../../engine/postgresql/engine-session.ts';
-import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
-import { readServerIdentity } from '../../engine/postgresql/server-identity.ts';
+import { withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { migrationEngineApplicationName } from '../../engine/postgresql/object-names.ts';
+import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
 import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { CreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
-import type { Leftover } from '../rehearsal-report.ts';
-import { type DropResult, dropDatabases, dropRoles, listOwnerRoles } from './drop-objects.ts';
-import { restoreEmptyDatabase } from './existing-objects.ts';
+import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
+import type { RehearsalLeftover } from '../rehearsal-report.ts';
+import {
+  dropRehearsalDatabases,
+  dropRehearsalRoles,
+  listRehearsalOwnerRoles,
+  type RehearsalDropResult,
+} from './drop-objects.ts';
+import { restoreEmptyDatabaseState } from './existing-objects.ts';
 
 export interface RehearsalEndpoints<S> {
   readonly source: S;
@@ -23,7 +28,7 @@ export interface RehearsalEndpoints<S> {
  * A journal of the engine that is stored in the record of the rehearsal. The record contains no passwords; the command
  * that removes the objects receives them again.
  */
-export function createRecordJournal(
+export function createRehearsalRecordJournal(
   file: RehearsalRecordFile,
   doors: RehearsalEndpoints<PostgresqlSource> | RehearsalEndpoints<RedisSource>,
 ): MigrationJournal {
@@ -81,13 +86,13 @@ export function createRecordJournal(
  * remain in the record; otherwise the record is deleted.
  * @param keep whether the databases and roles on the target remain
  */
-export async function cleanUpPostgresql(
+export async function cleanUpPostgresqlRehearsal(
   file: RehearsalRecordFile,
   { target }: RehearsalEndpoints<PostgresqlSource>,
-  ports: EngineDependencies,
+  ports: MigrationEngineDependencies,
   keep: boolean,
-): Promise<readonly Leftover[]> {
-  const left: Leftover[] = [...(await cleanUpFromJournal(ports))];
+): Promise<readonly RehearsalLeftover[]> {
+  const left: RehearsalLeftover[] = [...(await cleanUpFromMigrationJournal(ports))];
   if (!keep) left.push(...(await cleanUpTarget(file, target, ports)));
   if (left.length === 0) file.remove();
   return left;
@@ -96,29 +101,34 @@ export async function cleanUpPostgresql(
 async function cleanUpTarget(
   file: RehearsalRecordFile,
   target: PostgresqlSource,
-  ports: EngineDependencies,
-): Promise<readonly Leftover[]> {
+  ports: MigrationEngineDependencies,
+): Promise<readonly RehearsalLeftover[]> {
   const { id, databases, roles, filled, system } = file.current();
   try {
-    return await withEngineSession(target, ports, { name: engineApplicationName }, async (session) => {
-      const server = await readServerIdentity(session);
-      if (server.system !== system)
-        throw new Error('this is not the server of the rehearsal: its system identifier differs');
-      const left: Leftover[] = [];
-      const owners = await listOwnerRoles(session, id);
-      for (const one of filled) {
-        const rest = await restoreFilledDatabase(one, owners, target, ports);
-        if (rest.length > 0) left.push(...rest);
-        else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
-      }
-      const gone = await dropDatabases(session, databases, server.version);
-      file.change({ databases: withoutDropped(databases, gone) });
-      const free = await dropRoles(session, [...roles, ...owners]);
-      file.change({ roles: withoutDropped(roles, free) });
-      return [...left, ...gone.leftovers, ...free.leftovers];
-    });
+    return await withMigrationEngineSession(
+      target,
+      ports,
+      { name: migrationEngineApplicationName },
+      async (session) => {
+        const server = await readPostgresqlServerIdentity(session);
+        if (server.system !== system)
+          throw new Error('this is not the server of the rehearsal: its system identifier differs');
+        const left: RehearsalLeftover[] = [];
+        const owners = await listRehearsalOwnerRoles(session, id);
+        for (const one of filled) {
+          const rest = await restoreFilledDatabase(one, owners, target, ports);
+          if (rest.length > 0) left.push(...rest);
+          else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
+        }
+        const gone = await dropRehearsalDatabases(session, databases, server.version);
+        file.change({ databases: withoutDropped(databases, gone) });
+        const free = await dropRehearsalRoles(session, [...roles, ...owners]);
+        file.change({ roles: withoutDropped(roles, free) });
+        return [...left, ...gone.leftovers, ...free.leftovers];
+      },
+    );
   } catch (error) {
-    const reason = redactedReason(error, target.password);
+    const reason = redactErrorReason(error, target.password);
     const each = (what: string, statement: string) => (name: string) => ({
       side: 'target' as const,
       database: '',
@@ -134,12 +144,12 @@ async function cleanUpTarget(
 }
 
 async function restoreFilledDatabase(
-  { name, ...before }: Parameters<typeof restoreEmptyDatabase>[1] & { readonly name: string },
-  owners: readonly CreatedObject[],
+  { name, ...before }: Parameters<typeof restoreEmptyDatabaseState>[1] & { readonly name: string },
+  owners: readonly RehearsalCreatedObject[],
   target: PostgresqlSource,
-  ports: EngineDependencies,
-): Promise<readonly Leftover[]> {
-  const leftover = (object: string, reason: string): Leftover => ({
+  ports: MigrationEngineDependencies,
+): Promise<readonly RehearsalLeftover[]> {
+  const leftover = (object: string, reason: string): RehearsalLeftover => ({
     side: 'target',
     database: name,
     object,
@@ -148,12 +158,12 @@ async function restoreFilledDatabase(
     reason,
   });
   try {
-    const rest = await withEngineSession(
+    const rest = await withMigrationEngineSession(
       { ...target, dbname: name },
       ports,
-      { name: engineApplicationName },
+      { name: migrationEngineApplicationName },
       (session) =>
-        restoreEmptyDatabase(
+        restoreEmptyDatabaseState(
           session,
           before,
           owners.map((owner) => owner.name),
@@ -161,13 +171,13 @@ async function restoreFilledDatabase(
     );
     return rest.map((object) => leftover(object, 'could not be dropped'));
   } catch (error) {
-    return [leftover('the copied objects', redactedReason(error, target.password))];
+    return [leftover('the copied objects', redactErrorReason(error, target.password))];
   }
 }
 
 function withoutDropped<T extends { readonly name: string }>(
   all: readonly T[],
-  { dropped: gone }: DropResult,
+  { dropped: gone }: RehearsalDropResult,
 ): readonly T[] {
   return all.filter(({ name }) => !gone.includes(name));
 }

@@ -1,20 +1,20 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
-import { readOnlyTransaction, rollbackMessage } from '../../postgresql/pinned-message.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { buildReadOnlyTransaction, rollbackStatementMessage } from '../../postgresql/pinned-message.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { textFormatSettings } from '../../postgresql/read-table.ts';
-import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
-import { copyBinaryFields, copyTableStatements, readRows } from '../../postgresql/table-rows.ts';
-import type { TableCount } from '../rehearsal-report.ts';
-import { type ContentSession, queryRows, readVersion } from './count-rows.ts';
+import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
+import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../postgresql/table-rows.ts';
+import type { TableComparison } from '../rehearsal-report.ts';
+import { queryCatalogRows, readPostgresqlServerVersion, type TableContentSession } from './count-rows.ts';
 
 /**
  * One entry for all large objects of a database; no entry if neither server has any. The rows of the entry are large
  * objects.
  */
 export async function compareLargeObjects(
-  source: ContentSession,
-  target: ContentSession,
-): Promise<readonly TableCount[]> {
+  source: TableContentSession,
+  target: TableContentSession,
+): Promise<readonly TableComparison[]> {
   const counts = { source: await countLargeObjects(source), target: await countLargeObjects(target) };
   if (counts.source === 0 && counts.target === 0) return [];
   const entry = { name: 'large objects', rows_source: counts.source, rows_target: counts.target };
@@ -27,14 +27,14 @@ export async function compareLargeObjects(
     const isSettled = before.digest === after.digest && there.digest === (await readLargeObjects(target)).digest;
     return [{ ...entry, state: isSettled ? 'differs' : 'not_comparable' }];
   } catch (error) {
-    if (!(error instanceof QueryError) || error.lost) throw error;
-    for (const session of [source, target]) await session.query(rollbackMessage);
+    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+    for (const session of [source, target]) await session.query(rollbackStatementMessage);
     return [{ ...entry, state: 'not_comparable', error: `could not be read: ${error.message}` }];
   }
 }
 
-async function countLargeObjects(session: ContentSession): Promise<number> {
-  const [row] = await queryRows(session, 'SELECT count(*) AS count FROM pg_largeobject_metadata');
+async function countLargeObjects(session: TableContentSession): Promise<number> {
+  const [row] = await queryCatalogRows(session, 'SELECT count(*) AS count FROM pg_largeobject_metadata');
   return Number(row?.count ?? 0);
 }
 
@@ -42,15 +42,15 @@ async function countLargeObjects(session: ContentSession): Promise<number> {
  * Reads the content of all large objects. Missing pages count as zeros, so that a large object with a gap is equal to a
  * restored one whose gap was filled with zeros.
  */
-async function readLargeObjects(session: ContentSession): Promise<TableContent> {
-  const version = await readVersion(session);
+async function readLargeObjects(session: TableContentSession): Promise<TableContentDigest> {
+  const version = await readPostgresqlServerVersion(session);
   const pages = { schema: 'pg_catalog', name: 'pg_largeobject', columns: ['loid', 'pageno', 'data'] };
   const settings = textFormatSettings(version, version);
-  const message = readOnlyTransaction(copyTableStatements(pages, version, 'binary'), settings);
-  const digest = createTableDigest();
+  const message = buildReadOnlyTransaction(buildCopyTableTransaction(pages, version, 'binary'), settings);
+  const digest = createTableDigestBuilder();
   const ends = new Map<number, { readonly page: number; readonly length: number }>();
   const visit = (row: Uint8Array) => {
-    const [loid, pageno, data] = copyBinaryFields(row).map((field) => field && Buffer.from(field));
+    const [loid, pageno, data] = splitBinaryCopyRow(row).map((field) => field && Buffer.from(field));
     if (!loid || !pageno || !data) return false;
     const [object, page] = [loid.readUInt32BE(), pageno.readInt32BE()];
     if (page >= (ends.get(object)?.page ?? 0)) ends.set(object, { page, length: data.length });
@@ -58,9 +58,9 @@ async function readLargeObjects(session: ContentSession): Promise<TableContent> 
     if (used.length > 0) digest.add(Buffer.from(`${object} ${page} ${used.toString('base64')}\n`));
     return false;
   };
-  await readRows(session, message, visit, { time: migrationStatementTimeout });
+  await readTableRows(session, message, visit, { time: migrationStatementTimeout });
   for (const [object, { page, length }] of ends) digest.add(Buffer.from(`${object} ends at ${page} ${length}\n`));
-  const empty = await queryRows(
+  const empty = await queryCatalogRows(
     session,
     `SELECT m.oid FROM pg_largeobject_metadata m WHERE NOT EXISTS (SELECT 1 FROM pg_largeobject l WHERE l.loid = m.oid)`,
   );

@@ -1,47 +1,61 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { compareSequences, unreadableSequence } from '../compare-counts.ts';
-import { type ComparedDatabase, type ComparisonLimits, comparedDatabase } from '../comparison-report.ts';
-import type { SequenceComparison, TableCount } from '../rehearsal-report.ts';
+import { compareSequences, unreadableSequenceState } from '../compare-counts.ts';
+import {
+  buildDatabaseComparisonEntry,
+  type DatabaseComparisonEntry,
+  type DatabaseComparisonLimits,
+} from '../comparison-report.ts';
+import type { SequenceComparison, TableComparison } from '../rehearsal-report.ts';
 import { compareLargeObjects } from './compare-large-objects.ts';
-import { compareTables } from './compare-tables.ts';
-import { type ContentSession, listTables, queryRows, readSequences, readTableContents } from './count-rows.ts';
+import { compareTableDigests } from './compare-tables.ts';
+import {
+  listRehearsalTables,
+  queryCatalogRows,
+  readSequenceStates,
+  readTableContents,
+  type TableContentSession,
+} from './count-rows.ts';
 
-export interface OpenDatabases {
+export interface DatabaseComparisonInput {
   readonly name: string;
-  readonly source: ContentSession;
-  readonly target: ContentSession;
+  readonly source: TableContentSession;
+  readonly target: TableContentSession;
   /** server_version_num of the older server. */
   readonly oldest: number;
-  readonly options: ComparisonLimits;
+  readonly options: DatabaseComparisonLimits;
 }
 
 /** Compares the tables and sequences of one database on two open sessions. */
-export async function compareOpenDatabases(databases: OpenDatabases): Promise<ComparedDatabase> {
+export async function compareDatabaseOverSessions(
+  databases: DatabaseComparisonInput,
+): Promise<DatabaseComparisonEntry> {
   const { name, source, target, oldest, options } = databases;
   const { clock, signal, maxRounds } = options;
-  const sourceTables = await listTables(source);
-  const sequences = await readSequences(source);
-  const { tables } = await compareTables({
+  const sourceTables = await listRehearsalTables(source);
+  const sequences = await readSequenceStates(source);
+  const { tables } = await compareTableDigests({
     ...{ source, target, oldest, maxRounds },
     tables: sourceTables,
     isConfirmed: false,
     waitUntilReplicated: () => waitForSlots(source, options),
     pause: (ms) => clock.sleep(ms, signal),
   });
-  const others = (await listTables(target)).filter((one) => !sourceTables.some((table) => table.name === one.name));
+  const others = (await listRehearsalTables(target)).filter(
+    (one) => !sourceTables.some((table) => table.name === one.name),
+  );
   const targetOnly = await readTableContents(target, others, {
     limit: migrationStatementTimeout,
     oldest,
     onFailure: () => {},
   });
-  return comparedDatabase({
+  return buildDatabaseComparisonEntry({
     name,
     tables: [
       ...tables,
       ...(await compareLargeObjects(source, target)),
       ...others.map(
-        (one): TableCount => ({
+        (one): TableComparison => ({
           name: one.name,
           rows_source: null,
           rows_target: targetOnly.get(one.name)?.rows ?? null,
@@ -49,7 +63,7 @@ export async function compareOpenDatabases(databases: OpenDatabases): Promise<Co
         }),
       ),
     ],
-    sequences: compareAllSequences(sequences, await readSequences(target), await readSequences(source)),
+    sequences: compareAllSequences(sequences, await readSequenceStates(target), await readSequenceStates(source)),
     not_compared: await listNotCompared(source, oldest),
   });
 }
@@ -59,7 +73,7 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
   return [
     ...compareSequences(before, target, after),
     ...others.map(([name, value]): SequenceComparison => {
-      const target = value === unreadableSequence ? null : value;
+      const target = value === unreadableSequenceState ? null : value;
       return { name, source: null, target, state: 'differs' };
     }),
   ];
@@ -70,14 +84,14 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
  * reason why a slot has not confirmed it; undefined after success.
  */
 async function waitForSlots(
-  source: ContentSession,
-  { catchUpTimeout, clock, signal }: ComparisonLimits,
+  source: TableContentSession,
+  { catchUpTimeout, clock, signal }: DatabaseComparisonLimits,
 ): Promise<string | undefined> {
   const position = 'CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END';
-  const [end] = await queryRows(source, `SELECT ${position}::text AS lsn`);
+  const [end] = await queryCatalogRows(source, `SELECT ${position}::text AS lsn`);
   if (end?.lsn == null) return undefined;
   for (const limit = performance.now() + catchUpTimeout; ; await clock.sleep(200, signal)) {
-    const slots = await queryRows(
+    const slots = await queryCatalogRows(
       source,
       `SELECT slot_name, active, pg_wal_lsn_diff(${quoteLiteral(end.lsn)}::pg_lsn, confirmed_flush_lsn) AS lag
        FROM pg_replication_slots WHERE database = current_database() AND plugin = 'pgoutput' AND NOT temporary
@@ -91,8 +105,8 @@ async function waitForSlots(
 }
 
 /** Kinds of source data that COPY cannot read, or that a migration does not copy. */
-async function listNotCompared(source: ContentSession, oldest: number): Promise<readonly string[]> {
-  const [row] = await queryRows(
+async function listNotCompared(source: TableContentSession, oldest: number): Promise<readonly string[]> {
+  const [row] = await queryCatalogRows(
     source,
     `SELECT (SELECT count(*) FROM pg_class WHERE relkind = 'm') AS views, (SELECT count(*) FROM pg_class WHERE relkind = 'f') AS foreign_tables,
        (SELECT count(*) FROM pg_class c WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND EXISTS (SELECT 1 FROM pg_depend d

@@ -1,47 +1,47 @@
 import { nearestWord } from '../../cli/suggest.ts';
-import { redactedReason } from '../../engine/migration-error.ts';
-import { CliError, type ErrorCode, usageError } from '../../errors.ts';
-import { ConnectError } from '../../platform/connect-error.ts';
+import { redactErrorReason } from '../../engine/migration-error.ts';
+import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { formatServerVersion } from '../../postgresql/version.ts';
+import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { selectDatabases } from '../../preflight/postgresql/select-databases.ts';
-import type { ComparisonLimits } from '../comparison-report.ts';
+import { selectDatabasesToMigrate } from '../../preflight/postgresql/select-databases.ts';
+import type { DatabaseComparisonLimits } from '../comparison-report.ts';
 import {
-  type ComparedDatabase,
-  type ComparisonReport,
-  comparedDatabase,
-  excludedFromComparison,
-  worstComparison,
+  buildDatabaseComparisonEntry,
+  type DatabaseComparisonEntry,
+  type DatabaseComparisonReport,
+  dataExcludedFromComparison,
+  pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { compareOpenDatabases } from './compare-open-databases.ts';
-import { queryRows, readVersion } from './count-rows.ts';
+import { compareDatabaseOverSessions } from './compare-open-databases.ts';
+import { queryCatalogRows, readPostgresqlServerVersion } from './count-rows.ts';
 
-export interface ComparePostgresqlOptions extends ComparisonLimits {
+export interface ComparePostgresqlServersOptions extends DatabaseComparisonLimits {
   readonly ignoreDbs: readonly string[];
 }
 
-type ComparedServers = Omit<ComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
+type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
 /** Compares every database that a migration copies, one after the other. */
-export async function comparePostgresql(
+export async function comparePostgresqlServers(
   source: PostgresqlSource,
   target: PostgresqlSource,
-  options: ComparePostgresqlOptions,
+  options: ComparePostgresqlServersOptions,
 ): Promise<ComparedServers> {
   const { signal, ignoreDbs, onProgress } = options;
   const from = await describeServer(source, 'source', signal);
   const to = await describeServer(target, 'target', signal);
   if (from.instance !== undefined && from.instance === to.instance)
     throw usageError('source and target are the same server', 'give another server with `--target`');
-  const names = selectDatabases(
+  const names = selectDatabasesToMigrate(
     from.databases.filter(({ template }) => !template),
     ignoreDbs.filter((name) => !from.databases.some((one) => one.name === name && one.template)),
     nearestWord,
   );
-  const databases: ComparedDatabase[] = [];
+  const databases: DatabaseComparisonEntry[] = [];
   const oldest = Math.min(from.version, to.version);
   for (const [done, name] of names.entries()) {
     onProgress({ database: name, done, total: names.length });
@@ -53,12 +53,12 @@ export async function comparePostgresql(
   );
   const templates = from.databases.filter(({ template }) => template);
   return {
-    state: worstComparison(databases.map(({ state }) => state)),
+    state: pickWorstComparisonResult(databases.map(({ state }) => state)),
     source: serverOf(source, from.version),
     target: serverOf(target, to.version),
     databases,
     not_compared: [
-      ...excludedFromComparison.postgresql,
+      ...dataExcludedFromComparison.postgresql,
       ...(templates.length === 0 ? [] : [`template databases: ${namesOf(templates)}`]),
       ...(others.length === 0 ? [] : [`databases that only the target has: ${namesOf(others)}`]),
     ],
@@ -70,10 +70,10 @@ function namesOf(databases: readonly { readonly name: string }[]): string {
 }
 
 function serverOf({ host, port }: PostgresqlSource, version: number) {
-  return { host, port, version: formatServerVersion(version) };
+  return { host, port, version: formatPostgresqlVersion(version) };
 }
 
-function missingDatabase(name: string): ComparedDatabase {
+function missingDatabase(name: string): DatabaseComparisonEntry {
   const parts = { name, tables: [], sequences: [], not_compared: [] };
   return { ...parts, state: 'differs', error: 'the database does not exist on the target' };
 }
@@ -83,18 +83,22 @@ async function compareDatabase(
   source: PostgresqlSource,
   target: PostgresqlSource,
   oldest: number,
-  options: ComparePostgresqlOptions,
-): Promise<ComparedDatabase> {
+  options: ComparePostgresqlServersOptions,
+): Promise<DatabaseComparisonEntry> {
   const parts = { name, tables: [], sequences: [], not_compared: [] };
   try {
     return await withSession({ ...source, dbname: name }, options.signal, (from) =>
       withSession({ ...target, dbname: name }, options.signal, (to) =>
-        compareOpenDatabases({ name, source: from, target: to, oldest, options }),
+        compareDatabaseOverSessions({ name, source: from, target: to, oldest, options }),
       ),
     );
   } catch (error) {
-    if (options.signal.aborted || !(error instanceof ConnectError || error instanceof QueryError)) throw error;
-    return comparedDatabase({ ...parts, error: redactedReason(error, source.password, target.password) });
+    if (options.signal.aborted || !(error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError))
+      throw error;
+    return buildDatabaseComparisonEntry({
+      ...parts,
+      error: redactErrorReason(error, source.password, target.password),
+    });
   }
 }
 
@@ -118,14 +122,14 @@ const applicationName = 'cloudctl-compare';
 async function describeServer(server: PostgresqlSource, side: 'source' | 'target', signal: AbortSignal) {
   try {
     return await withSession(server, signal, async (session) => {
-      const version = await readVersion(session);
+      const version = await readPostgresqlServerVersion(session);
       const databases = await readDatabases(session, version);
       return { version, databases, instance: await readInstance(session) };
     });
   } catch (error) {
-    if (!(error instanceof ConnectError || error instanceof QueryError)) throw error;
-    const code: ErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
-    throw new CliError(code, `could not connect to the ${side}: ${redactedReason(error, server.password)}`, {
+    if (!(error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError)) throw error;
+    const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
+    throw new CliError(code, `could not connect to the ${side}: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,
       hint: `check the address in \`--${side}\` and the access rules of the ${side}`,
       cause: error,
@@ -135,7 +139,7 @@ async function describeServer(server: PostgresqlSource, side: 'source' | 'target
 
 async function readDatabases(session: PostgresqlSession, version: number) {
   const sql = databasesQuery.sql(version, { inRecovery: false, superuser: false });
-  return sql === undefined ? [] : databasesQuery.decode(await queryRows(session, sql));
+  return sql === undefined ? [] : databasesQuery.decode(await queryCatalogRows(session, sql));
 }
 
 /** System identifier and start time of a server; undefined if the server hides them. */
@@ -143,10 +147,11 @@ async function readInstance(session: PostgresqlSession): Promise<string | undefi
   try {
     const instance = "system_identifier::text || ' ' || extract(epoch FROM pg_postmaster_start_time())";
     return (
-      (await queryRows(session, `SELECT ${instance} AS instance FROM pg_control_system()`))[0]?.instance ?? undefined
+      (await queryCatalogRows(session, `SELECT ${instance} AS instance FROM pg_control_system()`))[0]?.instance ??
+      undefined
     );
   } catch (error) {
-    if (error instanceof QueryError && !error.lost) return undefined;
+    if (error instanceof PostgresqlQueryError && !error.lost) return undefined;
     throw error;
   }
 }

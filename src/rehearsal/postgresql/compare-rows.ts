@@ -1,22 +1,27 @@
-import { redactedReason } from '../../engine/migration-error.ts';
-import type { EngineDependencies } from '../../engine/migration-job.ts';
-import type { PostgresJournalEntry } from '../../engine/migration-journal.ts';
-import { migrationStatementTimeout, withEngineSession } from '../../engine/postgresql/engine-session.ts';
-import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
-import { readSourceStatus } from '../../engine/postgresql/replication-status.ts';
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import { redactErrorReason } from '../../engine/migration-error.ts';
+import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
+import type { PostgresMigrationJournalEntry } from '../../engine/migration-journal.ts';
+import { migrationStatementTimeout, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { migrationEngineApplicationName } from '../../engine/postgresql/object-names.ts';
+import { readSourceReplicationStatus } from '../../engine/postgresql/replication-status.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { copyTableStatement } from '../../postgresql/table-rows.ts';
-import type { TableCount } from '../rehearsal-report.ts';
+import { buildCopyTableStatement } from '../../postgresql/table-rows.ts';
+import type { TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
-import { compareTables } from './compare-tables.ts';
-import { type CountedTable, listTables, readTableContents, readVersion } from './count-rows.ts';
-import { firstRowOf } from './drop-objects.ts';
+import { compareTableDigests } from './compare-tables.ts';
+import {
+  listRehearsalTables,
+  type RehearsalTable,
+  readPostgresqlServerVersion,
+  readTableContents,
+} from './count-rows.ts';
+import { getFirstRowOfLastResult } from './drop-objects.ts';
 
-export interface CompareRowsOptions {
+export interface CompareRehearsalRowsOptions {
   readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
-  readonly ports: EngineDependencies;
+  readonly ports: MigrationEngineDependencies;
   readonly signal: AbortSignal;
   /** The maximum number of comparisons of a table while applications write to the source. */
   readonly maxRounds: number;
@@ -28,28 +33,28 @@ export interface CompareRowsOptions {
   readonly slot: { readonly name: string; readonly version: number } | undefined;
 }
 
-export interface CompareRowsResult {
-  readonly tables: readonly TableCount[];
+export interface CompareRehearsalRowsResult {
+  readonly tables: readonly TableComparison[];
   /** Whether the target did not receive all changes of the source. */
   readonly isBehind: boolean;
 }
 
 /** Compares the rows on both servers, and compares tables again that changed during the comparison. */
-export async function compareRows({
+export async function compareRehearsalRows({
   endpoints,
   ports,
   signal,
   maxRounds,
   stallTimeout,
   slot,
-}: CompareRowsOptions): Promise<CompareRowsResult> {
-  const opening = { name: engineApplicationName, signal };
-  return withEngineSession(endpoints.source, ports, opening, (source) =>
-    withEngineSession(endpoints.target, ports, opening, async (target) => {
-      const all = await listTables(source);
-      const oldest = Math.min(await readVersion(source), await readVersion(target));
+}: CompareRehearsalRowsOptions): Promise<CompareRehearsalRowsResult> {
+  const opening = { name: migrationEngineApplicationName, signal };
+  return withMigrationEngineSession(endpoints.source, ports, opening, (source) =>
+    withMigrationEngineSession(endpoints.target, ports, opening, async (target) => {
+      const all = await listRehearsalTables(source);
+      const oldest = Math.min(await readPostgresqlServerVersion(source), await readPostgresqlServerVersion(target));
       const carried = slot === undefined ? all : all.filter(({ isUnlogged }) => !isUnlogged);
-      const { tables, behind } = await compareTables({
+      const { tables, behind } = await compareTableDigests({
         source,
         target,
         tables: carried,
@@ -62,7 +67,7 @@ export async function compareRows({
       const reading = { limit: migrationStatementTimeout, oldest, onFailure: () => {} };
       const rows = await readTableContents(source, left, reading);
       const notCarried = left.map(
-        ({ name }): TableCount => ({
+        ({ name }): TableComparison => ({
           ...{ name, rows_source: rows.get(name)?.rows ?? null, rows_target: 0, state: 'not_carried' },
         }),
       );
@@ -77,14 +82,14 @@ export async function compareRows({
  * reason why the position is not confirmed.
  */
 async function waitUntilReplicated(
-  session: PinnedSession,
-  slot: CompareRowsOptions['slot'],
-  { ports, signal, stallTimeout }: Pick<CompareRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
+  session: SearchPathSafeSession,
+  slot: CompareRehearsalRowsOptions['slot'],
+  { ports, signal, stallTimeout }: Pick<CompareRehearsalRowsOptions, 'ports' | 'signal' | 'stallTimeout'>,
 ): Promise<string | undefined> {
   if (slot === undefined) return undefined;
-  const end = firstRowOf(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
+  const end = getFirstRowOfLastResult(await session.query('SELECT pg_current_wal_lsn() AS lsn'))?.lsn ?? undefined;
   for (const limit = performance.now() + stallTimeout; performance.now() < limit; ) {
-    const look = await readSourceStatus(session, [slot.name], end, slot.version);
+    const look = await readSourceReplicationStatus(session, [slot.name], end, slot.version);
     if (look.slots.get(slot.name)?.caughtUp === true) return undefined;
     await ports.sleep(100, signal);
   }
@@ -95,16 +100,16 @@ async function waitUntilReplicated(
  * Copies one table in the way of a replication worker, and rolls back. Resolves with the error of the copy, or
  * undefined if the copy succeeds.
  */
-export async function findCopyError(
-  entry: Pick<PostgresJournalEntry, 'source' | 'target'>,
-  table: CountedTable,
-  ports: EngineDependencies,
+export async function findTableCopyError(
+  entry: Pick<PostgresMigrationJournalEntry, 'source' | 'target'>,
+  table: RehearsalTable,
+  ports: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const opening = { name: engineApplicationName, signal };
+  const opening = { name: migrationEngineApplicationName, signal };
   try {
-    return await withEngineSession(entry.source, ports, opening, (from) =>
-      withEngineSession(entry.target, ports, opening, async (to) => {
+    return await withMigrationEngineSession(entry.source, ports, opening, (from) =>
+      withMigrationEngineSession(entry.target, ports, opening, async (to) => {
         const { columns } = table.table;
         const list = columns.length === 0 ? '' : `(${columns.map(quoteIdentifier).join(', ')})`;
         await to.query('BEGIN');
@@ -115,13 +120,13 @@ export async function findCopyError(
           await to.query("SET LOCAL session_replication_role = 'replica'");
         const sink = await to.copyIn(`COPY ${table.quoted} ${list} FROM STDIN`);
         // After the target has rejected a row, writing fails, so the remaining rows are not sent.
-        await from.copyOut(copyTableStatement(table.table), (bytes) => sink.write(bytes), 'parts');
+        await from.copyOut(buildCopyTableStatement(table.table), (bytes) => sink.write(bytes), 'parts');
         await sink.finish();
         await to.query('ROLLBACK');
         return undefined;
       }),
     );
   } catch (error) {
-    return redactedReason(error, entry.source.password, entry.target.password);
+    return redactErrorReason(error, entry.source.password, entry.target.password);
   }
 }

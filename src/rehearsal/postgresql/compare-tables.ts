@@ -1,13 +1,13 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
-import type { TableContent } from '../../postgresql/table-digest.ts';
-import { type ContentRound, compareContents, mayBecomeEqual } from '../compare-counts.ts';
-import type { TableCount } from '../rehearsal-report.ts';
-import { type ContentSession, type CountedTable, readTableContents } from './count-rows.ts';
+import type { TableContentDigest } from '../../postgresql/table-digest.ts';
+import { canTableBecomeEqual, compareTableContents, type TableContentReadings } from '../compare-counts.ts';
+import type { TableComparison } from '../rehearsal-report.ts';
+import { type RehearsalTable, readTableContents, type TableContentSession } from './count-rows.ts';
 
-export interface CompareTablesOptions {
-  readonly source: ContentSession;
-  readonly target: ContentSession;
-  readonly tables: readonly CountedTable[];
+export interface CompareTableDigestsOptions {
+  readonly source: TableContentSession;
+  readonly target: TableContentSession;
+  readonly tables: readonly RehearsalTable[];
   /** server_version_num of the older server. */
   readonly oldest: number;
   /** The maximum number of comparisons of a table while applications write to the source. */
@@ -22,8 +22,8 @@ export interface CompareTablesOptions {
   readonly isConfirmed?: boolean;
 }
 
-export interface ComparedTables {
-  readonly tables: readonly TableCount[];
+export interface TableDigestComparison {
+  readonly tables: readonly TableComparison[];
   /** Why the target has not received all changes of the source; undefined if it has. */
   readonly behind: string | undefined;
 }
@@ -32,15 +32,15 @@ export interface ComparedTables {
  * Compares the rows of tables by their digests: source, target, and the source again, because a table that was written
  * to in between cannot be compared. Tables that are not equal are compared again, at most `maxRounds` times.
  */
-export async function compareTables(options: CompareTablesOptions): Promise<ComparedTables> {
+export async function compareTableDigests(options: CompareTableDigestsOptions): Promise<TableDigestComparison> {
   const { source, target, tables, oldest, maxRounds } = options;
-  const found = new Map<string, TableCount>();
-  let open: readonly CountedTable[] = tables;
+  const found = new Map<string, TableComparison>();
+  let open: readonly RehearsalTable[] = tables;
   let behind: string | undefined;
   for (let attempt = 0; attempt < maxRounds && open.length > 0; attempt++) {
     if (attempt > 0) await options.pause(Math.min(1000, 100 * 2 ** attempt));
     const failures = new Map<string, string>();
-    const read = (session: ContentSession, side: string, some: readonly CountedTable[]) =>
+    const read = (session: TableContentSession, side: string, some: readonly RehearsalTable[]) =>
       readTableContents(session, some, {
         limit: migrationStatementTimeout,
         oldest,
@@ -52,14 +52,14 @@ export async function compareTables(options: CompareTablesOptions): Promise<Comp
     const after = await read(source, 'source', open);
     const round = { before, target: there, after };
     const isConfirmed = behind === undefined && options.isConfirmed !== false;
-    const unequal = compareContents(round, isConfirmed).filter(mayBecomeEqual);
+    const unequal = compareTableContents(round, isConfirmed).filter(canTableBecomeEqual);
     const suspects = open.filter(({ name }) => unequal.some((one) => one.name === name));
     const again = isConfirmed ? there : await read(target, 'target', suspects);
     for (const table of open)
       found.set(table.name, tableResult(table, round, { again, behind, isConfirmed, failures }));
     open = open.filter(({ name }) => {
       const one = found.get(name);
-      return one !== undefined && mayBecomeEqual(one) && !failures.has(name);
+      return one !== undefined && canTableBecomeEqual(one) && !failures.has(name);
     });
     if (behind !== undefined) break;
   }
@@ -68,21 +68,21 @@ export async function compareTables(options: CompareTablesOptions): Promise<Comp
 
 interface RoundFacts {
   /** The digests of the target, which is read again here. */
-  readonly again: ReadonlyMap<string, TableContent>;
+  readonly again: ReadonlyMap<string, TableContentDigest>;
   readonly behind: string | undefined;
   readonly isConfirmed: boolean;
   readonly failures: ReadonlyMap<string, string>;
 }
 
-function tableResult({ name }: CountedTable, round: ContentRound, facts: RoundFacts): TableCount {
+function tableResult({ name }: RehearsalTable, round: TableContentReadings, facts: RoundFacts): TableComparison {
   const failure = facts.failures.get(name);
   const [before, there, after] = [round.before.get(name), round.target.get(name), round.after.get(name)];
   const rows = { name, rows_source: (after ?? before)?.rows ?? null, rows_target: there?.rows ?? null };
   if (failure !== undefined) return { ...rows, state: 'not_comparable', error: failure };
   if (before === undefined || after === undefined)
     return { ...rows, state: 'not_comparable', error: 'the table was changed or dropped on the source' };
-  const of = (content: TableContent | undefined) => new Map(content === undefined ? [] : [[name, content]]);
-  const [one] = compareContents({ before: of(before), target: of(there), after: of(after) }, facts.isConfirmed);
+  const of = (content: TableContentDigest | undefined) => new Map(content === undefined ? [] : [[name, content]]);
+  const [one] = compareTableContents({ before: of(before), target: of(there), after: of(after) }, facts.isConfirmed);
   if (one === undefined || one.state === 'equal') return { ...rows, state: one?.state ?? 'not_comparable' };
   if (before.digest !== after.digest) {
     return one.state === 'differs' ? one : { ...one, error: 'the source was written to during the comparison' };
@@ -95,7 +95,10 @@ function tableResult({ name }: CountedTable, round: ContentRound, facts: RoundFa
 }
 
 /** A table with columns that were not read is never reported as equal. */
-function withGenerated(found: TableCount | undefined, generated: CountedTable['generated']): readonly TableCount[] {
+function withGenerated(
+  found: TableComparison | undefined,
+  generated: RehearsalTable['generated'],
+): readonly TableComparison[] {
   if (found === undefined) return [];
   if (generated.length === 0 || found.state === 'differs') return [found];
   const columns = { columns_not_compared: generated.map(({ name }) => name) };

@@ -1,32 +1,32 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
-import { readOnlyTransaction, resultsOfStatements } from '../../postgresql/pinned-message.ts';
+import { buildReadOnlyTransaction, selectStatementResults } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import type { QueryError } from '../../postgresql/query-error.ts';
+import type { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { missingTableCodes, readTable, textFormatSettings } from '../../postgresql/read-table.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
-import { createTableDigest, type TableContent } from '../../postgresql/table-digest.ts';
-import { isCopiedColumnSql, type PlainTable } from '../../postgresql/table-rows.ts';
-import { unreadableSequence } from '../compare-counts.ts';
+import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
+import { isCopiedColumnSql, type OrdinaryTable } from '../../postgresql/table-rows.ts';
+import { unreadableSequenceState } from '../compare-counts.ts';
 
 type QuerySession = Pick<PostgresqlSession, 'query'>;
 
 /** A session that reads tables. Every message of the session is one read-only transaction. */
-export type ContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
+export type TableContentSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
-export interface CountedTable {
+export interface RehearsalTable {
   /** The name as `schema.table`; quoted if schema or table contains a dot, so that no two tables have the same name. */
   readonly name: string;
   readonly quoted: string;
-  readonly table: PlainTable;
+  readonly table: OrdinaryTable;
   /** Whether the table is unlogged, and so is not replicated. */
   readonly isUnlogged: boolean;
-  readonly generated: readonly UncopiedColumn[];
+  readonly generated: readonly UncopiedGeneratedColumn[];
 }
 
 /** A generated column. COPY cannot read a generated column, and planning a SELECT would run functions of users. */
-export interface UncopiedColumn {
+export interface UncopiedGeneratedColumn {
   readonly name: string;
   /**
    * Whether the expression of the column calls functions that are not built in, so that equal rows may have other
@@ -40,16 +40,19 @@ const userRelations = `n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')`;
 
 /** Lists every table that stores rows, with the columns that a migration copies. */
-export async function listTables(session: QuerySession): Promise<readonly CountedTable[]> {
-  const version = await readVersion(session);
-  const rows = await queryRows(
+export async function listRehearsalTables(session: QuerySession): Promise<readonly RehearsalTable[]> {
+  const version = await readPostgresqlServerVersion(session);
+  const rows = await queryCatalogRows(
     session,
     `SELECT n.nspname, c.relname, c.relpersistence, a.attname, ${generatedColumnSql(version)}
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      WHERE c.relkind = 'r' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2, a.attnum`,
   );
-  const tables = new Map<string, CountedTable & { readonly columns: string[]; readonly generated: UncopiedColumn[] }>();
+  const tables = new Map<
+    string,
+    RehearsalTable & { readonly columns: string[]; readonly generated: UncopiedGeneratedColumn[] }
+  >();
   for (const { nspname, relname, relpersistence, attname, copied, user_code } of rows) {
     const [schema, table] = [nspname ?? '', relname ?? ''];
     const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
@@ -85,13 +88,13 @@ function generatedColumnSql(version: number): string {
        AND p.refobjid >= ${firstNormalObjectId}) AS user_code`;
 }
 
-export interface ReadContentOptions {
+export interface ReadTableContentsOptions {
   /** Time limit in milliseconds for reading one table. */
   readonly limit: number;
   /** server_version_num of the older of the compared servers. */
   readonly oldest: number;
   /** Called for a table that exists but cannot be read. */
-  readonly onFailure: (name: string, error: QueryError) => void;
+  readonly onFailure: (name: string, error: PostgresqlQueryError) => void;
 }
 
 /**
@@ -99,15 +102,15 @@ export interface ReadContentOptions {
  * read. Tables are read with COPY, because planning a SELECT runs functions of users.
  */
 export async function readTableContents(
-  session: ContentSession,
-  tables: readonly CountedTable[],
-  { limit, oldest, onFailure }: ReadContentOptions,
-): Promise<ReadonlyMap<string, TableContent>> {
-  const version = await readVersion(session);
-  const contents = new Map<string, TableContent>();
+  session: TableContentSession,
+  tables: readonly RehearsalTable[],
+  { limit, oldest, onFailure }: ReadTableContentsOptions,
+): Promise<ReadonlyMap<string, TableContentDigest>> {
+  const version = await readPostgresqlServerVersion(session);
+  const contents = new Map<string, TableContentDigest>();
   const settings = textFormatSettings(version, oldest);
   for (const { name, table } of tables) {
-    const digest = createTableDigest();
+    const digest = createTableDigestBuilder();
     const error = await readTable(session, table, digest.add, { version, settings, time: limit });
     if (error === undefined) contents.set(name, digest.content());
     else if (!missingTableCodes.has(error.code)) onFailure(name, error);
@@ -119,10 +122,10 @@ export async function readTableContents(
  * The state of each sequence, as text: `last_value`, with a dot if `is_called` is false; null when it was not used yet
  * (before PostgreSQL 18); `unreadable` without a privilege on it.
  */
-export async function readSequences(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
-  const rows = await queryRows(
+export async function readSequenceStates(session: QuerySession): Promise<ReadonlyMap<string, string | null>> {
+  const rows = await queryCatalogRows(
     session,
-    `SELECT n.nspname, c.relname, ${sequenceStateColumns(await readVersion(session))}
+    `SELECT n.nspname, c.relname, ${sequenceStateColumns(await readPostgresqlServerVersion(session))}
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind = 'S' AND c.relpersistence <> 't' AND ${userRelations} ORDER BY 1, 2`,
   );
@@ -136,16 +139,16 @@ function uniqueName(schema: string, name: string): string {
 
 function sequenceText(row: PostgresqlRow): string | null {
   const state = decodeSequenceState(row);
-  if (state === undefined) return unreadableSequence;
+  if (state === undefined) return unreadableSequenceState;
   return state === 'not used' ? null : `${state.value}${state.called ? '' : '.'}`;
 }
 
 /** server_version_num. */
-export async function readVersion(session: QuerySession): Promise<number> {
-  return Number((await queryRows(session, 'SHOW server_version_num'))[0]?.server_version_num);
+export async function readPostgresqlServerVersion(session: QuerySession): Promise<number> {
+  return Number((await queryCatalogRows(session, 'SHOW server_version_num'))[0]?.server_version_num);
 }
 
 /** Returns the rows of a catalog query, which runs in its own transaction. */
-export async function queryRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
-  return resultsOfStatements(await session.query(readOnlyTransaction([text])), 1)[0] ?? [];
+export async function queryCatalogRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
+  return selectStatementResults(await session.query(buildReadOnlyTransaction([text])), 1)[0] ?? [];
 }

@@ -1,27 +1,27 @@
 import { replicationObjectName } from '../../engine/postgresql/object-names.ts';
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
-import type { CreatedObject } from '../rehearsal-record.ts';
-import type { Leftover } from '../rehearsal-report.ts';
+import type { RehearsalCreatedObject } from '../rehearsal-record.ts';
+import type { RehearsalLeftover } from '../rehearsal-report.ts';
 
-type QuerySession = Pick<PinnedSession, 'query'>;
+type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 
 /** The names of the dropped objects, and the objects that could not be dropped. */
-export interface DropResult {
+export interface RehearsalDropResult {
   readonly dropped: readonly string[];
-  readonly leftovers: readonly Leftover[];
+  readonly leftovers: readonly RehearsalLeftover[];
 }
 
 /**
  * Drops the databases that the rehearsal created. A database with the same name and another oid belongs to another user
  * and is not dropped.
  */
-export function dropDatabases(
+export function dropRehearsalDatabases(
   session: QuerySession,
-  databases: readonly CreatedObject[],
+  databases: readonly RehearsalCreatedObject[],
   version: number,
-): Promise<DropResult> {
+): Promise<RehearsalDropResult> {
   const force = version >= 130_000 ? ' WITH (FORCE)' : '';
   return dropEach(session, databases, {
     what: 'database',
@@ -31,7 +31,10 @@ export function dropDatabases(
 }
 
 /** Drops roles, after all objects that they may own or have privileges on. */
-export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]): Promise<DropResult> {
+export function dropRehearsalRoles(
+  session: QuerySession,
+  roles: readonly RehearsalCreatedObject[],
+): Promise<RehearsalDropResult> {
   // Dropping a role that another role depends on fails, and the failure is reported.
   return dropEach(session, roles, {
     what: 'role',
@@ -44,7 +47,10 @@ export function dropRoles(session: QuerySession, roles: readonly CreatedObject[]
  * The roles that owned the copied objects of a rehearsal: no other program creates roles whose names contain the id of
  * the rehearsal.
  */
-export async function listOwnerRoles(session: QuerySession, id: string): Promise<readonly CreatedObject[]> {
+export async function listRehearsalOwnerRoles(
+  session: QuerySession,
+  id: string,
+): Promise<readonly RehearsalCreatedObject[]> {
   const prefix = replicationObjectName(id, '');
   const rows = await session.query(
     `SELECT rolname AS name, oid FROM pg_roles WHERE starts_with(rolname, ${quoteLiteral(prefix)}) ORDER BY 1`,
@@ -63,11 +69,11 @@ const dropLimitMs = 300_000;
 
 async function dropEach(
   session: QuerySession,
-  objects: readonly CreatedObject[],
+  objects: readonly RehearsalCreatedObject[],
   kind: ObjectKind,
-): Promise<DropResult> {
+): Promise<RehearsalDropResult> {
   const gone: string[] = [];
-  const left: Leftover[] = [];
+  const left: RehearsalLeftover[] = [];
   for (const { name, oid } of objects) {
     const reason = await dropOne(session, { name, oid }, kind).catch(errorText);
     if (reason === undefined) gone.push(name);
@@ -88,7 +94,7 @@ async function dropOne(
   { name, oid }: { readonly name: string; readonly oid: string | undefined },
   kind: ObjectKind,
 ): Promise<string | undefined> {
-  const found = firstRowOf(await session.query(kind.found(name)))?.oid;
+  const found = getFirstRowOfLastResult(await session.query(kind.found(name)))?.oid;
   if (found == null || (oid !== undefined && found !== oid)) return undefined;
   if (oid === undefined)
     return 'the rehearsal was interrupted while it created the object, so it may belong to another user';
@@ -96,7 +102,7 @@ async function dropOne(
   return undefined;
 }
 
-export function firstRowOf(answers: readonly (readonly PostgresqlRow[])[]): PostgresqlRow | undefined {
+export function getFirstRowOfLastResult(answers: readonly (readonly PostgresqlRow[])[]): PostgresqlRow | undefined {
   return answers.at(-1)?.[0];
 }
 

@@ -1,7 +1,7 @@
-import type { PinnedSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 
-type QuerySession = Pick<PinnedSession, 'query'>;
+type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 
 /** The objects and settings of an empty database, recorded so that this state can be restored. */
 export interface EmptyDatabaseState {
@@ -17,7 +17,7 @@ export async function describeExistingObjects(session: QuerySession): Promise<re
   return (await listUserObjects(session)).slice(0, 20).map(({ kind, quoted }) => `${kind.toLowerCase()} ${quoted}`);
 }
 
-export async function readEmptyDatabase(session: QuerySession): Promise<EmptyDatabaseState> {
+export async function readEmptyDatabaseState(session: QuerySession): Promise<EmptyDatabaseState> {
   const names = async (text: string) => ((await session.query(text)).at(-1) ?? []).map(({ name }) => name ?? '');
   return {
     extensions: await names('SELECT extname AS name FROM pg_extension ORDER BY 1'),
@@ -31,12 +31,12 @@ export async function readEmptyDatabase(session: QuerySession): Promise<EmptyDat
  * Drops all objects that were created after the recorded state. Resolves with the objects that still exist.
  * @param owners names of the roles that own the copied objects
  */
-export async function restoreEmptyDatabase(
+export async function restoreEmptyDatabaseState(
   session: QuerySession,
   before: EmptyDatabaseState,
   owners: readonly string[],
 ): Promise<readonly string[]> {
-  const now = await readEmptyDatabase(session);
+  const now = await readEmptyDatabaseState(session);
   const fresh = (kind: keyof EmptyDatabaseState) =>
     (now[kind] ?? []).filter((name) => before[kind]?.includes(name) === false).map(quoteIdentifier);
   // Event triggers are dropped first, because they would fire for the other statements.

@@ -1,21 +1,24 @@
-import { redactedReason } from '../../engine/migration-error.ts';
-import type { EngineDependencies } from '../../engine/migration-job.ts';
+import { redactErrorReason } from '../../engine/migration-error.ts';
+import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import { type DatabaseDefinition, listSourceDatabases } from '../../engine/postgresql/database-definition.ts';
-import { queryLastRows, withEngineSession } from '../../engine/postgresql/engine-session.ts';
-import { engineApplicationName } from '../../engine/postgresql/object-names.ts';
-import { readServerIdentity, type ServerIdentity } from '../../engine/postgresql/server-identity.ts';
+import { queryLastRows, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { migrationEngineApplicationName } from '../../engine/postgresql/object-names.ts';
+import {
+  type PostgresqlServerIdentity,
+  readPostgresqlServerIdentity,
+} from '../../engine/postgresql/server-identity.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { ConnectError, connectErrorCodes } from '../../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
-import { describeExistingObjects, readEmptyDatabase } from './existing-objects.ts';
+import { describeExistingObjects, readEmptyDatabaseState } from './existing-objects.ts';
 
 /** The target before the rehearsal. */
-export interface TargetState {
+export interface RehearsalTargetState {
   /** The target address as typed, but without TLS if the server has none and the address does not require it. */
   readonly target: PostgresqlSource;
-  readonly server: ServerIdentity;
+  readonly server: PostgresqlServerIdentity;
   readonly databases: readonly string[];
   readonly extensions: readonly string[];
 }
@@ -24,31 +27,36 @@ export interface TargetState {
  * Reads the target. Throws a CliError if the connection to the target fails. Rejects when the signal aborts.
  * @param isTlsFixed whether a connection without TLS must not be tried
  */
-export async function inspectTarget(
+export async function inspectPostgresRehearsalTarget(
   target: PostgresqlSource,
   isTlsFixed: boolean,
-  ports: EngineDependencies,
+  ports: MigrationEngineDependencies,
   signal: AbortSignal,
-): Promise<TargetState> {
+): Promise<RehearsalTargetState> {
   try {
-    return await withEngineSession(target, ports, { name: engineApplicationName, signal }, async (session) => {
-      const server = await readServerIdentity(session);
-      const names = async (text: string) => (await queryLastRows(session, text)).map(({ name }) => name ?? '');
-      return {
-        target,
-        server,
-        databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
-        extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),
-      };
-    });
+    return await withMigrationEngineSession(
+      target,
+      ports,
+      { name: migrationEngineApplicationName, signal },
+      async (session) => {
+        const server = await readPostgresqlServerIdentity(session);
+        const names = async (text: string) => (await queryLastRows(session, text)).map(({ name }) => name ?? '');
+        return {
+          target,
+          server,
+          databases: await names('SELECT datname AS name FROM pg_database ORDER BY 1'),
+          extensions: await names('SELECT name FROM pg_available_extensions ORDER BY 1'),
+        };
+      },
+    );
   } catch (error) {
-    const code = error instanceof ConnectError ? error.code : undefined;
-    if (code === connectErrorCodes.noTls && !isTlsFixed)
-      return inspectTarget({ ...target, ssl: 'disable' }, true, ports, signal);
-    throw new CliError('unreachable', `could not connect to the target: ${redactedReason(error, target.password)}`, {
+    const code = error instanceof DatabaseConnectError ? error.code : undefined;
+    if (code === databaseConnectErrorCodes.noTls && !isTlsFixed)
+      return inspectPostgresRehearsalTarget({ ...target, ssl: 'disable' }, true, ports, signal);
+    throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, target.password)}`, {
       detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
       hint:
-        code === connectErrorCodes.cleartextPassword
+        code === databaseConnectErrorCodes.cleartextPassword
           ? 'add `sslmode=verify-full&sslrootcert=FILE` to the address in `--into`, or add `--allow-cleartext-password`'
           : 'check the address in `--into` and the access rules of the target; nothing was changed',
     });
@@ -57,7 +65,7 @@ export async function inspectTarget(
 
 /** The objects that a rehearsal will create on the target. */
 export interface RehearsalPlan {
-  readonly source: ServerIdentity;
+  readonly source: PostgresqlServerIdentity;
   readonly databases: readonly DatabaseDefinition[];
   /** Databases that do not exist on the target. */
   readonly missing: readonly DatabaseDefinition[];
@@ -68,17 +76,17 @@ export interface RehearsalPlan {
 /** Plans the rehearsal. Throws a CliError for a target that is not empty, with the objects that it contains. */
 export async function planRehearsal(
   source: PostgresqlSource,
-  targetState: TargetState,
+  targetState: RehearsalTargetState,
   ignoreDbs: readonly string[],
-  ports: EngineDependencies,
+  ports: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<RehearsalPlan> {
-  const { server, databases } = await withEngineSession(
+  const { server, databases } = await withMigrationEngineSession(
     source,
     ports,
-    { name: engineApplicationName, signal },
+    { name: migrationEngineApplicationName, signal },
     async (session) => ({
-      server: await readServerIdentity(session),
+      server: await readPostgresqlServerIdentity(session),
       databases: await listSourceDatabases(session, ignoreDbs),
     }),
   );
@@ -91,17 +99,17 @@ export async function planRehearsal(
   const filled: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];
   for (const { name } of databases.filter((one) => !fresh.includes(one))) {
-    await withEngineSession(
+    await withMigrationEngineSession(
       { ...targetState.target, dbname: name },
       ports,
-      { name: engineApplicationName, signal },
+      { name: migrationEngineApplicationName, signal },
       async (session) => {
         const found = await describeExistingObjects(session);
         if (found.length > 0)
           taken.push(
             sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
           );
-        else filled.push({ name, ...(await readEmptyDatabase(session)) });
+        else filled.push({ name, ...(await readEmptyDatabaseState(session)) });
       },
     );
   }

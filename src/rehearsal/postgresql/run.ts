@@ -1,56 +1,56 @@
-import { createEngineDependencies } from '../../engine/engine-dependencies.ts';
-import { defaultEngineLimits } from '../../engine/migration-job.ts';
+import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
+import { defaultMigrationEngineLimits } from '../../engine/migration-job.ts';
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
 import { copyRoles } from '../../engine/postgresql/copy-roles.ts';
 import { createTargetDatabase } from '../../engine/postgresql/database-definition.ts';
-import { queryLastRows, querySingleValue, withEngineSession } from '../../engine/postgresql/engine-session.ts';
-import { engineApplicationName, replicationObjectName } from '../../engine/postgresql/object-names.ts';
-import { type RunningMigration, startMigrationJob } from '../../engine/running-migration.ts';
+import { queryLastRows, querySingleValue, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { migrationEngineApplicationName, replicationObjectName } from '../../engine/postgresql/object-names.ts';
+import { type RunningMigration, startMigrationBetweenServers } from '../../engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import { waitForCatchUp } from '../catch-up.ts';
+import { waitForRehearsalCatchUp } from '../catch-up.ts';
 import { compareSequences } from '../compare-counts.ts';
-import type { CreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
-import type { DatabaseRehearsal, TableCount } from '../rehearsal-report.ts';
+import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
+import type { DatabaseRehearsal, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
-import { createRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
-import { compareRows, findCopyError } from './compare-rows.ts';
-import { listTables, readSequences } from './count-rows.ts';
-import type { RehearsalPlan, TargetState } from './plan.ts';
+import { createRehearsalRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
+import { compareRehearsalRows, findTableCopyError } from './compare-rows.ts';
+import { listRehearsalTables, readSequenceStates } from './count-rows.ts';
+import type { RehearsalPlan, RehearsalTargetState } from './plan.ts';
 
 /** The parameters of a rehearsal of PostgreSQL. */
-export interface PostgresRunParams extends RehearsalRunParams {
+export interface PostgresRehearsalParams extends RehearsalRunParams {
   readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
-  readonly targetState: TargetState;
+  readonly targetState: RehearsalTargetState;
   readonly plan: RehearsalPlan;
   readonly file: RehearsalRecordFile;
   readonly ignoreDbs: readonly string[];
   readonly method: 'continuous' | 'dump';
 }
 
-export function createPostgresPorts(
+export function createPostgresRehearsalDeps(
   { clock, env, random }: Pick<RehearsalRunParams, 'clock' | 'env' | 'random'>,
   file: RehearsalRecordFile,
   endpoints: RehearsalEndpoints<PostgresqlSource>,
 ) {
-  return createEngineDependencies({
+  return createMigrationEngineDependencies({
     now: () => clock.now(),
     random,
-    journal: createRecordJournal(file, endpoints),
+    journal: createRehearsalRecordJournal(file, endpoints),
     schemaCopy: chooseSchemaCopier({ env }),
-    limits: { ...defaultEngineLimits, pollInterval: 500 },
+    limits: { ...defaultMigrationEngineLimits, pollInterval: 500 },
   });
 }
 
 /** Creates roles and databases, migrates, compares and stops. The created objects remain, and are in the record. */
-export async function runPostgresRehearsal(params: PostgresRunParams): Promise<RehearsalRunResult> {
+export async function runPostgresRehearsal(params: PostgresRehearsalParams): Promise<RehearsalRunResult> {
   const { endpoints, plan, file, ignoreDbs, method, signal, clock } = params;
-  const ports = createPostgresPorts(params, file, endpoints);
+  const ports = createPostgresRehearsalDeps(params, file, endpoints);
   await createRolesAndDatabases(params, ports);
   const { id } = file.current();
-  const migration = startMigrationJob(
+  const migration = startMigrationBetweenServers(
     {
       engine: 'postgresql',
       id,
@@ -64,7 +64,7 @@ export async function runPostgresRehearsal(params: PostgresRunParams): Promise<R
     ports,
   );
   try {
-    const arrival = await waitForCatchUp(migration, {
+    const arrival = await waitForRehearsalCatchUp(migration, {
       clock,
       signal,
       poll: 250,
@@ -93,23 +93,23 @@ export async function runPostgresRehearsal(params: PostgresRunParams): Promise<R
   }
 }
 
-type Ports = ReturnType<typeof createPostgresPorts>;
+type Ports = ReturnType<typeof createPostgresRehearsalDeps>;
 
 /** Creates roles and databases itself, so that the record lists exactly what must be removed. */
 async function createRolesAndDatabases(
-  { endpoints, plan, file, signal }: PostgresRunParams,
+  { endpoints, plan, file, signal }: PostgresRehearsalParams,
   ports: Ports,
 ): Promise<void> {
-  const opening = { name: engineApplicationName, signal };
-  await withEngineSession(endpoints.source, ports, opening, (source) =>
-    withEngineSession(endpoints.target, ports, opening, async (target) => {
+  const opening = { name: migrationEngineApplicationName, signal };
+  await withMigrationEngineSession(endpoints.source, ports, opening, (source) =>
+    withMigrationEngineSession(endpoints.target, ports, opening, async (target) => {
       const roles = async (session: typeof target) =>
         (
           await queryLastRows(
             session,
             `SELECT rolname AS name, oid FROM pg_roles WHERE oid >= ${firstNormalObjectId} ORDER BY 1`,
           )
-        ).map(({ name, oid }): CreatedObject => ({ name: name ?? '', ...(oid == null ? {} : { oid }) }));
+        ).map(({ name, oid }): RehearsalCreatedObject => ({ name: name ?? '', ...(oid == null ? {} : { oid }) }));
       const there = (await roles(target)).map(({ name }) => name);
       const wanted = (await roles(source)).filter(({ name }) => !there.includes(name)).map(({ name }) => name);
       file.change({ roles: wanted.map((name) => ({ name })), filled: plan.filled });
@@ -128,7 +128,7 @@ async function createRolesAndDatabases(
 }
 
 interface DatabaseComparison {
-  readonly tables: readonly TableCount[];
+  readonly tables: readonly TableComparison[];
   readonly sequences: ReadonlyMap<string, string | null>;
   readonly errors: readonly string[];
 }
@@ -137,7 +137,7 @@ const emptyComparison: DatabaseComparison = { tables: [], sequences: new Map(), 
 
 /** Compares the rows of a database while it is replicated. The rows of a failed database are not counted. */
 async function compareDatabase(
-  { migration, ...params }: PostgresRunParams & { readonly migration: RunningMigration },
+  { migration, ...params }: PostgresRehearsalParams & { readonly migration: RunningMigration },
   state: DatabaseMigrationState,
   plan: RehearsalPlan,
   ports: Ports,
@@ -154,11 +154,11 @@ async function compareDatabase(
   const slot = isLive
     ? { name: replicationObjectName(params.file.current().id, oid), version: plan.source.version }
     : undefined;
-  const sequences = await withEngineSession(
+  const sequences = await withMigrationEngineSession(
     endpoints.source,
     ports,
-    { name: engineApplicationName, signal },
-    readSequences,
+    { name: migrationEngineApplicationName, signal },
+    readSequenceStates,
   );
   if (isLive && waiting.size > 0) {
     // The test copy evaluates constraints of the source, as the copy of the migration did.
@@ -166,7 +166,7 @@ async function compareDatabase(
     const stuck = await findCopyErrors({ ...endpoints, target: login }, waiting, ports, signal);
     return { tables: stuck, sequences: new Map(), errors: [] };
   }
-  const { tables, isBehind } = await compareRows({
+  const { tables, isBehind } = await compareRehearsalRows({
     endpoints,
     ports,
     signal,
@@ -196,12 +196,17 @@ async function findCopyErrors(
   waiting: ReadonlySet<string>,
   ports: Ports,
   signal: AbortSignal,
-): Promise<readonly TableCount[]> {
-  const all = await withEngineSession(endpoints.source, ports, { name: engineApplicationName, signal }, listTables);
-  const found: TableCount[] = [];
+): Promise<readonly TableComparison[]> {
+  const all = await withMigrationEngineSession(
+    endpoints.source,
+    ports,
+    { name: migrationEngineApplicationName, signal },
+    listRehearsalTables,
+  );
+  const found: TableComparison[] = [];
   for (const table of all.filter(({ table: { schema, name } }) => waiting.has(`${schema}.${name}`))) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
-    const error = found.length < 10 ? await findCopyError(endpoints, table, ports, limit) : undefined;
+    const error = found.length < 10 ? await findTableCopyError(endpoints, table, ports, limit) : undefined;
     signal.throwIfAborted();
     const reason = limit.aborted ? undefined : error;
     found.push({
@@ -217,18 +222,22 @@ async function findCopyErrors(
 
 /** Sequences are copied when the migration stops, so they are compared last. */
 async function buildDatabaseResult(
-  params: PostgresRunParams,
+  params: PostgresRehearsalParams,
   { name, method, error }: DatabaseMigrationState,
   { tables, sequences, errors }: DatabaseComparison,
   { ended, seconds }: { readonly ended: MigrationState; readonly seconds: number },
   ports: Ports,
 ): Promise<DatabaseRehearsal> {
-  const opening = { name: engineApplicationName, signal: params.signal };
+  const opening = { name: migrationEngineApplicationName, signal: params.signal };
   const endpoints = endpointsFor(params.endpoints, name);
   const after =
-    sequences.size === 0 ? sequences : await withEngineSession(endpoints.source, ports, opening, readSequences);
+    sequences.size === 0
+      ? sequences
+      : await withMigrationEngineSession(endpoints.source, ports, opening, readSequenceStates);
   const there =
-    sequences.size === 0 ? sequences : await withEngineSession(endpoints.target, ports, opening, readSequences);
+    sequences.size === 0
+      ? sequences
+      : await withMigrationEngineSession(endpoints.target, ports, opening, readSequenceStates);
   const warnings = ended.databases.find((one) => one.name === name)?.warnings ?? [];
   return {
     name,

@@ -2,9 +2,9 @@ import { nearestWord } from '../../cli/suggest.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { selectDatabases } from '../../preflight/postgresql/select-databases.ts';
+import { selectDatabasesToMigrate } from '../../preflight/postgresql/select-databases.ts';
 import { compareSequences } from '../compare-counts.ts';
-import { queryRows, readSequences, readVersion } from './count-rows.ts';
+import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStates } from './count-rows.ts';
 
 /**
  * The sequences whose values differ on the target, as `database: schema.sequence`. The comparison only reads both
@@ -16,16 +16,16 @@ export async function findSequenceDifferences(
   { ignoreDbs, signal }: { readonly ignoreDbs: readonly string[]; readonly signal: AbortSignal },
 ): Promise<readonly string[]> {
   const names = await withReadSession(source, source.dbname, signal, async (session) => {
-    const sql = databasesQuery.sql(await readVersion(session), { inRecovery: false, superuser: false });
+    const sql = databasesQuery.sql(await readPostgresqlServerVersion(session), { inRecovery: false, superuser: false });
     return sql === undefined
       ? [source.dbname]
-      : selectDatabases(databasesQuery.decode(await queryRows(session, sql)), ignoreDbs, nearestWord);
+      : selectDatabasesToMigrate(databasesQuery.decode(await queryCatalogRows(session, sql)), ignoreDbs, nearestWord);
   });
   const differences: string[] = [];
   for (const name of names) {
-    const here = await withReadSession(source, name, signal, readSequences);
+    const here = await withReadSession(source, name, signal, readSequenceStates);
     if (here.size === 0) continue;
-    const there = await withReadSession(target, name, signal, readSequences);
+    const there = await withReadSession(target, name, signal, readSequenceStates);
     const different = compareSequences(here, there, here).filter(({ state }) => state === 'differs');
     differences.push(...different.map((sequence) => `${name}: ${sequence.name}`));
   }

@@ -1,12 +1,12 @@
-import { readServerInfo } from '../../engine/redis/replica.ts';
+import { readRedisServerInfo } from '../../engine/redis/replica.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { TableCount } from '../rehearsal-report.ts';
-import { type KeyContent, readKey, UnreadableKeyError } from './read-key.ts';
+import type { TableComparison } from '../rehearsal-report.ts';
+import { type RedisKeyContent, readRedisKeyContent, UnreadableRedisKeyError } from './read-key.ts';
 
-export interface CompareKeysOptions {
+export interface CompareRedisKeysOptions {
   readonly source: RedisSession;
   readonly target: RedisSession;
   /** Number of the database. */
@@ -23,7 +23,7 @@ export interface CompareKeysOptions {
  * Compares every key of a database on both servers. Both sessions have the database selected afterwards. Throws a
  * CommandError.
  */
-export async function compareDatabaseKeys(options: CompareKeysOptions): Promise<TableCount> {
+export async function compareRedisDatabaseKeys(options: CompareRedisKeysOptions): Promise<TableComparison> {
   const { source, target, index } = options;
   for (const session of [source, target]) await session.send(['SELECT', String(index)]);
   const before = await readWriteCounters(options);
@@ -63,8 +63,8 @@ function keyCount(info: RedisInfo, index: number): number {
 }
 
 /** A value that changes with every write to the server. */
-async function readWriteCounters({ source, target }: CompareKeysOptions) {
-  const [from, to] = [await readServerInfo(source), await readServerInfo(target)];
+async function readWriteCounters({ source, target }: CompareRedisKeysOptions) {
+  const [from, to] = [await readRedisServerInfo(source), await readRedisServerInfo(target)];
   const isHidden = !from.has('rdb_changes_since_last_save');
   const text = [from, to].map((info) => [info.get('rdb_changes_since_last_save'), info.get('rdb_last_save_time')]);
   return { source: from, target: to, isHidden, text: JSON.stringify(text) };
@@ -78,7 +78,7 @@ function isBehind(info: RedisInfo): boolean {
 type KeyName = string;
 
 /** Keys, as bytes in latin1, that were not equal in the first comparison, including keys that only the target has. */
-async function findUnequalKeys(options: CompareKeysOptions): Promise<ReadonlySet<KeyName>> {
+async function findUnequalKeys(options: CompareRedisKeysOptions): Promise<ReadonlySet<KeyName>> {
   const { source, target } = options;
   const suspects = new Set<KeyName>();
   for await (const keys of scanKeys(source)) {
@@ -111,24 +111,25 @@ type KeyComparison = string;
  * changed cannot be compared.
  */
 async function compareKey(
-  { source, target, hasExpiryTimes }: CompareKeysOptions,
+  { source, target, hasExpiryTimes }: CompareRedisKeysOptions,
   key: Uint8Array,
 ): Promise<KeyComparison> {
   try {
-    const before = await readKey(source, key, hasExpiryTimes);
-    const there = await readKey(target, key, hasExpiryTimes);
+    const before = await readRedisKeyContent(source, key, hasExpiryTimes);
+    const there = await readRedisKeyContent(target, key, hasExpiryTimes);
     if (isSame(before, there)) return 'equal';
-    if (!isSame(before, await readKey(source, key, hasExpiryTimes))) return 'keys changed during the comparison';
+    if (!isSame(before, await readRedisKeyContent(source, key, hasExpiryTimes)))
+      return 'keys changed during the comparison';
     if (before?.isOpaque === true && there?.type === before.type && before.expiresAt === there.expiresAt)
       return `values of the type ${sanitizeReportLine(before.type)} cannot be compared`;
     return 'differs';
   } catch (error) {
-    if (error instanceof UnreadableKeyError) return `a value ${error.message}`;
+    if (error instanceof UnreadableRedisKeyError) return `a value ${error.message}`;
     throw error;
   }
 }
 
-function isSame(one: KeyContent | undefined, other: KeyContent | undefined): boolean {
+function isSame(one: RedisKeyContent | undefined, other: RedisKeyContent | undefined): boolean {
   return one?.type === other?.type && one?.digest === other?.digest && one?.expiresAt === other?.expiresAt;
 }
 
@@ -137,7 +138,7 @@ function isSame(one: KeyContent | undefined, other: KeyContent | undefined): boo
  * each.
  */
 async function compareAgain(
-  options: CompareKeysOptions,
+  options: CompareRedisKeysOptions,
   suspects: ReadonlySet<KeyName>,
 ): Promise<ReadonlyMap<KeyName, KeyComparison>> {
   let found = new Map<KeyName, KeyComparison>([...suspects].map((name) => [name, 'differs']));

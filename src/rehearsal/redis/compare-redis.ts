@@ -1,56 +1,56 @@
-import { redactedReason } from '../../engine/migration-error.ts';
-import { readServerInfo } from '../../engine/redis/replica.ts';
-import { CliError, type ErrorCode, usageError } from '../../errors.ts';
-import { ConnectError } from '../../platform/connect-error.ts';
-import { CommandError } from '../../redis/command-error.ts';
+import { redactErrorReason } from '../../engine/migration-error.ts';
+import { readRedisServerInfo } from '../../engine/redis/replica.ts';
+import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import { parseServerVersion } from '../../redis/version.ts';
+import { parseRedisServerVersion } from '../../redis/version.ts';
 import {
-  type ComparedDatabase,
-  type ComparisonLimits,
-  type ComparisonReport,
-  comparedDatabase,
-  excludedFromComparison,
-  worstComparison,
+  buildDatabaseComparisonEntry,
+  type DatabaseComparisonEntry,
+  type DatabaseComparisonLimits,
+  type DatabaseComparisonReport,
+  dataExcludedFromComparison,
+  pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { type CompareKeysOptions, compareDatabaseKeys } from './compare-keys.ts';
-import { knowsExpiryTimes } from './read-key.ts';
+import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-keys.ts';
+import { canReadRedisExpiryTimes } from './read-key.ts';
 
-type ComparedServers = Omit<ComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
+type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
 /** Compares the keys of every database. */
-export async function compareRedis(
+export async function compareRedisServers(
   source: RedisSource,
   target: RedisSource,
-  { signal, clock, maxRounds, onProgress }: ComparisonLimits,
+  { signal, clock, maxRounds, onProgress }: DatabaseComparisonLimits,
 ): Promise<ComparedServers> {
   const limits = { signal, clock, maxRounds };
   const from = await openSession(source, 'source', signal);
   try {
     const to = await openSession(target, 'target', signal);
     try {
-      const [before, there] = [await readServerInfo(from), await readServerInfo(to)];
+      const [before, there] = [await readRedisServerInfo(from), await readRedisServerInfo(to)];
       if (before.has('run_id') && before.get('run_id') === there.get('run_id'))
         throw usageError('source and target are the same server', 'give another server with `--target`');
       const indexes = [...new Set([...keyspaceOf(before), ...keyspaceOf(there)])].sort((a, b) => a - b);
-      const hasExpiryTimes = (await knowsExpiryTimes(from)) && (await knowsExpiryTimes(to));
+      const hasExpiryTimes = (await canReadRedisExpiryTimes(from)) && (await canReadRedisExpiryTimes(to));
       // CLIENT NO-TOUCH is sent, because reading a key would otherwise count as its last use.
       for (const session of [from, to]) await session.send(['CLIENT', 'NO-TOUCH', 'ON']).catch(ignoreRefusal);
-      const databases: ComparedDatabase[] = [];
+      const databases: DatabaseComparisonEntry[] = [];
       for (const [done, index] of indexes.entries()) {
         onProgress({ database: `db${index}`, done, total: indexes.length });
         databases.push(await compareOneDatabase(index, { source: from, target: to, hasExpiryTimes, ...limits }));
       }
       if ([before, there].some((info) => info.get('cluster_enabled') === '1')) databases.push(otherNodes);
       return {
-        state: worstComparison(databases.map(({ state }) => state)),
+        state: pickWorstComparisonResult(databases.map(({ state }) => state)),
         source: serverOf(source, before),
         target: serverOf(target, there),
         databases,
         not_compared: [
-          ...excludedFromComparison.redis,
+          ...dataExcludedFromComparison.redis,
           ...(hasExpiryTimes ? [] : ['times of expiry, because a server is older than Redis 7.0']),
         ],
       };
@@ -62,21 +62,21 @@ export async function compareRedis(
   }
 }
 
-const otherNodes = comparedDatabase({
+const otherNodes = buildDatabaseComparisonEntry({
   ...{ name: 'cluster', tables: [], sequences: [], not_compared: [] },
   error: 'a server is in cluster mode, and the keys of its other nodes were not compared',
 });
 
 async function compareOneDatabase(
   index: number,
-  options: Omit<CompareKeysOptions, 'index'>,
-): Promise<ComparedDatabase> {
+  options: Omit<CompareRedisKeysOptions, 'index'>,
+): Promise<DatabaseComparisonEntry> {
   const parts = { name: `db${index}`, tables: [], sequences: [], not_compared: [] };
   try {
-    return comparedDatabase({ ...parts, tables: [await compareDatabaseKeys({ index, ...options })] });
+    return buildDatabaseComparisonEntry({ ...parts, tables: [await compareRedisDatabaseKeys({ index, ...options })] });
   } catch (error) {
-    if (options.signal.aborted || !(error instanceof CommandError)) throw error;
-    return comparedDatabase({ ...parts, error: redactedReason(error) });
+    if (options.signal.aborted || !(error instanceof RedisCommandError)) throw error;
+    return buildDatabaseComparisonEntry({ ...parts, error: redactErrorReason(error) });
   }
 }
 
@@ -86,20 +86,20 @@ function keyspaceOf(info: RedisInfo): readonly number[] {
 
 /** A server before Redis 7.2 does not have CLIENT NO-TOUCH. */
 function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof CommandError) || error.lost) throw error;
+  if (!(error instanceof RedisCommandError) || error.lost) throw error;
 }
 
 function serverOf({ host, port }: RedisSource, info: RedisInfo) {
-  return { host, port, version: parseServerVersion(info)?.version ?? 'unknown' };
+  return { host, port, version: parseRedisServerVersion(info)?.version ?? 'unknown' };
 }
 
 async function openSession(server: RedisSource, side: 'source' | 'target', signal: AbortSignal): Promise<RedisSession> {
   try {
     return await connectRedis(server, { limit: 10_000, signal });
   } catch (error) {
-    if (!(error instanceof ConnectError || error instanceof CommandError)) throw error;
-    const code: ErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
-    throw new CliError(code, `could not connect to the ${side}: ${redactedReason(error, server.password)}`, {
+    if (!(error instanceof DatabaseConnectError || error instanceof RedisCommandError)) throw error;
+    const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
+    throw new CliError(code, `could not connect to the ${side}: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
       hint: `check the address in \`--${side}\` and the access rules of the ${side}`,
       cause: error,

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
-import { CommandError } from '../../redis/command-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisReply, RedisSession } from '../../redis/connection.ts';
 
 /** The content of a key. Two keys are equal if all fields of their content are equal. */
-export interface KeyContent {
+export interface RedisKeyContent {
   readonly type: string;
   /** Digest of the value, in a form that does not depend on the server version. */
   readonly digest: string;
@@ -20,11 +20,11 @@ export interface KeyContent {
 }
 
 /** @param hasExpiryTimes whether both servers have PEXPIRETIME (Redis 7.0 and later) */
-export async function readKey(
+export async function readRedisKeyContent(
   session: RedisSession,
   key: Uint8Array,
   hasExpiryTimes: boolean,
-): Promise<KeyContent | undefined> {
+): Promise<RedisKeyContent | undefined> {
   const [type, expiry] = await Promise.all([
     session.send(['TYPE', key]),
     session.send([hasExpiryTimes ? 'PEXPIRETIME' : 'PTTL', key]),
@@ -55,7 +55,7 @@ const elementPart = 100;
 /** Sets and hashes have no order, so the hashes of their elements are kept until all are read. */
 const maxUnordered = 1_000_000;
 
-export class UnreadableKeyError extends Error {
+export class UnreadableRedisKeyError extends Error {
   override readonly name = 'UnreadableKeyError';
 }
 
@@ -121,7 +121,7 @@ async function readUnordered(
       found.add(element.digest('base64'));
     }
     if (found.size > maxUnordered)
-      throw new UnreadableKeyError(`has more than ${maxUnordered.toLocaleString('en')} elements`);
+      throw new UnreadableRedisKeyError(`has more than ${maxUnordered.toLocaleString('en')} elements`);
   }
   for (const element of [...found].sort()) digest.update(element);
 }
@@ -173,12 +173,12 @@ function text(reply: RedisReply): string {
 }
 
 /** Whether the server returns when a key expires: PEXPIRETIME, since Redis 7.0 and in all releases of Valkey. */
-export async function knowsExpiryTimes(session: RedisSession): Promise<boolean> {
+export async function canReadRedisExpiryTimes(session: RedisSession): Promise<boolean> {
   try {
     await session.send(['PEXPIRETIME', '']);
     return true;
   } catch (error) {
-    if (error instanceof CommandError && !error.lost) return false;
+    if (error instanceof RedisCommandError && !error.lost) return false;
     throw error;
   }
 }

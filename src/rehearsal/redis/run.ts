@@ -1,42 +1,42 @@
-import { cleanUpFromJournal } from '../../engine/clean-up-from-journal.ts';
-import { createEngineDependencies } from '../../engine/engine-dependencies.ts';
-import { redactedReason } from '../../engine/migration-error.ts';
-import { defaultEngineLimits, type EngineDependencies } from '../../engine/migration-job.ts';
-import { isReplicaOf, readServerInfo } from '../../engine/redis/replica.ts';
-import { startMigrationJob } from '../../engine/running-migration.ts';
+import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-journal.ts';
+import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
+import { redactErrorReason } from '../../engine/migration-error.ts';
+import { defaultMigrationEngineLimits, type MigrationEngineDependencies } from '../../engine/migration-job.ts';
+import { isReplicaOf, readRedisServerInfo } from '../../engine/redis/replica.ts';
+import { startMigrationBetweenServers } from '../../engine/running-migration.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
-import { infoNumber, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
+import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import { parseServerVersion } from '../../redis/version.ts';
-import { waitForCatchUp } from '../catch-up.ts';
-import { compareCounts, mayBecomeEqual } from '../compare-counts.ts';
-import { createRecordJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
+import { parseRedisServerVersion } from '../../redis/version.ts';
+import { waitForRehearsalCatchUp } from '../catch-up.ts';
+import { canTableBecomeEqual, compareRowCounts } from '../compare-counts.ts';
+import { createRehearsalRecordJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
-import type { DatabaseRehearsal, Leftover, TableCount } from '../rehearsal-report.ts';
+import type { DatabaseRehearsal, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
-import { compareDatabaseKeys } from './compare-keys.ts';
-import { knowsExpiryTimes } from './read-key.ts';
+import { compareRedisDatabaseKeys } from './compare-keys.ts';
+import { canReadRedisExpiryTimes } from './read-key.ts';
 
-export interface RedisRunParams extends RehearsalRunParams {
+export interface RedisRehearsalParams extends RehearsalRunParams {
   readonly endpoints: RehearsalEndpoints<RedisSource>;
   readonly file: RehearsalRecordFile;
 }
 
 /** Reads the target of the rehearsal. Throws a CliError if it is not empty, is a replica, or cannot be reached. */
-export async function inspectRedisTarget(
+export async function inspectRedisRehearsalTarget(
   { source, target }: RehearsalEndpoints<RedisSource>,
   signal: AbortSignal,
 ): Promise<{ readonly version: string }> {
   const look = async (session: RedisSession) => ({
-    info: await readServerInfo(session),
+    info: await readRedisServerInfo(session),
     functions: await listFunctionLibraries(session),
   });
   const there = await withTargetSession(target, look, signal);
   const run = there.info.get('run_id');
   // Errors of the source are ignored, because the preflight reports a source that cannot be reached.
-  const from = await withRehearsalSession(source, readServerInfo, signal).catch(() => undefined);
+  const from = await withRehearsalSession(source, readRedisServerInfo, signal).catch(() => undefined);
   if (from !== undefined && run !== undefined && from.get('run_id') === run) {
     throw usageError('source and target are the same server', 'give another server with `--into`');
   }
@@ -52,31 +52,31 @@ export async function inspectRedisTarget(
       hint: 'give an empty server with `--into`: replication deletes existing keys; nothing was changed',
     });
   }
-  const version = parseServerVersion(there.info);
+  const version = parseRedisServerVersion(there.info);
   return { version: version === undefined ? 'unknown' : `${version.product}-${version.version}` };
 }
 
-export function createRedisPorts(
+export function createRedisRehearsalDeps(
   { clock, random }: Pick<RehearsalRunParams, 'clock' | 'random'>,
   file: RehearsalRecordFile,
   endpoints: RehearsalEndpoints<RedisSource>,
-): EngineDependencies {
-  return createEngineDependencies({
+): MigrationEngineDependencies {
+  return createMigrationEngineDependencies({
     now: () => clock.now(),
     random,
-    journal: createRecordJournal(file, endpoints),
+    journal: createRehearsalRecordJournal(file, endpoints),
     schemaCopy: () => Promise.reject(new Error('Redis has no schema')),
-    limits: { ...defaultEngineLimits, pollInterval: 500 },
+    limits: { ...defaultMigrationEngineLimits, pollInterval: 500 },
   });
 }
 
-export async function runRedisRehearsal(params: RedisRunParams): Promise<RehearsalRunResult> {
+export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<RehearsalRunResult> {
   const { endpoints, file, signal, clock, stallTimeout, maxRounds } = params;
-  const ports = createRedisPorts(params, file, endpoints);
+  const ports = createRedisRehearsalDeps(params, file, endpoints);
   const order = { id: file.current().id, deadline: Number.POSITIVE_INFINITY, finishWhenIdle: false };
-  const migration = startMigrationJob({ engine: 'redis', ...order, ...endpoints }, ports);
+  const migration = startMigrationBetweenServers({ engine: 'redis', ...order, ...endpoints }, ports);
   try {
-    const arrival = await waitForCatchUp(migration, {
+    const arrival = await waitForRehearsalCatchUp(migration, {
       clock,
       signal,
       poll: 250,
@@ -112,23 +112,23 @@ export async function runRedisRehearsal(params: RedisRunParams): Promise<Rehears
 async function compareKeys(
   { source, target }: RehearsalEndpoints<RedisSource>,
   { maxRounds, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
-): Promise<ReadonlyMap<string, TableCount>> {
-  let found: readonly TableCount[] = [];
+): Promise<ReadonlyMap<string, TableComparison>> {
+  let found: readonly TableComparison[] = [];
   for (let attempt = 0; attempt < maxRounds; attempt++) {
     if (attempt > 0) await clock.sleep(Math.min(1000, 100 * 2 ** attempt), signal);
-    const before = await withRehearsalSession(source, readServerInfo);
-    const end = infoNumber(before, 'master_repl_offset') ?? 0;
+    const before = await withRehearsalSession(source, readRedisServerInfo);
+    const end = readRedisInfoNumber(before, 'master_repl_offset') ?? 0;
     const there = await withRehearsalSession(target, async (session) => {
       for (const limit = performance.now() + 10_000; performance.now() < limit; ) {
-        const info = await readServerInfo(session);
-        if ((infoNumber(info, 'slave_repl_offset') ?? 0) >= end) return info;
+        const info = await readRedisServerInfo(session);
+        if ((readRedisInfoNumber(info, 'slave_repl_offset') ?? 0) >= end) return info;
         await clock.sleep(100, signal);
       }
-      return readServerInfo(session);
+      return readRedisServerInfo(session);
     });
-    const after = await withRehearsalSession(source, readServerInfo);
-    found = compareCounts({ before: keyCounts(before), target: keyCounts(there), after: keyCounts(after) });
-    if (!found.some(mayBecomeEqual)) break;
+    const after = await withRehearsalSession(source, readRedisServerInfo);
+    found = compareRowCounts({ before: keyCounts(before), target: keyCounts(there), after: keyCounts(after) });
+    if (!found.some(canTableBecomeEqual)) break;
   }
   const contents = await compareKeyContents({ source, target }, found, { clock, signal });
   return new Map(found.map((one) => [one.name, { ...(contents.get(one.name) ?? one), name: 'keys' }]));
@@ -137,20 +137,20 @@ async function compareKeys(
 /** If a database has equally many keys on both servers, compares all its keys. */
 async function compareKeyContents(
   { source, target }: RehearsalEndpoints<RedisSource>,
-  counts: readonly TableCount[],
+  counts: readonly TableComparison[],
   { clock, signal }: Pick<RehearsalRunParams, 'clock' | 'signal'>,
-): Promise<ReadonlyMap<string, TableCount>> {
-  const contents = new Map<string, TableCount>();
+): Promise<ReadonlyMap<string, TableComparison>> {
+  const contents = new Map<string, TableComparison>();
   await withRehearsalSession(
     source,
     (from) =>
       withRehearsalSession(
         target,
         async (to) => {
-          const hasExpiryTimes = (await knowsExpiryTimes(from)) && (await knowsExpiryTimes(to));
+          const hasExpiryTimes = (await canReadRedisExpiryTimes(from)) && (await canReadRedisExpiryTimes(to));
           const options = { source: from, target: to, hasExpiryTimes, maxRounds: 3, clock, signal };
           for (const { name } of counts.filter(({ state }) => state === 'equal'))
-            contents.set(name, await compareDatabaseKeys({ index: Number(name.replace('db', '')), ...options }));
+            contents.set(name, await compareRedisDatabaseKeys({ index: Number(name.replace('db', '')), ...options }));
         },
         signal,
       ),
@@ -168,21 +168,21 @@ function keyCounts(info: RedisInfo): ReadonlyMap<string, number> {
  * @param isLate whether the rehearsal was interrupted: keys are then deleted only while the target still replicates the
  * source
  */
-export async function cleanUpRedis(
+export async function cleanUpRedisRehearsal(
   file: RehearsalRecordFile,
   endpoints: RehearsalEndpoints<RedisSource>,
-  ports: EngineDependencies,
+  ports: MigrationEngineDependencies,
   { keep, isLate }: { readonly keep: boolean; readonly isLate: boolean },
-): Promise<readonly Leftover[]> {
+): Promise<readonly RehearsalLeftover[]> {
   const isFilled = file.current().filled.length > 0 && !keep;
-  let left: Leftover[] = [];
+  let left: RehearsalLeftover[] = [];
   try {
     const isOurs =
       !isLate ||
       (await withRehearsalSession(endpoints.target, async (one) =>
-        isReplicaOf(await readServerInfo(one), endpoints.source),
+        isReplicaOf(await readRedisServerInfo(one), endpoints.source),
       ));
-    left = [...(await cleanUpFromJournal(ports))];
+    left = [...(await cleanUpFromMigrationJournal(ports))];
     if (isFilled && isOurs && left.length === 0) await withRehearsalSession(endpoints.target, flushTarget);
     // The target stopped replicating the source after the rehearsal began, so another program may have written the keys.
     else if (isFilled && left.length === 0)
@@ -193,13 +193,13 @@ export async function cleanUpRedis(
       ];
     if (isLate && left.length === 1 && !isOurs) file.remove();
   } catch (error) {
-    left = [keysLeftover(redactedReason(error, endpoints.target.password))];
+    left = [keysLeftover(redactErrorReason(error, endpoints.target.password))];
   }
   if (left.length === 0) file.remove();
   return left;
 }
 
-function keysLeftover(reason: string): Leftover {
+function keysLeftover(reason: string): RehearsalLeftover {
   return {
     side: 'target',
     database: '',
@@ -228,7 +228,7 @@ async function withTargetSession<T>(
   try {
     return await withRehearsalSession(server, work, signal);
   } catch (error) {
-    throw new CliError('unreachable', `could not connect to the target: ${redactedReason(error, server.password)}`, {
+    throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
       hint: 'check the address in `--into` and the access rules of the target; nothing was changed',
     });
@@ -240,7 +240,7 @@ async function withRehearsalSession<T>(
   work: (session: RedisSession) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const session = await connectRedis(server, { limit: defaultEngineLimits.connectTimeout, signal });
+  const session = await connectRedis(server, { limit: defaultMigrationEngineLimits.connectTimeout, signal });
   try {
     return await work(session);
   } finally {

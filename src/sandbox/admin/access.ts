@@ -1,16 +1,16 @@
 import { equalSecrets } from '../equal-secrets.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 
 /** Whether the request has the admin token and the exact Host header, which no page in a browser can send together. */
-export function isAdminRequest(request: HttpRequest, { settings }: SandboxService): boolean {
+export function isAdminRequest(request: HttpRequest, { settings }: SandboxHandlerContext): boolean {
   const tokens = request.header('x-admin-token');
   if (request.authority !== settings.adminAuthority || tokens.length !== 1) return false;
   return equalSecrets(tokens[0] ?? '', settings.adminToken);
 }
 
-export function adminError(status: number, message: string): HttpReply {
+export function buildAdminErrorReply(status: number, message: string): HttpReply {
   return jsonReply(status, { id: IDS.get(status) ?? 'error', message });
 }
 

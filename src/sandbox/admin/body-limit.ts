@@ -6,7 +6,10 @@ import type { SandboxSettings } from '../service.ts';
 const SNAPSHOT_LIMIT = 512 * 1024 * 1024;
 
 /** Maximum size of a request body in bytes. Requests with the admin token that restore a snapshot may be larger. */
-export function requestBodyLimit(message: IncomingMessage, settings: Pick<SandboxSettings, 'adminToken'>): number {
+export function determineRequestBodyLimit(
+  message: IncomingMessage,
+  settings: Pick<SandboxSettings, 'adminToken'>,
+): number {
   if (message.url !== '/_sandbox/restore') return DEFAULT_BODY_LIMIT;
   const tokens = message.headersDistinct['x-admin-token'] ?? [];
   return tokens.length === 1 && equalSecrets(tokens[0] ?? '', settings.adminToken)

@@ -1,13 +1,13 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { ConsentScript } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { World } from '../world.ts';
-import { adminError } from './access.ts';
-import { readJsonBody } from './json-body.ts';
-import { decodePersonInTeam } from './people.ts';
+import { buildAdminErrorReply } from './access.ts';
+import { readAdminJsonBody } from './json-body.ts';
+import { decodeSandboxPersonInTeam } from './people.ts';
 
-export function showConsentScript(_request: HttpRequest, { world }: SandboxService): HttpReply {
+export function handleGetConsentScript(_request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
   return jsonReply(200, scriptView(world));
 }
 
@@ -15,11 +15,11 @@ export function showConsentScript(_request: HttpRequest, { world }: SandboxServi
  * Sets the consent script from the body `{mode: "ask"}`, `{mode: "deny"}` or `{mode: "approve", user, team?}`. With `lasting:
  * true` the consent script also applies after a reset.
  */
-export function changeConsentScript(request: HttpRequest, { world }: SandboxService): HttpReply {
-  const body = readJsonBody(request);
-  if (body === undefined) return adminError(400, 'The body must be a JSON object.');
+export function handleChangeConsentScript(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+  const body = readAdminJsonBody(request);
+  if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
   const script = decodeScript(body, world);
-  if (typeof script === 'string') return adminError(422, script);
+  if (typeof script === 'string') return buildAdminErrorReply(422, script);
   if (body.get('lasting') === true) world.firstConsent = script;
   world.consent = script;
   return jsonReply(200, scriptView(world));
@@ -29,7 +29,7 @@ function decodeScript(body: ReadonlyMap<string, unknown>, world: World): Consent
   const mode = body.get('mode');
   if (mode === 'ask' || mode === 'deny') return { mode };
   if (mode !== 'approve') return 'mode must be approve, deny or ask.';
-  const personInTeam = decodePersonInTeam(body, world);
+  const personInTeam = decodeSandboxPersonInTeam(body, world);
   return typeof personInTeam === 'string' ? personInTeam : { mode, ...personInTeam };
 }
 

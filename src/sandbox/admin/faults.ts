@@ -1,11 +1,11 @@
 import { decodeFault } from '../faults/decode-fault.ts';
 import { emptyReply, type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
-import { adminError } from './access.ts';
-import { readJsonBody } from './json-body.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import { buildAdminErrorReply } from './access.ts';
+import { readAdminJsonBody } from './json-body.ts';
 
-export function listFaults(_request: HttpRequest, { faults }: SandboxService): HttpReply {
+export function handleListFaults(_request: HttpRequest, { faults }: SandboxHandlerContext): HttpReply {
   return jsonReply(200, { faults: faults.list() });
 }
 
@@ -13,14 +13,14 @@ export function listFaults(_request: HttpRequest, { faults }: SandboxService): H
  * Adds a fault from the body `{match: {method?, path?, grant_type?}, action, nth?, times?, delay?, status?}`, and responds with
  * the fault and its counters.
  */
-export function addFault(request: HttpRequest, { faults }: SandboxService): HttpReply {
-  const body = readJsonBody(request);
-  if (body === undefined) return adminError(400, 'The body must be a JSON object.');
+export function handleAddFault(request: HttpRequest, { faults }: SandboxHandlerContext): HttpReply {
+  const body = readAdminJsonBody(request);
+  if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
   const spec = decodeFault(body);
-  return typeof spec === 'string' ? adminError(422, spec) : jsonReply(201, faults.add(spec));
+  return typeof spec === 'string' ? buildAdminErrorReply(422, spec) : jsonReply(201, faults.add(spec));
 }
 
-export function clearFaults(_request: HttpRequest, { faults }: SandboxService): HttpReply {
+export function handleClearFaults(_request: HttpRequest, { faults }: SandboxHandlerContext): HttpReply {
   faults.clear();
   return emptyReply(204);
 }

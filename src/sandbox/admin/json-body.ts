@@ -1,10 +1,10 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import { isJsonObject, parseJsonText } from '../http/json-text.ts';
+import { isJsonObject, parseJsonWithDuplicateKeys } from '../http/json-text.ts';
 
 /** The members of the JSON object in the request body: empty for an empty body, undefined if the body is not a JSON object. */
-export function readJsonBody(request: HttpRequest): ReadonlyMap<string, unknown> | undefined {
+export function readAdminJsonBody(request: HttpRequest): ReadonlyMap<string, unknown> | undefined {
   if (request.body.trim() === '') return new Map();
-  const value = parseJsonText(request.body)?.value;
+  const value = parseJsonWithDuplicateKeys(request.body)?.value;
   return isJsonObject(value) ? new Map(Object.entries(value)) : undefined;
 }
 

@@ -1,8 +1,8 @@
-import type { Person } from '../records.ts';
+import type { SandboxPerson } from '../records.ts';
 import type { World } from '../world.ts';
 import { nonEmptyTextMember } from './json-body.ts';
 
-export interface PersonInTeam {
+export interface SandboxPersonInTeam {
   /** UUID. */
   readonly person: string;
   /** The UUID of a team to which the person belongs; absent for the person's own account. */
@@ -10,7 +10,10 @@ export interface PersonInTeam {
 }
 
 /** Decodes the members `user` and `team?` of a request body; if the result is a string, it is the error message. */
-export function decodePersonInTeam(body: ReadonlyMap<string, unknown>, world: World): PersonInTeam | string {
+export function decodeSandboxPersonInTeam(
+  body: ReadonlyMap<string, unknown>,
+  world: World,
+): SandboxPersonInTeam | string {
   const user = nonEmptyTextMember(body, 'user') ?? '';
   const person = world.registry.personByEmail(user) ?? world.registry.person(user);
   if (person === undefined) return 'user must be the e-mail address or UUID of a person of this sandbox.';
@@ -21,6 +24,6 @@ export function decodePersonInTeam(body: ReadonlyMap<string, unknown>, world: Wo
   return { person: person.uuid, team };
 }
 
-function findTeam(world: World, person: Person, text: string): string | undefined {
+function findTeam(world: World, person: SandboxPerson, text: string): string | undefined {
   return person.teams.find((uuid) => uuid === text || world.registry.team(uuid)?.name === text);
 }

@@ -1,27 +1,30 @@
 import { emptyReply, type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
-import { adminError } from './access.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import { buildAdminErrorReply } from './access.ts';
 
 const MAX_WAIT_MS = 30_000;
 
 /** The parameter `endpoint=METHOD path` filters the logged requests; `wait=N` waits until N of them were logged, for at most 30 s. */
-export function listLoggedRequests(request: HttpRequest, service: SandboxService): HttpReply | Promise<HttpReply> {
+export function handleListLoggedRequests(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+): HttpReply | Promise<HttpReply> {
   const endpoint = request.parameters().get('endpoint');
   const wait = request.parameters().get('wait');
   if (wait === undefined) return logView(service, endpoint);
-  if (!/^\d{1,5}$/.test(wait)) return adminError(422, 'wait must be a number of requests from 0 to 99999.');
+  if (!/^\d{1,5}$/.test(wait)) return buildAdminErrorReply(422, 'wait must be a number of requests from 0 to 99999.');
   return waitFor(request, service, endpoint, Number(wait));
 }
 
-export function clearRequestLog(_request: HttpRequest, { log }: SandboxService): HttpReply {
+export function handleClearRequestLog(_request: HttpRequest, { log }: SandboxHandlerContext): HttpReply {
   log.clear();
   return emptyReply(204);
 }
 
 async function waitFor(
   request: HttpRequest,
-  service: SandboxService,
+  service: SandboxHandlerContext,
   endpoint: string | undefined,
   count: number,
 ): Promise<HttpReply> {
@@ -29,9 +32,9 @@ async function waitFor(
   await service.log.waitFor(endpoint, count, signal);
   const seen = service.log.list(endpoint).length;
   if (seen >= count) return logView(service, endpoint);
-  return adminError(408, `${seen} of ${count} requests were logged within ${MAX_WAIT_MS / 1000} s.`);
+  return buildAdminErrorReply(408, `${seen} of ${count} requests were logged within ${MAX_WAIT_MS / 1000} s.`);
 }
 
-function logView({ log }: SandboxService, endpoint: string | undefined): HttpReply {
+function logView({ log }: SandboxHandlerContext, endpoint: string | undefined): HttpReply {
   return jsonReply(200, { requests: log.list(endpoint), counts: log.counts() });
 }

@@ -1,14 +1,14 @@
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 
-export function resetSandbox(_request: HttpRequest, service: SandboxService): HttpReply {
+export function handleResetSandbox(_request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   restoreInitialState(service);
   return emptyReply(204);
 }
 
 /** Restores tokens, sessions, droplets, clock, consent script, request log and faults. People, applications and secrets stay. */
-export function restoreInitialState({ world, log, limiter, faults, planes }: SandboxService): void {
+export function restoreInitialState({ world, log, limiter, faults, planes }: SandboxHandlerContext): void {
   planes.stopAll();
   world.reset();
   limiter.reset();

@@ -1,17 +1,17 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
-import { parseWorldSnapshot } from '../state/snapshot.ts';
-import { adminError } from './access.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import { parseSandboxSnapshot } from '../state/snapshot.ts';
+import { buildAdminErrorReply } from './access.ts';
 
 /**
  * Replaces the state, including the virtual time, with a snapshot; changes nothing when the snapshot is invalid. Restoring a
  * snapshot does not change the faults and the request log. Responds with the ready line, because people and applications may
  * have changed.
  */
-export function restoreStateSnapshot(request: HttpRequest, service: SandboxService): HttpReply {
-  const snapshot = parseWorldSnapshot(parseOrUndefined(request.body));
-  if (typeof snapshot === 'string') return adminError(422, snapshot);
+export function handleRestoreSandboxSnapshot(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+  const snapshot = parseSandboxSnapshot(parseOrUndefined(request.body));
+  if (typeof snapshot === 'string') return buildAdminErrorReply(422, snapshot);
   service.planes.stopAll();
   service.world.restore(snapshot.seed, snapshot.world, snapshot.now);
   service.limiter.reset();

@@ -1,37 +1,37 @@
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { grantOfAuthorization } from '../oauth/authorization-response.ts';
-import { parseScope } from '../oauth/rules/scope.ts';
+import { parseOAuthScope } from '../oauth/rules/scope.ts';
 import { renderTokenResponse } from '../oauth/token-response.ts';
 import type { TokenPair } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { World } from '../world.ts';
-import { adminError } from './access.ts';
-import { nonEmptyTextMember, readJsonBody } from './json-body.ts';
-import { decodePersonInTeam } from './people.ts';
+import { buildAdminErrorReply } from './access.ts';
+import { nonEmptyTextMember, readAdminJsonBody } from './json-body.ts';
+import { decodeSandboxPersonInTeam } from './people.ts';
 
 /**
  * Body: `{user, scope?, team?, client_id?}`. The reply is the same as from the token endpoint; the request also counts as an
  * approval by the person.
  */
-export function issueTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
-  const body = readJsonBody(request);
-  if (body === undefined) return adminError(400, 'The body must be a JSON object.');
-  const personInTeam = decodePersonInTeam(body, world);
-  if (typeof personInTeam === 'string') return adminError(422, personInTeam);
+export function handleIssueTokenPair(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+  const body = readAdminJsonBody(request);
+  if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
+  const personInTeam = decodeSandboxPersonInTeam(body, world);
+  if (typeof personInTeam === 'string') return buildAdminErrorReply(422, personInTeam);
   const scopeText = body.has('scope') ? body.get('scope') : '';
-  const scope = typeof scopeText === 'string' ? parseScope(scopeText) : undefined;
-  if (scope === undefined) return adminError(422, 'scope must be read or read write.');
+  const scope = typeof scopeText === 'string' ? parseOAuthScope(scopeText) : undefined;
+  if (scope === undefined) return buildAdminErrorReply(422, 'scope must be read or read write.');
   const clientId = nonEmptyTextMember(body, 'client_id') ?? world.seed.applications[0]?.clientId ?? '';
   if (world.registry.application(clientId) === undefined) {
-    return adminError(422, 'client_id must be the client ID of a registered application.');
+    return buildAdminErrorReply(422, 'client_id must be the client ID of a registered application.');
   }
   const authorization = world.authorize({ ...personInTeam, clientId, scope });
   return renderTokenResponse(world.issuePair(grantOfAuthorization(authorization, scope), 'admin_issue'), world);
 }
 
 /** Body: `{token}`. Sets the expiry of the access token to the current time; the refresh token stays valid. */
-export function expireAccessToken(request: HttpRequest, { world }: SandboxService): HttpReply {
+export function handleExpireAccessToken(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
   return withTokenPair(request, world, (pair) => {
     world.expire(pair);
     return emptyReply(204);
@@ -39,7 +39,7 @@ export function expireAccessToken(request: HttpRequest, { world }: SandboxServic
 }
 
 /** Body: `{token}`. Revokes the access token and the refresh token. */
-export function revokeTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
+export function handleRevokeTokenPair(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
   return withTokenPair(request, world, (pair) => {
     world.revoke(pair);
     return emptyReply(204);
@@ -47,19 +47,19 @@ export function revokeTokenPair(request: HttpRequest, { world }: SandboxService)
 }
 
 /** Body: `{token}`. Refreshes the token pair as another client with the same tokens would, and responds with the new pair. */
-export function refreshTokenPair(request: HttpRequest, { world }: SandboxService): HttpReply {
+export function handleRefreshTokenPair(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
   return withTokenPair(request, world, (pair) => {
     const state = world.pairState(pair);
-    if (pair.refreshToken === undefined) return adminError(409, 'The implicit flow issues no refresh token.');
-    if (state === 'refreshed' || state === 'revoked') return adminError(409, `The token pair is ${state}.`);
+    if (pair.refreshToken === undefined) return buildAdminErrorReply(409, 'The implicit flow issues no refresh token.');
+    if (state === 'refreshed' || state === 'revoked') return buildAdminErrorReply(409, `The token pair is ${state}.`);
     return renderTokenResponse(world.refresh(pair, { by: 'admin_refresh' }), world);
   });
 }
 
 function withTokenPair(request: HttpRequest, world: World, act: (pair: TokenPair) => HttpReply): HttpReply {
-  const body = readJsonBody(request);
+  const body = readAdminJsonBody(request);
   const value = body === undefined ? undefined : nonEmptyTextMember(body, 'token');
-  if (value === undefined) return adminError(422, 'token must be an access token or a refresh token.');
+  if (value === undefined) return buildAdminErrorReply(422, 'token must be an access token or a refresh token.');
   const pair = world.pair(value) ?? world.pairByRefreshToken(value);
-  return pair === undefined ? adminError(404, 'The token is unknown.') : act(pair);
+  return pair === undefined ? buildAdminErrorReply(404, 'The token is unknown.') : act(pair);
 }

@@ -1,9 +1,9 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 
 /** Responds with the ready line and all registered applications. */
-export function showWorld(_request: HttpRequest, { world, ready }: SandboxService): HttpReply {
+export function handleGetWorld(_request: HttpRequest, { world, ready }: SandboxHandlerContext): HttpReply {
   const applications = world.seed.applications.map(({ name, clientId, clientSecret, callbackUrls }) => {
     return { name, client_id: clientId, client_secret: clientSecret, callback_urls: callbackUrls };
   });

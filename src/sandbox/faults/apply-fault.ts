@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpReply } from '../http/http-reply.ts';
-import { changesRequestHandling, type Fault, type FaultOutcome } from './fault.ts';
+import { changesRequestHandling, type Fault, type FaultLogFields } from './fault.ts';
 import { FAULT_ACTIONS, type FaultContext } from './fault-actions.ts';
 
 /** A request to which a fault applies. */
@@ -8,7 +8,7 @@ export interface FaultedRequest {
   /** Checks the credentials of the request; the returned function runs the handler. */
   readonly admit: () => () => HttpReply | Promise<HttpReply>;
   /** Adds the request to the request log. */
-  readonly log: (reply: HttpReply, note: FaultOutcome) => HttpReply;
+  readonly log: (reply: HttpReply, note: FaultLogFields) => HttpReply;
   readonly context: () => FaultContext;
   readonly closing: AbortSignal;
 }

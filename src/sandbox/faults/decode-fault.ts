@@ -1,10 +1,10 @@
 import { parseDurationMs } from '../admin/duration.ts';
 import { isJsonObject } from '../http/json-text.ts';
 import {
-  DELAYED_ACTION_NAMES,
+  DELAYED_FAULT_ACTION_NAMES,
   FAULT_ACTION_NAMES,
   type FaultActionName,
-  type FaultMatch,
+  type FaultMatchCriteria,
   type FaultSpec,
 } from './fault.ts';
 
@@ -26,7 +26,7 @@ export function decodeFault(body: Members): FaultSpec | string {
   if (body.get('delay') !== undefined && (delay === undefined || delay > MAX_DELAY_MS)) {
     return 'delay must be a duration such as 500ms or 2s, or a number of milliseconds; the maximum is 10m.';
   }
-  if (DELAYED_ACTION_NAMES.includes(action) && delay === undefined)
+  if (DELAYED_FAULT_ACTION_NAMES.includes(action) && delay === undefined)
     return `delay is required for the action ${action}.`;
   const status = decodeStatus(action, body.get('status'));
   if (typeof status === 'string') return status;
@@ -40,7 +40,7 @@ export function decodeFault(body: Members): FaultSpec | string {
   };
 }
 
-function decodeMatch(value: unknown): FaultMatch | string {
+function decodeMatch(value: unknown): FaultMatchCriteria | string {
   if (!isJsonObject(value)) return MATCH;
   const members: [string, string][] = [];
   for (const [name, text] of Object.entries(value)) {

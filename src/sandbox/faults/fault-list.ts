@@ -1,19 +1,19 @@
 import {
   changesRequestHandling,
   type Fault,
-  type FaultRecord,
+  type FaultRequestProperties,
   type FaultSpec,
-  isFaultMatch,
-  type RequestFacts,
+  type FaultWithCounters,
+  isFaultMatchingRequest,
 } from './fault.ts';
 
 /** The faults of a sandbox in the order in which they were added. */
 export interface FaultList {
-  readonly add: (spec: FaultSpec) => FaultRecord;
-  readonly list: () => readonly FaultRecord[];
+  readonly add: (spec: FaultSpec) => FaultWithCounters;
+  readonly list: () => readonly FaultWithCounters[];
   readonly clear: () => void;
   /** Counts the request for every fault that it matches, and returns the faults that apply to it. */
-  readonly takeFaults: (request: RequestFacts) => readonly Fault[];
+  readonly takeFaults: (request: FaultRequestProperties) => readonly Fault[];
 }
 
 /**
@@ -37,7 +37,7 @@ export function createFaultList(): FaultList {
     },
     takeFaults: (request) => {
       if (entries.length === 0) return [];
-      const matching = entries.filter(({ fault }) => isFaultMatch(fault.match, request));
+      const matching = entries.filter(({ fault }) => isFaultMatchingRequest(fault.match, request));
       for (const entry of matching) entry.matched += 1;
       const due = matching.filter(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
       const kinds = due.map(({ fault: { action } }) => (changesRequestHandling(action) ? action : 'reply'));
@@ -54,6 +54,6 @@ interface Entry {
   applied: number;
 }
 
-function recordOf({ fault, matched, applied }: Entry): FaultRecord {
+function recordOf({ fault, matched, applied }: Entry): FaultWithCounters {
   return { ...fault, matched, applied, remaining: fault.times - applied };
 }

@@ -34,10 +34,10 @@ export function changesRequestHandling(action: FaultActionName): action is Reque
 }
 
 /** Fault actions that have no effect without a delay. */
-export const DELAYED_ACTION_NAMES: readonly FaultActionName[] = ['delay', 'commit_late', 'lag_lists'];
+export const DELAYED_FAULT_ACTION_NAMES: readonly FaultActionName[] = ['delay', 'commit_late', 'lag_lists'];
 
 /** The requests to which a fault applies. A member that is absent in `match` matches every request. */
-export interface FaultMatch {
+export interface FaultMatchCriteria {
   readonly method?: string;
   /**
    * The path of the request or the path pattern of the route (`/v2/droplets/{id}`). If the path ends in `*`, the text before it
@@ -48,7 +48,7 @@ export interface FaultMatch {
 }
 
 export interface FaultSpec {
-  readonly match: FaultMatch;
+  readonly match: FaultMatchCriteria;
   readonly action: FaultActionName;
   /** The first matching request to which the fault applies, counted from 1 (default: 1). */
   readonly nth?: number;
@@ -71,7 +71,7 @@ export interface Fault extends FaultSpec {
 }
 
 /** A fault with its counters of requests. */
-export interface FaultRecord extends Fault {
+export interface FaultWithCounters extends Fault {
   /** The number of matching requests since the fault was added. */
   readonly matched: number;
   readonly applied: number;
@@ -80,14 +80,14 @@ export interface FaultRecord extends Fault {
 }
 
 /** The fields that a log entry of a request with a fault has in addition. */
-export interface FaultOutcome {
+export interface FaultLogFields {
   readonly fault: FaultActionName;
   /** Whether the handler processed the request. */
   readonly committed: boolean;
 }
 
 /** The properties of a request that a fault can match. */
-export interface RequestFacts {
+export interface FaultRequestProperties {
   readonly method: string;
   readonly path: string;
   /** The path pattern of the route, with placeholders `{…}`. */
@@ -95,7 +95,10 @@ export interface RequestFacts {
   readonly grantType?: string | undefined;
 }
 
-export function isFaultMatch({ method, path, grant_type }: FaultMatch, request: RequestFacts): boolean {
+export function isFaultMatchingRequest(
+  { method, path, grant_type }: FaultMatchCriteria,
+  request: FaultRequestProperties,
+): boolean {
   return (
     (method === undefined || method === request.method) &&
     (path === undefined || path === request.routePath || isPathMatch(path, request.path)) &&

@@ -1,19 +1,19 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { normalizeDropletAttributes } from '../v2/normalize-droplet-attributes.ts';
 import type { Fault } from './fault.ts';
 
 /** The arguments of a request handler. */
-export interface RequestHandlerInput {
+export interface SandboxHandlerInput {
   readonly request: HttpRequest;
-  readonly service: SandboxService;
+  readonly service: SandboxHandlerContext;
 }
 
 /** Changes the input of the handler for an action in HANDLING_CHANGE_NAMES; other actions leave it unchanged. */
 export function applyRequestHandlingFault(
-  input: RequestHandlerInput,
+  input: SandboxHandlerInput,
   { action, delay = 0 }: Fault,
-): RequestHandlerInput {
+): SandboxHandlerInput {
   const { request, service } = input;
   if (action === 'normalize_attributes')
     return { service, request: { ...request, body: normalizeDropletAttributes(request.body) } };

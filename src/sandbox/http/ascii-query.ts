@@ -3,6 +3,6 @@
  * in the action of a form. The function decodes nothing, so a second call changes nothing. The query contains only ASCII
  * characters, because Node rejects other bytes in request targets, and `localPath` rejects other characters in paths.
  */
-export function toAsciiQuery(query: string): string {
+export function toAsciiUrlQuery(query: string): string {
   return query.replace(/["#<>\\^`{|}]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -8,7 +8,11 @@ type Framing = Pick<IncomingMessage, 'headers' | 'httpVersionMajor' | 'httpVersi
  * HTTP/1.0, 501 for any additional coding, undefined for valid framing. After a request with invalid framing the connection
  * must be closed.
  */
-export function checkFraming({ headers, httpVersionMajor, httpVersionMinor }: Framing): 400 | 501 | undefined {
+export function checkHttpMessageFraming({
+  headers,
+  httpVersionMajor,
+  httpVersionMinor,
+}: Framing): 400 | 501 | undefined {
   const codings = headers['transfer-encoding'];
   if (codings === undefined) return undefined;
   const names = codings

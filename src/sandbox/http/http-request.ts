@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { parseRequestTarget } from './host-header.ts';
-import { type RequestParameters, readParameters } from './request-parameters.ts';
+import { type RequestParameters, readRequestParameters } from './request-parameters.ts';
 
 /** An HTTP request with its complete body. Path and query are parts of the raw request target, neither decoded nor normalized. */
 export interface HttpRequest {
@@ -21,7 +21,7 @@ export interface HttpRequest {
   readonly disconnected: () => AbortSignal;
 }
 
-export function readRequest(message: IncomingMessage, body: Buffer): HttpRequest {
+export function readHttpRequest(message: IncomingMessage, body: Buffer): HttpRequest {
   const { target, authority = message.headers.host ?? '' } = parseRequestTarget(message);
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
@@ -35,7 +35,7 @@ export function readRequest(message: IncomingMessage, body: Buffer): HttpRequest
     body: text,
     authority,
     parameters: () => {
-      parameters ??= readParameters(query, text, message.headers['content-type'] ?? '');
+      parameters ??= readRequestParameters(query, text, message.headers['content-type'] ?? '');
       return parameters;
     },
     captures: [],

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { deliverWithFault } from './faulty-delivery.ts';
-import { checkFraming } from './framing.ts';
+import { checkHttpMessageFraming } from './framing.ts';
 import type { HttpReply } from './http-reply.ts';
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
@@ -62,7 +62,7 @@ function receive(
   pending: PendingBySocket,
   limit: number,
 ): void {
-  const framingStatus = checkFraming(message);
+  const framingStatus = checkHttpMessageFraming(message);
   if (framingStatus !== undefined) {
     message.on('error', () => response.destroy()).resume();
     inOrder(pending, message.socket, () => rejectFraming(response, framingStatus));

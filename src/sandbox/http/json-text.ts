@@ -1,5 +1,5 @@
 /** A member name that occurs several times in the outermost JSON object. */
-export interface DuplicateKey {
+export interface DuplicateJsonKey {
   readonly name: string;
   /** Whether the member has the same value each time. */
   readonly equal: boolean;
@@ -9,9 +9,9 @@ export interface DuplicateKey {
  * Parses JSON and finds repeated member names of the outermost object, which JSON.parse ignores; undefined when the text is not
  * JSON or is nested too deeply for a request.
  */
-export function parseJsonText(
+export function parseJsonWithDuplicateKeys(
   text: string,
-): { readonly value: unknown; readonly repeated: readonly DuplicateKey[] } | undefined {
+): { readonly value: unknown; readonly repeated: readonly DuplicateJsonKey[] } | undefined {
   if (isTooDeep(text)) return undefined;
   let value: unknown;
   try {
@@ -30,7 +30,7 @@ export function isStringArray(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
-function repeatedKeys(text: string): readonly DuplicateKey[] {
+function repeatedKeys(text: string): readonly DuplicateJsonKey[] {
   const seen = new Map<string, string[]>();
   for (const { name, value } of members(text)) {
     const values = seen.get(name);

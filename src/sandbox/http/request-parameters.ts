@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonText } from './json-text.ts';
+import { isJsonObject, parseJsonWithDuplicateKeys } from './json-text.ts';
 import { parseMediaType } from './media-type.ts';
 
 /** The parameters of a request. A parameter without a value counts as absent (RFC 6749 §3.1). */
@@ -10,7 +10,7 @@ export interface RequestParameters {
 }
 
 /** Reads the parameters of query and body together, so that a parameter in both counts as repeated. */
-export function readParameters(query: string, body: string, contentType: string): RequestParameters {
+export function readRequestParameters(query: string, body: string, contentType: string): RequestParameters {
   const read: BodyPairs = body === '' ? { pairs: [] } : bodyPairs(body, parseMediaType(contentType));
   const values = new Map<string, string>();
   const repeated = new Set<string>();
@@ -26,7 +26,7 @@ export function readParameters(query: string, body: string, contentType: string)
 }
 
 /** Returns the value of a parameter in the encoded form that was sent; undefined when the query does not contain the parameter. */
-export function readRawParameter(query: string, name: string): string | undefined {
+export function readRawQueryParameter(query: string, name: string): string | undefined {
   for (const pair of query.split('&')) {
     const [rawName = '', ...rawValue] = pair.split('=');
     if (pair !== '' && new URLSearchParams(rawName).keys().next().value === name) return rawValue.join('=');
@@ -46,7 +46,7 @@ function bodyPairs(body: string, type: string): BodyPairs {
 }
 
 function jsonPairs(body: string): BodyPairs {
-  const read = parseJsonText(body);
+  const read = parseJsonWithDuplicateKeys(body);
   if (read === undefined) return { pairs: [], problem: 'The request body is not valid JSON.' };
   if (!isJsonObject(read.value)) {
     return { pairs: [], problem: 'The request body is not a JSON object.' };

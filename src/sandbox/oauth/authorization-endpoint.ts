@@ -1,19 +1,24 @@
-import { toAsciiQuery } from '../http/ascii-query.ts';
+import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { readParameters } from '../http/request-parameters.ts';
+import { readRequestParameters } from '../http/request-parameters.ts';
 import { loginTraceOfAuthorizationRequest } from '../login-trace.ts';
 import { renderConsentPage } from '../panel/consent-page.ts';
 import { addSessionCookie, findPanelSession, type PanelSession, startPanelSession } from '../panel/panel-session.ts';
 import { renderSignInPage } from '../panel/sign-in.ts';
-import type { LogFields, LoginTrace } from '../request-log.ts';
-import type { SandboxService } from '../service.ts';
+import type { LoginTrace, RequestLogFields } from '../request-log.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { redirectWithError } from './authorization-redirects.ts';
 import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from './authorization-request.ts';
-import { approveRequest, denyRequest, grantOfAuthorization, respondWithGrant } from './authorization-response.ts';
+import {
+  approveAuthorizationRequest,
+  denyAuthorizationRequest,
+  grantOfAuthorization,
+  redirectWithAuthorizationGrant,
+} from './authorization-response.ts';
 
 /** The authorization endpoint (RFC 6749 §3.1): validates the authorization request, then identifies the person in the browser. */
-export function handleAuthorize(request: HttpRequest, service: SandboxService): HttpReply {
+export function handleAuthorizationRequest(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   const authorizationRequest = validateAuthorizationRequest(request, service, 302);
   if ('status' in authorizationRequest) return authorizationRequest;
   const session = scriptedSession(request, service) ?? findPanelSession(request, service);
@@ -22,12 +27,12 @@ export function handleAuthorize(request: HttpRequest, service: SandboxService): 
   return session === undefined ? reply : addSessionCookie(reply, session, service);
 }
 
-export function authorizeLogFields(request: HttpRequest): LogFields {
-  const clientId = readParameters(request.query, '', '').get('client_id');
+export function readAuthorizationLogFields(request: HttpRequest): RequestLogFields {
+  const clientId = readRequestParameters(request.query, '', '').get('client_id');
   return clientId === undefined ? {} : { client_id: clientId.slice(0, 100) };
 }
 
-export function loginTraceOfAuthorize(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
+export function loginTraceOfAuthorize(request: HttpRequest, service: SandboxHandlerContext): LoginTrace | undefined {
   return loginTraceOfAuthorizationRequest(request, request.query, service);
 }
 
@@ -35,7 +40,7 @@ interface AuthorizeContext {
   readonly authorizationRequest: SandboxAuthorizationRequest;
   readonly session: PanelSession | undefined;
   readonly request: HttpRequest;
-  readonly service: SandboxService;
+  readonly service: SandboxHandlerContext;
 }
 
 /** A request with prompt=none never shows a page (OpenID Connect Core §3.1.2.1 defines the same errors). */
@@ -59,7 +64,7 @@ function respondWithoutPage({ authorizationRequest, session, service }: Authoriz
       'The user has not authorized the application for this scope.',
     );
   }
-  return respondWithGrant(
+  return redirectWithAuthorizationGrant(
     authorizationRequest,
     grantOfAuthorization(authorization, authorizationRequest.scope),
     service.world,
@@ -68,15 +73,16 @@ function respondWithoutPage({ authorizationRequest, session, service }: Authoriz
 
 function respondToPerson({ authorizationRequest, session, request, service }: AuthorizeContext): HttpReply {
   const script = service.world.consent;
-  if (script.mode === 'deny') return denyRequest(authorizationRequest);
+  if (script.mode === 'deny') return denyAuthorizationRequest(authorizationRequest);
   if (session === undefined)
     return renderSignInPage(200, { next: returnPath(request), application: authorizationRequest.application.name });
-  if (script.mode === 'approve') return approveRequest(authorizationRequest, session.person, script.team, service);
+  if (script.mode === 'approve')
+    return approveAuthorizationRequest(authorizationRequest, session.person, script.team, service);
   return renderConsentPage(authorizationRequest, session, request, service);
 }
 
 /** Creates a session of the person whom the consent script names, regardless of the cookie. */
-function scriptedSession(request: HttpRequest, service: SandboxService): PanelSession | undefined {
+function scriptedSession(request: HttpRequest, service: SandboxHandlerContext): PanelSession | undefined {
   const script = service.world.consent;
   if (script.mode !== 'approve') return undefined;
   const session = findPanelSession(request, service);
@@ -84,5 +90,5 @@ function scriptedSession(request: HttpRequest, service: SandboxService): PanelSe
 }
 
 function returnPath(request: HttpRequest): string {
-  return `${request.path}?${toAsciiQuery(request.query)}`;
+  return `${request.path}?${toAsciiUrlQuery(request.query)}`;
 }

@@ -1,4 +1,4 @@
-import { toAsciiQuery } from '../http/ascii-query.ts';
+import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 
 /** The URL to which the authorization response is sent. */
@@ -29,5 +29,5 @@ export function redirectWithError(target: RedirectTarget, error: string, descrip
 /** Appends the state parameter byte for byte as received, so that differences in decoding `+` or `%` have no effect. */
 function encodeParameters(target: RedirectTarget, parameters: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(parameters).toString();
-  return target.rawState === undefined ? query : `${query}&state=${toAsciiQuery(target.rawState)}`;
+  return target.rawState === undefined ? query : `${query}&state=${toAsciiUrlQuery(target.rawState)}`;
 }

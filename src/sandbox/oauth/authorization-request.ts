@@ -1,53 +1,53 @@
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { readParameters, readRawParameter } from '../http/request-parameters.ts';
-import type { Application, Scope } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import { readRawQueryParameter, readRequestParameters } from '../http/request-parameters.ts';
+import type { RegisteredApplication, SandboxOAuthScope } from '../records.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
-import type { AuthorizationRule } from './authorization-rule.ts';
+import type { AuthorizationRequestRule } from './authorization-rule.ts';
 import { checkAccountHint } from './rules/account-hint.ts';
-import { checkClient } from './rules/client.ts';
+import { checkOAuthClient } from './rules/client.ts';
 import { checkCodeChallenge } from './rules/code-challenge.ts';
-import { checkPrompt, readPrompt } from './rules/prompt.ts';
+import { checkPromptParameter, readPromptParameter } from './rules/prompt.ts';
 import { checkRedirectUri } from './rules/redirect-uri.ts';
 import { checkRepeatedParameters } from './rules/repeated-parameters.ts';
 import { checkResponseType, readResponseType } from './rules/response-type.ts';
-import { checkScope, parseScopeParameter } from './rules/scope.ts';
+import { checkScopeParameter, parseScopeParameter } from './rules/scope.ts';
 
 /** A validated authorization request (RFC 6749 §4.1.1). */
 export interface SandboxAuthorizationRequest {
-  readonly application: Application;
+  readonly application: RegisteredApplication;
   readonly redirectTo: RedirectTarget;
   readonly responseType: 'code' | 'token';
-  readonly scope: Scope;
+  readonly scope: SandboxOAuthScope;
   readonly prompt: 'none' | 'select_account';
   /** The first six characters of the expected account's UUID. */
   readonly hint?: string;
   readonly challenge?: string;
 }
 
-const RULES: readonly AuthorizationRule[] = [
+const RULES: readonly AuthorizationRequestRule[] = [
   checkRepeatedParameters,
-  checkScope,
+  checkScopeParameter,
   checkResponseType,
   checkCodeChallenge,
-  checkPrompt,
+  checkPromptParameter,
   checkAccountHint,
 ];
 
 /** Applies the validation rules in order; the first rule that fails creates the reply (RFC 6749 §4.1.2.1). */
 export function validateAuthorizationRequest(
   request: HttpRequest,
-  service: SandboxService,
+  service: SandboxHandlerContext,
   status: 302 | 303,
 ): SandboxAuthorizationRequest | HttpReply {
-  const parameters = readParameters(request.query, '', '');
-  const application = checkClient(parameters, service.world);
+  const parameters = readRequestParameters(request.query, '', '');
+  const application = checkOAuthClient(parameters, service.world);
   if ('status' in application) return application;
   const redirectUri = checkRedirectUri(parameters, application);
   if (typeof redirectUri !== 'string') return redirectUri;
 
-  const rawState = parameters.isRepeated('state') ? undefined : readRawParameter(request.query, 'state');
+  const rawState = parameters.isRepeated('state') ? undefined : readRawQueryParameter(request.query, 'state');
   const redirectTo: RedirectTarget = { redirectUri, status, ...(rawState === undefined ? {} : { rawState }) };
   for (const rule of RULES) {
     const reply = rule({ parameters, application, redirectTo });
@@ -61,7 +61,7 @@ export function validateAuthorizationRequest(
     redirectTo,
     responseType,
     scope: parseScopeParameter(parameters) ?? 'read',
-    prompt: responseType === 'token' ? 'select_account' : (readPrompt(parameters) ?? 'select_account'),
+    prompt: responseType === 'token' ? 'select_account' : (readPromptParameter(parameters) ?? 'select_account'),
     ...(hint === undefined ? {} : { hint }),
     ...(challenge === undefined || responseType === 'token' ? {} : { challenge }),
   };

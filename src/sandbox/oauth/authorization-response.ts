@@ -1,15 +1,15 @@
 import type { HttpReply } from '../http/http-reply.ts';
-import type { Authorization, Person, SandboxGrant, Scope } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { ApplicationAuthorization, SandboxGrant, SandboxOAuthScope, SandboxPerson } from '../records.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { redirectWithError, redirectWithFragment, redirectWithQuery } from './authorization-redirects.ts';
 import type { SandboxAuthorizationRequest } from './authorization-request.ts';
 
 /** Stores the approval and redirects with an authorization code or an access token. */
-export function approveRequest(
+export function approveAuthorizationRequest(
   request: SandboxAuthorizationRequest,
-  person: Person,
+  person: SandboxPerson,
   team: string | undefined,
-  { world }: SandboxService,
+  { world }: SandboxHandlerContext,
 ): HttpReply {
   const authorization = world.authorize({
     person: person.uuid,
@@ -17,14 +17,14 @@ export function approveRequest(
     scope: request.scope,
     ...(team === undefined ? {} : { team }),
   });
-  return respondWithGrant(request, grantOfAuthorization(authorization, request.scope), world);
+  return redirectWithAuthorizationGrant(request, grantOfAuthorization(authorization, request.scope), world);
 }
 
 /** Redirects with an authorization code or an access token for an existing approval. */
-export function respondWithGrant(
+export function redirectWithAuthorizationGrant(
   request: SandboxAuthorizationRequest,
   grant: SandboxGrant,
-  world: SandboxService['world'],
+  world: SandboxHandlerContext['world'],
 ): HttpReply {
   if (request.responseType === 'code') {
     const { code } = world.issueCode(grant, request.redirectTo.redirectUri, request.challenge);
@@ -39,11 +39,11 @@ export function respondWithGrant(
 }
 
 /** In both flows, the error is in the query of the redirect URI (spec §7). */
-export function denyRequest(request: SandboxAuthorizationRequest): HttpReply {
+export function denyAuthorizationRequest(request: SandboxAuthorizationRequest): HttpReply {
   return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }
 
-export function grantOfAuthorization(authorization: Authorization, scope: Scope): SandboxGrant {
+export function grantOfAuthorization(authorization: ApplicationAuthorization, scope: SandboxOAuthScope): SandboxGrant {
   const { id, person, clientId, team } = authorization;
   return { authorization: id, person, clientId, scope, ...(team === undefined ? {} : { team }) };
 }

@@ -1,12 +1,12 @@
 import type { HttpReply } from '../http/http-reply.ts';
 import type { RequestParameters } from '../http/request-parameters.ts';
-import type { Application } from '../records.ts';
+import type { RegisteredApplication } from '../records.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
 
 /** A request whose client and redirect URI are valid, so that errors may be sent to the redirect URI. */
-export interface RuleInput {
+export interface AuthorizationRequestRuleInput {
   readonly parameters: RequestParameters;
-  readonly application: Application;
+  readonly application: RegisteredApplication;
   readonly redirectTo: RedirectTarget;
 }
 
@@ -14,4 +14,4 @@ export interface RuleInput {
  * Checks one property of an authorization request. If the rule returns a reply, the request is rejected with it; undefined
  * continues with the next rule.
  */
-export type AuthorizationRule = (input: RuleInput) => HttpReply | undefined;
+export type AuthorizationRequestRule = (input: AuthorizationRequestRuleInput) => HttpReply | undefined;

@@ -1,19 +1,19 @@
 import { equalSecrets } from '../equal-secrets.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { Application } from '../records.ts';
+import type { RegisteredApplication } from '../records.ts';
 import type { World } from '../world.ts';
-import { invalidRequest, oauthError } from './oauth-errors.ts';
+import { buildInvalidRequestReply, oauthError } from './oauth-errors.ts';
 
 /** The client of a request: not named, named without a secret, authenticated by its secret, or rejected. */
-export type ClientAuthentication =
+export type OAuthClientAuthentication =
   | { readonly kind: 'none' }
-  | { readonly kind: 'identified'; readonly application: Application }
-  | { readonly kind: 'authenticated'; readonly application: Application }
+  | { readonly kind: 'identified'; readonly application: RegisteredApplication }
+  | { readonly kind: 'authenticated'; readonly application: RegisteredApplication }
   | { readonly kind: 'rejected'; readonly reply: HttpReply };
 
 /** Reads the client credentials from the parameters or from the Basic header (RFC 6749 §2.3.1); a request with both is rejected. */
-export function authenticateClient(request: HttpRequest, world: World): ClientAuthentication {
+export function authenticateOAuthClient(request: HttpRequest, world: World): OAuthClientAuthentication {
   const parameters = request.parameters();
   const clientId = parameters.get('client_id');
   const clientSecret = parameters.get('client_secret');
@@ -38,7 +38,7 @@ export function authenticateClient(request: HttpRequest, world: World): ClientAu
 }
 
 /** The reply has a WWW-Authenticate header only if the request has an Authorization header (RFC 6749 §5.2). */
-export function invalidClient(request: HttpRequest): HttpReply {
+export function buildInvalidClientReply(request: HttpRequest): HttpReply {
   const challenge = request.header('authorization').length > 0 ? { 'www-authenticate': 'Basic realm="sandbox"' } : {};
   return oauthError(
     401,
@@ -55,7 +55,7 @@ export function claimedClientId(request: HttpRequest): string | undefined {
 }
 
 /** The Basic credentials are first compared without form-decoding, because many clients do not form-encode them. */
-function basicApplication(header: string, world: World): Application | undefined {
+function basicApplication(header: string, world: World): RegisteredApplication | undefined {
   for (const [clientId, clientSecret] of basicPairs(header)) {
     const application = world.registry.application(clientId);
     if (application !== undefined && equalSecrets(clientSecret, application.clientSecret)) return application;
@@ -77,11 +77,11 @@ function formDecoded(text: string): string {
   return new URLSearchParams(`v=${text.replaceAll('&', '%26')}`).get('v') ?? '';
 }
 
-function rejected(request: HttpRequest): ClientAuthentication {
-  return { kind: 'rejected', reply: invalidClient(request) };
+function rejected(request: HttpRequest): OAuthClientAuthentication {
+  return { kind: 'rejected', reply: buildInvalidClientReply(request) };
 }
 
-const REPEATED: ClientAuthentication = {
+const REPEATED: OAuthClientAuthentication = {
   kind: 'rejected',
-  reply: invalidRequest('The client credentials are included more than once.'),
+  reply: buildInvalidRequestReply('The client credentials are included more than once.'),
 };

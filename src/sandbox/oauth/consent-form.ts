@@ -1,35 +1,40 @@
-import { toAsciiQuery } from '../http/ascii-query.ts';
+import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import { redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { consentFormId } from '../panel/consent-page.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { endPanelSession, findPanelSession, isCrossOriginForm } from '../panel/panel-session.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { validateAuthorizationRequest } from './authorization-request.ts';
-import { approveRequest, denyRequest } from './authorization-response.ts';
+import { approveAuthorizationRequest, denyAuthorizationRequest } from './authorization-response.ts';
 
 /**
  * Processes the submitted form of the consent page. The URL of the consent form contains the authorization request, which is
  * validated again.
  */
-export function submitConsent(request: HttpRequest, service: SandboxService): HttpReply {
+export function handleConsentForm(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   const authorizationRequest = validateAuthorizationRequest(request, service, 303);
   if ('status' in authorizationRequest) return authorizationRequest;
   const session = findPanelSession(request, service);
   const fields = readForm(request);
-  const restartPath = `${request.path}?${toAsciiQuery(request.query)}`;
+  const restartPath = `${request.path}?${toAsciiUrlQuery(request.query)}`;
   if (session === undefined || isCrossOriginForm(request)) return renderErrorPage(403, INVALID_FORM, [], restartPath);
   if (!service.world.consumeCsrfToken(session.session, consentFormId(request), fields.csrf))
     return renderErrorPage(403, INVALID_FORM, [], restartPath);
 
-  if (fields.decision === 'deny') return denyRequest(authorizationRequest);
+  if (fields.decision === 'deny') return denyAuthorizationRequest(authorizationRequest);
   if (fields.decision === 'switch') return endPanelSession(redirectReply(303, restartPath), session, service);
   const isOwnTeam = session.person.teams.includes(fields.account);
   if (fields.decision !== 'approve' || (fields.account !== PERSONAL && !isOwnTeam)) {
     return renderErrorPage(400, 'The form contains a value that it does not offer.', [], restartPath);
   }
-  return approveRequest(authorizationRequest, session.person, isOwnTeam ? fields.account : undefined, service);
+  return approveAuthorizationRequest(
+    authorizationRequest,
+    session.person,
+    isOwnTeam ? fields.account : undefined,
+    service,
+  );
 }
 
 interface ConsentFields {

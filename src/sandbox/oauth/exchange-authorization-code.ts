@@ -3,37 +3,37 @@ import { equalSecrets } from '../equal-secrets.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { AuthorizationCode } from '../records.ts';
-import type { SandboxService } from '../service.ts';
-import { type ClientAuthentication, invalidClient } from './client-authentication.ts';
-import { invalidGrant, invalidRequest } from './oauth-errors.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import { buildInvalidClientReply, type OAuthClientAuthentication } from './client-authentication.ts';
+import { buildInvalidGrantReply, buildInvalidRequestReply } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
 /** Exchanges an authorization code for tokens (RFC 6749 §4.1.3). A failed exchange does not invalidate the authorization code. */
-export function exchangeAuthorizationCode(
+export function handleAuthorizationCodeGrant(
   request: HttpRequest,
-  { world, settings }: SandboxService,
-  client: ClientAuthentication,
+  { world, settings }: SandboxHandlerContext,
+  client: OAuthClientAuthentication,
 ): HttpReply {
-  if (client.kind !== 'authenticated') return invalidClient(request);
+  if (client.kind !== 'authenticated') return buildInvalidClientReply(request);
   const parameters = request.parameters();
   const value = parameters.get('code');
   const redirectUri = parameters.get('redirect_uri');
-  if (value === undefined) return invalidRequest('The parameter code is missing.');
-  if (redirectUri === undefined) return invalidRequest('The parameter redirect_uri is missing.');
+  if (value === undefined) return buildInvalidRequestReply('The parameter code is missing.');
+  if (redirectUri === undefined) return buildInvalidRequestReply('The parameter redirect_uri is missing.');
 
   const code = world.code(value);
-  if (code === undefined) return invalidGrant('The authorization code is unknown.');
+  if (code === undefined) return buildInvalidGrantReply('The authorization code is unknown.');
   if (code.clientId !== client.application.clientId) {
-    return invalidGrant('The authorization code was issued to another client.');
+    return buildInvalidGrantReply('The authorization code was issued to another client.');
   }
   const state = world.codeState(code);
   if (code.usedFor !== undefined && settings.revokeOnReplay) world.revokeSuccessors(code.usedFor);
-  if (state !== 'valid') return invalidGrant(`The authorization code is ${state}.`);
+  if (state !== 'valid') return buildInvalidGrantReply(`The authorization code is ${state}.`);
   if (code.redirectUri !== redirectUri) {
-    return invalidGrant('The redirect URI differs from the one in the authorization request.');
+    return buildInvalidGrantReply('The redirect URI differs from the one in the authorization request.');
   }
   if (!isVerifierValid(code, parameters.get('code_verifier'))) {
-    return invalidGrant('The code verifier does not match the code challenge.');
+    return buildInvalidGrantReply('The code verifier does not match the code challenge.');
   }
   return renderTokenResponse(world.exchange(code), world);
 }

@@ -1,29 +1,29 @@
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
-import type { ClientAuthentication } from './client-authentication.ts';
-import { invalidGrant, invalidRequest } from './oauth-errors.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import type { OAuthClientAuthentication } from './client-authentication.ts';
+import { buildInvalidGrantReply, buildInvalidRequestReply } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';
 
 /**
  * Exchanges a refresh token for a new token pair (RFC 6749 §6). A refresh token can be used once, even after its access token
  * has expired.
  */
-export function exchangeRefreshToken(
+export function handleRefreshTokenGrant(
   request: HttpRequest,
-  { world }: SandboxService,
-  client: ClientAuthentication,
+  { world }: SandboxHandlerContext,
+  client: OAuthClientAuthentication,
 ): HttpReply {
   const value = request.parameters().get('refresh_token');
-  if (value === undefined) return invalidRequest('The parameter refresh_token is missing.');
+  if (value === undefined) return buildInvalidRequestReply('The parameter refresh_token is missing.');
   const pair = world.pairByRefreshToken(value);
-  if (pair === undefined) return invalidGrant('The refresh token is unknown.');
+  if (pair === undefined) return buildInvalidGrantReply('The refresh token is unknown.');
   if ('application' in client && client.application.clientId !== pair.clientId) {
-    return invalidGrant('The refresh token was issued to another client.');
+    return buildInvalidGrantReply('The refresh token was issued to another client.');
   }
   const state = world.pairState(pair);
-  if (state === 'refreshed') return invalidGrant('The refresh token was used already.');
-  if (state === 'revoked') return invalidGrant('The refresh token is revoked.');
+  if (state === 'refreshed') return buildInvalidGrantReply('The refresh token was used already.');
+  if (state === 'revoked') return buildInvalidGrantReply('The refresh token is revoked.');
   const named = 'application' in client ? { client: client.application.clientId } : {};
   return renderTokenResponse(world.refresh(pair, { by: 'refresh', ...named }), world);
 }

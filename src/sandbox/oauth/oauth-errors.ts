@@ -10,10 +10,10 @@ export function oauthError(
   return jsonReply(status, { error, error_description: description }, headers);
 }
 
-export function invalidRequest(description: string): HttpReply {
+export function buildInvalidRequestReply(description: string): HttpReply {
   return oauthError(400, 'invalid_request', description);
 }
 
-export function invalidGrant(description: string): HttpReply {
+export function buildInvalidGrantReply(description: string): HttpReply {
   return oauthError(400, 'invalid_grant', description);
 }

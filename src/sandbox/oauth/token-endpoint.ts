@@ -1,22 +1,23 @@
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { loginTraceOfCode, loginTraceOfPair } from '../login-trace.ts';
-import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
-import type { SandboxService } from '../service.ts';
-import { authenticateClient, type ClientAuthentication, claimedClientId } from './client-authentication.ts';
-import { exchangeAuthorizationCode } from './exchange-authorization-code.ts';
-import { exchangeRefreshToken } from './exchange-refresh-token.ts';
-import { invalidRequest, oauthError } from './oauth-errors.ts';
+import { createLoginTraceOfTokenPair, loginTraceOfCode } from '../login-trace.ts';
+import { getLastTokenCharacters, type LoginTrace, type RequestLogFields } from '../request-log.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import { authenticateOAuthClient, claimedClientId, type OAuthClientAuthentication } from './client-authentication.ts';
+import { handleAuthorizationCodeGrant } from './exchange-authorization-code.ts';
+import { handleRefreshTokenGrant } from './exchange-refresh-token.ts';
+import { buildInvalidRequestReply, oauthError } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
 /** The token endpoint (RFC 6749 §3.2). The token endpoint checks the client credentials before the other parameters. */
-export function handleTokenRequest(request: HttpRequest, service: SandboxService): HttpReply {
+export function handleTokenRequest(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   const rejection = rejectInvalidParameters(request, PARAMETERS);
   if (rejection !== undefined) return rejection;
-  const client = authenticateClient(request, service.world);
+  const client = authenticateOAuthClient(request, service.world);
   if (client.kind === 'rejected') return client.reply;
   const type = request.parameters().get('grant_type');
-  if (type === undefined) return invalidRequest(`The parameter grant_type is missing.${bodyTypeNote(request)}`);
+  if (type === undefined)
+    return buildInvalidRequestReply(`The parameter grant_type is missing.${bodyTypeNote(request)}`);
   const exchange = GRANT_HANDLERS.get(type);
   if (exchange === undefined) {
     return oauthError(400, 'unsupported_grant_type', 'The grant type must be authorization_code or refresh_token.');
@@ -24,11 +25,11 @@ export function handleTokenRequest(request: HttpRequest, service: SandboxService
   return exchange(request, service, client);
 }
 
-export function tokenRequestLogFields(request: HttpRequest): LogFields {
+export function readTokenRequestLogFields(request: HttpRequest): RequestLogFields {
   const parameters = request.parameters();
   const clientId = claimedClientId(request);
   const grantType = parameters.get('grant_type');
-  const hint = getTokenHint(parameters.get('refresh_token') ?? '');
+  const hint = getLastTokenCharacters(parameters.get('refresh_token') ?? '');
   return {
     ...(clientId === undefined ? {} : { client_id: clientId.slice(0, 100) }),
     ...(grantType === undefined ? {} : { grant_type: grantType.slice(0, 100) }),
@@ -36,23 +37,26 @@ export function tokenRequestLogFields(request: HttpRequest): LogFields {
   };
 }
 
-export function loginTraceOfTokenRequest(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
+export function loginTraceOfTokenRequest(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+): LoginTrace | undefined {
   const parameters = request.parameters();
   return (
     loginTraceOfCode(world.code(parameters.get('code') ?? '')) ??
-    loginTraceOfPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
+    createLoginTraceOfTokenPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
   );
 }
 
 type GrantHandler = (
   request: HttpRequest,
-  service: SandboxService,
-  client: Exclude<ClientAuthentication, { kind: 'rejected' }>,
+  service: SandboxHandlerContext,
+  client: Exclude<OAuthClientAuthentication, { kind: 'rejected' }>,
 ) => HttpReply;
 
 const GRANT_HANDLERS: ReadonlyMap<string, GrantHandler> = new Map<string, GrantHandler>([
-  ['authorization_code', exchangeAuthorizationCode],
-  ['refresh_token', exchangeRefreshToken],
+  ['authorization_code', handleAuthorizationCodeGrant],
+  ['refresh_token', handleRefreshTokenGrant],
 ]);
 
 const PARAMETERS = [

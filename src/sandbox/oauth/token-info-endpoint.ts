@@ -1,15 +1,15 @@
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { loginTraceOfPair } from '../login-trace.ts';
-import { getTokenHint, type LogFields, type LoginTrace } from '../request-log.ts';
-import type { SandboxService } from '../service.ts';
+import { createLoginTraceOfTokenPair } from '../login-trace.ts';
+import { getLastTokenCharacters, type LoginTrace, type RequestLogFields } from '../request-log.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
 
 /**
  * Returns the scope, expiry and application of a bearer token; spec.md does not list this endpoint, but clients of the public
  * service check tokens with it.
  */
-export function getTokenInfo(request: HttpRequest, { world }: SandboxService): HttpReply {
+export function handleTokenInfoRequest(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
   const pair = world.pair(readBearerToken(request) ?? '');
   if (pair === undefined || world.pairState(pair) !== 'valid') {
     const body = { id: 'unauthorized', message: 'Unable to authenticate you' };
@@ -25,11 +25,11 @@ export function getTokenInfo(request: HttpRequest, { world }: SandboxService): H
   });
 }
 
-export function tokenInfoLogFields(request: HttpRequest): LogFields {
-  const hint = getTokenHint(readBearerToken(request) ?? '');
+export function readTokenInfoLogFields(request: HttpRequest): RequestLogFields {
+  const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
   return hint === undefined ? {} : { token_hint: hint };
 }
 
-export function loginTraceOfTokenInfo(request: HttpRequest, { world }: SandboxService): LoginTrace | undefined {
-  return loginTraceOfPair(world.pair(readBearerToken(request) ?? ''));
+export function loginTraceOfTokenInfo(request: HttpRequest, { world }: SandboxHandlerContext): LoginTrace | undefined {
+  return createLoginTraceOfTokenPair(world.pair(readBearerToken(request) ?? ''));
 }

@@ -1,15 +1,19 @@
 import { html } from 'hono/html';
 import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { Authorization } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { ApplicationAuthorization } from '../records.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { describeScope } from './consent-page.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { consumeFormToken, type PanelSession } from './panel-session.ts';
+import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
 
 /** Shows the applications that the person has authorized, each with a button that revokes the authorization. */
-export function showApplicationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+export function showApplicationsPage(
+  _request: HttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+): HttpReply {
   const authorizations = service.world.authorizationsOf(session.person.uuid);
   const content = html`<h1>My applications</h1>
 <p>Applications that you have authorized. Revoking an authorization invalidates its codes and tokens immediately.</p>
@@ -18,9 +22,13 @@ ${authorizations.map((authorization) => entry(authorization, service, session))}
   return renderPanelPage(200, { title: 'My applications', content, signedInAs: session.person.name, isWide: true });
 }
 
-export function revokeApplication(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+export function handleRevokeApplicationForm(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+): HttpReply {
   const id = new URLSearchParams(request.body).get('authorization') ?? '';
-  if (!consumeFormToken(request, session, service, revokeFormId(id))) {
+  if (!consumeFormCsrfToken(request, session, service, revokeFormId(id))) {
     return renderErrorPage(403, 'This form was already used.', [], '/panel/applications');
   }
   const { world } = service;
@@ -29,7 +37,11 @@ export function revokeApplication(request: HttpRequest, service: SandboxService,
   return redirectReply(303, '/panel/applications');
 }
 
-function entry(authorization: Authorization, { world }: SandboxService, session: PanelSession): Markup {
+function entry(
+  authorization: ApplicationAuthorization,
+  { world }: SandboxHandlerContext,
+  session: PanelSession,
+): Markup {
   const { id, clientId, scope, team, since } = authorization;
   const name = world.registry.application(clientId)?.name ?? clientId;
   const csrf = world.issueCsrfToken(session.session, revokeFormId(id));

@@ -1,28 +1,32 @@
 import { html } from 'hono/html';
 import { parseDurationMs } from '../admin/duration.ts';
 import { decodeFault } from '../faults/decode-fault.ts';
-import { FAULT_ACTION_NAMES, type FaultMatch, type FaultRecord } from '../faults/fault.ts';
+import { FAULT_ACTION_NAMES, type FaultMatchCriteria, type FaultWithCounters } from '../faults/fault.ts';
 import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { advanceClock, freezeClock, resumeClock } from '../virtual-clock.ts';
 import { renderErrorPage } from './error-page.ts';
-import { formatElapsedTime, formatUtcSecond, renderTable } from './listing.ts';
+import { formatElapsedTime, formatUtcSecond, renderPanelTable } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { consumeFormToken, type PanelSession } from './panel-session.ts';
+import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
 
 /** The virtual clock and the faults, with forms that change them as the admin API does. */
 export function showClockAndFaultsPage(
   _request: HttpRequest,
-  service: SandboxService,
+  service: SandboxHandlerContext,
   session: PanelSession,
 ): HttpReply {
   return page(200, service, session);
 }
 
 /** Advances, freezes or resumes the clock. */
-export function submitClockForm(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
-  if (!consumeFormToken(request, session, service, CLOCK_FORM)) return formWasUsed();
+export function handleClockForm(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+): HttpReply {
+  if (!consumeFormCsrfToken(request, session, service, CLOCK_FORM)) return formWasUsed();
   const form = new URLSearchParams(request.body);
   const change = form.get('change');
   const step = parseDurationMs(form.get('advance') ?? '');
@@ -35,8 +39,12 @@ export function submitClockForm(request: HttpRequest, service: SandboxService, s
 }
 
 /** Adds a fault, or removes all. */
-export function submitFaultForm(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
-  if (!consumeFormToken(request, session, service, FAULT_FORM)) return formWasUsed();
+export function handleFaultForm(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+): HttpReply {
+  if (!consumeFormCsrfToken(request, session, service, FAULT_FORM)) return formWasUsed();
   const form = new URLSearchParams(request.body);
   if (form.get('change') === 'clear') {
     service.faults.clear();
@@ -65,7 +73,7 @@ function numberField(text: string | null): number | undefined {
   return text === null || text.trim() === '' ? undefined : Number(text);
 }
 
-function page(status: number, service: SandboxService, session: PanelSession, problem?: string): HttpReply {
+function page(status: number, service: SandboxHandlerContext, session: PanelSession, problem?: string): HttpReply {
   const { world, faults } = service;
   const token = (form: string): Markup =>
     html`<input type="hidden" name="csrf" value="${world.issueCsrfToken(session.session, form)}">`;
@@ -84,7 +92,7 @@ ${faultForm(token(FAULT_FORM))}
   return renderPanelPage(status, { title: 'Clock and faults', content, signedInAs: session.person.name, isWide: true });
 }
 
-function clockSection({ world }: SandboxService, token: Markup): Markup {
+function clockSection({ world }: SandboxHandlerContext, token: Markup): Markup {
   const { clock } = world;
   const isFrozen = clock.frozenAt !== null;
   const offset =
@@ -105,16 +113,16 @@ ${isFrozen ? html`<button type="submit" name="change" value="resume">Resume</but
 </section>`;
 }
 
-function faultList(list: readonly FaultRecord[], token: (form: string) => Markup): Markup {
+function faultList(list: readonly FaultWithCounters[], token: (form: string) => Markup): Markup {
   if (list.length === 0) return html`<p class="soft">No fault is active.</p>`;
-  return html`${renderTable('Faults, in the order in which they were added', FAULT_COLUMNS, list.map(faultRow))}
+  return html`${renderPanelTable('Faults, in the order in which they were added', FAULT_COLUMNS, list.map(faultRow))}
 <form method="post" action="/panel/faults">
 ${token(FAULT_FORM)}
 <button class="bad" type="submit" name="change" value="clear">Remove all faults</button>
 </form>`;
 }
 
-function faultRow({ match, action, delay, status, nth, times, matched, applied, remaining }: FaultRecord) {
+function faultRow({ match, action, delay, status, nth, times, matched, applied, remaining }: FaultWithCounters) {
   const details = [
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(delay === undefined ? [] : [`delay ${delay} ms`]),
@@ -130,7 +138,7 @@ function faultRow({ match, action, delay, status, nth, times, matched, applied, 
   ];
 }
 
-function describeMatch({ method, path, grant_type: grantType }: FaultMatch): string {
+function describeMatch({ method, path, grant_type: grantType }: FaultMatchCriteria): string {
   const request = [method, path].filter((part) => part !== undefined).join(' ');
   return [request, grantType].filter((part) => part !== undefined && part !== '').join(', ');
 }

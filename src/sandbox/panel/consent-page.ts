@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
-import { toAsciiQuery } from '../http/ascii-query.ts';
+import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxAuthorizationRequest } from '../oauth/authorization-request.ts';
-import type { Person, Scope } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxOAuthScope, SandboxPerson } from '../records.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
@@ -13,7 +13,7 @@ export function renderConsentPage(
   authorizationRequest: SandboxAuthorizationRequest,
   session: PanelSession,
   request: HttpRequest,
-  service: SandboxService,
+  service: SandboxHandlerContext,
 ): HttpReply {
   const csrf = service.world.issueCsrfToken(session.session, consentFormId(request));
   const { application, scope, redirectTo } = authorizationRequest;
@@ -21,7 +21,7 @@ export function renderConsentPage(
 <p class="soft">You are signed in as ${session.person.name} (${session.person.email}).</p>
 <h2>It will be able to</h2>
 <ul class="plain">${describeScope(scope).map((line) => html`<li>${line}</li>`)}</ul>
-<form method="post" action="${request.path}?${toAsciiQuery(request.query)}">
+<form method="post" action="${request.path}?${toAsciiUrlQuery(request.query)}">
 <input type="hidden" name="csrf" value="${csrf}">
 ${accountChoice(session.person, service)}
 <div class="actions">
@@ -36,15 +36,15 @@ ${accountChoice(session.person, service)}
 
 /** The CSRF token of the consent page is valid for this authorization request only. */
 export function consentFormId(request: HttpRequest): string {
-  return `consent ${toAsciiQuery(request.query)}`;
+  return `consent ${toAsciiUrlQuery(request.query)}`;
 }
 
-export function describeScope(scope: Scope): readonly string[] {
+export function describeScope(scope: SandboxOAuthScope): readonly string[] {
   const read = 'Read: see your droplets and actions';
   return scope === 'read' ? [read] : [read, 'Write: create, change and delete droplets, and start database migrations'];
 }
 
-function accountChoice(person: Person, service: SandboxService): Markup {
+function accountChoice(person: SandboxPerson, service: SandboxHandlerContext): Markup {
   const teams = person.teams.flatMap((uuid) => service.world.registry.team(uuid) ?? []);
   if (teams.length === 0) return html`<input type="hidden" name="account" value="personal">`;
   return html`<fieldset class="choice">

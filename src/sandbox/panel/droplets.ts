@@ -2,9 +2,15 @@ import { html } from 'hono/html';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
-import type { SandboxService } from '../service.ts';
-import { IMAGES_BY_ID } from '../v2/catalogue.ts';
-import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, renderTable } from './listing.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import { SANDBOX_IMAGES_BY_ID } from '../v2/catalogue.ts';
+import {
+  computePanelPageWindow,
+  formatUtcSecond,
+  PANEL_ROWS_PER_PAGE,
+  renderPanelPageLinks,
+  renderPanelTable,
+} from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
@@ -12,15 +18,19 @@ import type { PanelSession } from './panel-session.ts';
  * Shows the droplets of the person, or of one of the person's teams; with `?droplet=ID` this droplet alone, of the account that
  * has it.
  */
-export function showDropletsPage(request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
+export function showDropletsPage(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  { person }: PanelSession,
+): HttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const query = new URLSearchParams(request.query);
   const [selected, id] = [query.get('account'), query.get('droplet')];
   const ofAccount = (uuid: string) => world.droplets(uuid).filter((one) => id === null || String(one.id) === id);
   const team = teams.find(({ uuid }) => (id === null ? uuid === selected : ofAccount(uuid).length > 0));
   const droplets = ofAccount(team?.uuid ?? person.uuid);
-  const window = computePageWindow(request, droplets.length);
-  const shown = droplets.slice(window.start, window.start + ROWS_PER_PAGE);
+  const window = computePanelPageWindow(request, droplets.length);
+  const shown = droplets.slice(window.start, window.start + PANEL_ROWS_PER_PAGE);
   const now = world.now();
   const content = html`<h1>Droplets</h1>
 ${teams.length === 0 ? '' : accountLinks(teams, team?.uuid)}
@@ -28,13 +38,13 @@ ${teams.length === 0 ? '' : accountLinks(teams, team?.uuid)}
 ${
   shown.length === 0
     ? ''
-    : renderTable(
+    : renderPanelTable(
         'Droplets, oldest first',
         COLUMNS,
         shown.map((droplet) => row(droplet, now)),
       )
 }
-${renderPageLinks(request, window, 'droplets')}`;
+${renderPanelPageLinks(request, window, 'droplets')}`;
   return renderPanelPage(200, { title: 'Droplets', content, signedInAs: person.name, isWide: true });
 }
 
@@ -50,7 +60,7 @@ function accountLinks(
 }
 
 function row({ id, name, region, size, image, tags, createdAt, activeAt }: SandboxDroplet, now: number) {
-  const system = IMAGES_BY_ID.get(image);
+  const system = SANDBOX_IMAGES_BY_ID.get(image);
   const isActive = now >= activeAt;
   return [
     name,

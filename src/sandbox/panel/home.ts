@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
@@ -9,7 +9,11 @@ export function redirectToPanel(): HttpReply {
   return redirectReply(302, '/panel');
 }
 
-export function showHomePage(_request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
+export function showHomePage(
+  _request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  { person }: PanelSession,
+): HttpReply {
   const teams = person.teams.flatMap((uuid) => world.registry.team(uuid) ?? []);
   const authorized = world.authorizationsOf(person.uuid).length;
   const content = html`<h1>Welcome, ${person.name}</h1>

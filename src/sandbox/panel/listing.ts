@@ -3,9 +3,9 @@ import type { Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 
 /** The number of rows on one page. */
-export const ROWS_PER_PAGE = 50;
+export const PANEL_ROWS_PER_PAGE = 50;
 
-export interface PageWindow {
+export interface PanelPageWindow {
   readonly page: number;
   readonly last: number;
   /** The index of the first row on the page, counted from 0. */
@@ -13,15 +13,19 @@ export interface PageWindow {
 }
 
 /** Selects the page of a list by `?page=`: the first page if the number is invalid, the last page if it is too large. */
-export function computePageWindow(request: HttpRequest, total: number): PageWindow {
-  const last = Math.max(1, Math.ceil(total / ROWS_PER_PAGE));
+export function computePanelPageWindow(request: HttpRequest, total: number): PanelPageWindow {
+  const last = Math.max(1, Math.ceil(total / PANEL_ROWS_PER_PAGE));
   const text = new URLSearchParams(request.query).get('page') ?? '';
   const page = /^\d{1,9}$/.test(text) ? Math.min(last, Math.max(1, Number(text))) : 1;
-  return { page, last, start: (page - 1) * ROWS_PER_PAGE };
+  return { page, last, start: (page - 1) * PANEL_ROWS_PER_PAGE };
 }
 
 /** Renders links to the previous and the next page that keep the other parameters; empty if the list has a single page. */
-export function renderPageLinks(request: HttpRequest, { page, last }: PageWindow, label: string): Markup | string {
+export function renderPanelPageLinks(
+  request: HttpRequest,
+  { page, last }: PanelPageWindow,
+  label: string,
+): Markup | string {
   if (last === 1) return '';
   const link = (number: number): string => {
     const query = new URLSearchParams(request.query);
@@ -35,7 +39,7 @@ ${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
 </nav>`;
 }
 
-export interface TableColumn {
+export interface PanelTableColumn {
   readonly title: string;
   /** `header`: it names the row. */
   readonly kind?: 'header' | 'number' | 'code';
@@ -45,9 +49,9 @@ export interface TableColumn {
  * A table that scrolls horizontally, also with the keyboard. On a narrow screen each row is a block with the titles before
  * the values; the roles keep it a table for screen readers there.
  */
-export function renderTable(
+export function renderPanelTable(
   caption: string,
-  columns: readonly TableColumn[],
+  columns: readonly PanelTableColumn[],
   rows: readonly (readonly (Markup | string | number)[])[],
 ): Markup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
@@ -61,7 +65,7 @@ ${rows.map((cells) => html`<tr role="row">${cells.map((value, at) => renderCell(
 </div>`;
 }
 
-function renderCell(value: Markup | string | number, column: TableColumn | undefined): Markup {
+function renderCell(value: Markup | string | number, column: PanelTableColumn | undefined): Markup {
   const title = column?.title ?? '';
   const kind = column?.kind ?? 'text';
   if (kind === 'header') return html`<th scope="row" role="rowheader" data-title="${title}"><span>${value}</span></th>`;

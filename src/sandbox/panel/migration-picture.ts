@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import type { Markup } from '../http/http-reply.ts';
-import { getMigrationDeadline } from '../migration-store.ts';
+import { getSandboxMigrationDeadline } from '../migration-store.ts';
 import type { SandboxMigration } from '../records.ts';
 import { formatElapsedTime } from './listing.ts';
 
-export interface MigrationPictureOptions {
+export interface MigrationDiagramOptions {
   readonly migration: SandboxMigration;
   /** `host:port/database` of the source. */
   readonly source: string;
@@ -15,26 +15,26 @@ export interface MigrationPictureOptions {
 }
 
 /** Source, status and target in a row, and below them the part of the two weeks that has passed. */
-export function renderMigrationPicture({ migration, source, target, status, until }: MigrationPictureOptions): Markup {
+export function renderMigrationDiagram({ migration, source, target, status, until }: MigrationDiagramOptions): Markup {
   const elapsed = Math.max(0, until - migration.startedAt);
-  const total = getMigrationDeadline(migration) - migration.startedAt;
+  const total = getSandboxMigrationDeadline(migration) - migration.startedAt;
   const kind = status === 'error' || status === 'canceled' ? 'bad' : 'good';
   return html`<div class="flow">
 <p class="end"><span class="soft">Source</span> <strong>${source}</strong></p>
 <p class="link"><span class="badge ${kind}">${status}</span></p>
 <p class="end"><span class="soft">Target</span> <strong>${target}</strong></p>
 </div>
-${renderBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
+${renderHorizontalBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'done', share: elapsed / total }])}`;
 }
 
-export interface BarPart {
+export interface HorizontalBarSegment {
   readonly kind: 'done' | 'active' | 'early';
   /** From 0 to 1. */
   readonly share: number;
 }
 
 /** A horizontal bar. What the parts leave of the width is empty. */
-export function renderBar(label: string, parts: readonly BarPart[]): Markup {
+export function renderHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): Markup {
   const widths = parts.map(({ share }) => Math.min(1, Math.max(0, share)) * 100);
   const rectangles = parts.map(({ kind }, at) => {
     const before = widths.slice(0, at).reduce((sum, width) => sum + width, 0);

@@ -2,17 +2,17 @@ import { html } from 'hono/html';
 import type {
   DatabaseMigrationPhase,
   DatabaseMigrationState,
-  LeftoverObject,
+  MigrationLeftoverObject,
   MigrationState,
-  TableProgress,
-  TransferMethod,
+  MigrationTransferMethod,
+  TableMigrationProgress,
 } from '../../engine/migration-state.ts';
 import type { Markup } from '../http/http-reply.ts';
-import { renderTable } from './listing.ts';
-import { renderBar } from './migration-picture.ts';
+import { renderPanelTable } from './listing.ts';
+import { renderHorizontalBar } from './migration-picture.ts';
 
 /** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
-export function renderMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
+export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
   return html`${databases.map(renderDatabase)}
 ${list('Warnings', warnings)}
 ${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be removed. Run these statements:</p>`}
@@ -29,7 +29,7 @@ function renderDatabase({
   error,
   warnings,
 }: DatabaseMigrationState): Markup {
-  const count = (...stages: readonly TableProgress['stage'][]): number =>
+  const count = (...stages: readonly TableMigrationProgress['stage'][]): number =>
     tables.filter(({ stage }) => stages.includes(stage)).length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
   const facts = [
@@ -43,7 +43,7 @@ ${renderPhases(phase, method)}
 ${
   tables.length === 0
     ? html`<p>${facts.join(', ')}</p>`
-    : renderBar(facts.join(', '), [
+    : renderHorizontalBar(facts.join(', '), [
         { kind: 'done', share: count('r') / tables.length },
         { kind: 'active', share: count('f', 's') / tables.length },
         { kind: 'early', share: count('d') / tables.length },
@@ -51,12 +51,12 @@ ${
 }
 ${(error ?? reason) === undefined ? '' : html`<p class="alert">${error ?? reason}</p>`}
 ${list(`Warnings about ${name}`, warnings)}
-${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>${renderTable(`Tables of ${name}`, TABLE_COLUMNS, tables.map(tableRow))}</details>`}
+${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>${renderPanelTable(`Tables of ${name}`, TABLE_COLUMNS, tables.map(tableRow))}</details>`}
 </section>`;
 }
 
 /** The phases in their order, the current one marked. A phase outside of them, such as an unreachable source, stands alone. */
-function renderPhases(phase: DatabaseMigrationPhase, method: TransferMethod | undefined): Markup {
+function renderPhases(phase: DatabaseMigrationPhase, method: MigrationTransferMethod | undefined): Markup {
   const phases = method === 'dump' ? DUMP_PHASES : PHASES;
   const now = phases.indexOf(phase);
   if (now === -1)
@@ -68,7 +68,7 @@ function renderPhases(phase: DatabaseMigrationPhase, method: TransferMethod | un
   return html`<ol class="phases">${phases.map(step)}</ol>`;
 }
 
-function tableRow({ name, stage, rows }: TableProgress) {
+function tableRow({ name, stage, rows }: TableMigrationProgress) {
   return [name, STAGES[stage], rows];
 }
 
@@ -88,7 +88,7 @@ const TABLE_COLUMNS = [
   { title: 'Rows', kind: 'number' },
 ] as const;
 
-const STAGES: Readonly<Record<TableProgress['stage'], string>> = {
+const STAGES: Readonly<Record<TableMigrationProgress['stage'], string>> = {
   i: 'waiting',
   d: 'copying',
   f: 'copied',
@@ -96,7 +96,7 @@ const STAGES: Readonly<Record<TableProgress['stage'], string>> = {
   r: 'ready',
 };
 
-function describeLeftover({ side, database: where, object, statement, reason }: LeftoverObject): string {
+function describeLeftover({ side, database: where, object, statement, reason }: MigrationLeftoverObject): string {
   return `${object} on the ${side}${where === '' ? '' : `, database ${where}`}: ${statement} (${reason})`;
 }
 

@@ -1,60 +1,72 @@
 import { html } from 'hono/html';
 import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { getMigrationDeadline, latestMigration, markMigrationStopped } from '../migration-store.ts';
-import { formatPlaneAddress } from '../ready-line.ts';
+import {
+  findLatestSandboxMigration,
+  getSandboxMigrationDeadline,
+  markSandboxMigrationStopped,
+} from '../migration-store.ts';
+import { formatDataPlaneAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
-import type { SandboxService } from '../service.ts';
-import { type CurrentMigrationState, getCurrentMigrationState } from '../v2/migration-view.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import { type CurrentSandboxMigrationState, getCurrentSandboxMigrationState } from '../v2/migration-view.ts';
 import { renderErrorPage } from './error-page.ts';
-import { renderMigrationPicture } from './migration-picture.ts';
-import { renderMigrationProgress } from './migration-progress.ts';
+import { renderMigrationDiagram } from './migration-picture.ts';
+import { renderSandboxMigrationProgress } from './migration-progress.ts';
 import { renderPanelPage } from './panel-page.ts';
-import { consumeFormToken, type PanelSession } from './panel-session.ts';
+import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
 
 /**
  * Shows the latest online migration of every cluster of the person and the person's teams, with a button that stops the
  * migration.
  */
-export function showMigrationsPage(_request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+export function showMigrationsPage(
+  _request: HttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+): HttpReply {
   const content = html`<h1>Migrations</h1>
 <p>Stopping a migration keeps the migrated data. A migration stops automatically after two weeks.</p>
 ${clustersOfPerson(service, session).map((cluster) => clusterEntry(cluster, service, session))}`;
   return renderPanelPage(200, { title: 'Migrations', content, signedInAs: session.person.name, isWide: true });
 }
 
-export function submitStopMigration(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+export function handleStopMigrationForm(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+): HttpReply {
   const id = new URLSearchParams(request.body).get('migration') ?? '';
-  if (!consumeFormToken(request, session, service, stopFormId(id))) {
+  if (!consumeFormCsrfToken(request, session, service, stopFormId(id))) {
     return renderErrorPage(403, 'This form was already used.', [], '/panel/migrations');
   }
   const { world, planes } = service;
   const migration = clustersOfPerson(service, session)
-    .map(({ uuid }) => latestMigration(world.state.migrationStore, uuid))
+    .map(({ uuid }) => findLatestSandboxMigration(world.state.migrationStore, uuid))
     .find((one) => one?.id === id);
   if (migration !== undefined) {
-    markMigrationStopped(world.state.migrationStore, migration, world.now());
+    markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
     planes.stop(migration);
   }
   return redirectReply(303, '/panel/migrations');
 }
 
-function clustersOfPerson({ world }: SandboxService, { person }: PanelSession): readonly SandboxCluster[] {
+function clustersOfPerson({ world }: SandboxHandlerContext, { person }: PanelSession): readonly SandboxCluster[] {
   return [person.uuid, ...person.teams].flatMap(world.registry.clustersOf);
 }
 
-function clusterEntry(cluster: SandboxCluster, service: SandboxService, session: PanelSession): Markup {
-  const migration = latestMigration(service.world.state.migrationStore, cluster.uuid);
+function clusterEntry(cluster: SandboxCluster, service: SandboxHandlerContext, session: PanelSession): Markup {
+  const migration = findLatestSandboxMigration(service.world.state.migrationStore, cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
-  const state = migration === undefined ? undefined : getCurrentMigrationState(migration, service);
+  const state = migration === undefined ? undefined : getCurrentSandboxMigrationState(migration, service);
   return html`<section class="application" id="cluster-${cluster.uuid}" aria-label="${cluster.name}">
 <div>
 <h2>${cluster.name}</h2>
 <p class="soft">${engine} ${plane?.version ?? cluster.version}, ${cluster.uuid}</p>
 ${migration === undefined || state === undefined ? html`<p>No migration yet.</p>` : summary(migration, state, cluster, service)}
-${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatPlaneAddress(plane)}.</p>`}
-${state?.live === undefined ? '' : renderMigrationProgress(state.live)}
+${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatDataPlaneAddress(plane)}.</p>`}
+${state?.live === undefined ? '' : renderSandboxMigrationProgress(state.live)}
 </div>
 ${migration === undefined || state === undefined ? '' : stopButton(migration, state, cluster, service, session)}
 </section>`;
@@ -62,21 +74,21 @@ ${migration === undefined || state === undefined ? '' : stopButton(migration, st
 
 function summary(
   migration: SandboxMigration,
-  state: CurrentMigrationState,
+  state: CurrentSandboxMigrationState,
   { name: target }: SandboxCluster,
-  { world }: SandboxService,
+  { world }: SandboxHandlerContext,
 ): Markup {
   const { host, port, dbname } = migration.source;
   const source = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
   const until = state.endedAt ?? world.now();
   const end = isUnderWay(state)
-    ? `stops automatically at ${formatUtcMinute(getMigrationDeadline(migration))}`
+    ? `stops automatically at ${formatUtcMinute(getSandboxMigrationDeadline(migration))}`
     : reasonOf(state);
-  return html`${renderMigrationPicture({ migration, source, target, status: state.status, until })}
+  return html`${renderMigrationDiagram({ migration, source, target, status: state.status, until })}
 <p>Started ${formatUtcMinute(migration.startedAt)}${end === '' ? '' : `, ${end}`}.</p>`;
 }
 
-function reasonOf({ status, reason, endedAt }: CurrentMigrationState): string {
+function reasonOf({ status, reason, endedAt }: CurrentSandboxMigrationState): string {
   const at = endedAt === undefined ? '' : ` ${formatUtcMinute(endedAt)}`;
   if (status === 'done') return `finished${at}`;
   if (status === 'error') return reason === undefined ? `failed${at}` : `failed${at}: ${reason}`;
@@ -85,9 +97,9 @@ function reasonOf({ status, reason, endedAt }: CurrentMigrationState): string {
 
 function stopButton(
   migration: SandboxMigration,
-  state: CurrentMigrationState,
+  state: CurrentSandboxMigrationState,
   cluster: SandboxCluster,
-  { world }: SandboxService,
+  { world }: SandboxHandlerContext,
   session: PanelSession,
 ): Markup | string {
   if (!isUnderWay(state)) return '';
@@ -99,7 +111,7 @@ function stopButton(
 </form>`;
 }
 
-function isUnderWay({ status }: CurrentMigrationState): boolean {
+function isUnderWay({ status }: CurrentSandboxMigrationState): boolean {
   return status === 'running' || status === 'syncing';
 }
 

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
 import { type HttpReply, htmlReply, type Markup } from '../http/http-reply.ts';
-import { STYLE, STYLE_SOURCE } from './style.ts';
+import { PANEL_STYLE_CSP_SOURCE, PANEL_STYLE_SHEET } from './style.ts';
 
 export interface PanelPageOptions {
   readonly title: string;
@@ -26,7 +26,7 @@ export function renderPanelPage(status: number, options: PanelPageOptions): Http
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:,">
 <title>${title} · Cloud sandbox</title>
-<style>${raw(STYLE)}</style>
+<style>${raw(PANEL_STYLE_SHEET)}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
@@ -56,7 +56,7 @@ function navigation(signedInAs: string, current: string): Markup {
 function policy(leavesOrigin: boolean): string {
   return [
     "default-src 'none'",
-    `style-src ${STYLE_SOURCE}`,
+    `style-src ${PANEL_STYLE_CSP_SOURCE}`,
     'img-src data:',
     "base-uri 'none'",
     "frame-ancestors 'none'",

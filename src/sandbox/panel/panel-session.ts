@@ -1,32 +1,39 @@
 import { parse, serialize } from 'hono/utils/cookie';
-import { toAsciiQuery } from '../http/ascii-query.ts';
+import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { BrowserSession, Person } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { BrowserSession, SandboxPerson } from '../records.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 
 /** The session of a browser in which a person is signed in. */
 export interface PanelSession {
   readonly session: BrowserSession;
-  readonly person: Person;
+  readonly person: SandboxPerson;
   /** Whether the session is new, so that the reply must set the session cookie. */
   readonly needsCookie: boolean;
 }
 
-export function findPanelSession(request: HttpRequest, { world, settings }: SandboxService): PanelSession | undefined {
+export function findPanelSession(
+  request: HttpRequest,
+  { world, settings }: SandboxHandlerContext,
+): PanelSession | undefined {
   const cookies = parse(request.header('cookie').join('; '), settings.cookieName);
   const session = world.session(cookies[settings.cookieName] ?? '');
   const person = session === undefined ? undefined : world.registry.person(session.person);
   return session === undefined || person === undefined ? undefined : { session, person, needsCookie: false };
 }
 
-export function startPanelSession(uuid: string, { world }: SandboxService): PanelSession | undefined {
+export function startPanelSession(uuid: string, { world }: SandboxHandlerContext): PanelSession | undefined {
   const person = world.registry.person(uuid);
   return person === undefined ? undefined : { session: world.signIn(uuid), person, needsCookie: true };
 }
 
 /** Adds the session cookie to the first reply of a session. */
-export function addSessionCookie(reply: HttpReply, session: PanelSession, { settings }: SandboxService): HttpReply {
+export function addSessionCookie(
+  reply: HttpReply,
+  session: PanelSession,
+  { settings }: SandboxHandlerContext,
+): HttpReply {
   if (!session.needsCookie) return reply;
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, session.session.id) } };
 }
@@ -34,7 +41,7 @@ export function addSessionCookie(reply: HttpReply, session: PanelSession, { sett
 export function endPanelSession(
   reply: HttpReply,
   session: PanelSession,
-  { world, settings }: SandboxService,
+  { world, settings }: SandboxHandlerContext,
 ): HttpReply {
   world.signOut(session.session.id);
   return { ...reply, headers: { ...reply.headers, 'set-cookie': cookie(settings.cookieName, '', 0) } };
@@ -43,7 +50,7 @@ export function endPanelSession(
 /** Redirects to the sign-in page, which redirects back to the requested page after the sign-in. */
 export function redirectToSignIn(request: HttpRequest): HttpReply {
   const isPage = request.method === 'GET' || request.method === 'HEAD';
-  const next = isPage ? `${request.path}${request.query === '' ? '' : `?${toAsciiQuery(request.query)}`}` : '/panel';
+  const next = isPage ? `${request.path}${request.query === '' ? '' : `?${toAsciiUrlQuery(request.query)}`}` : '/panel';
   return redirectReply(303, `/panel/sign-in?${new URLSearchParams({ next })}`);
 }
 
@@ -57,10 +64,10 @@ export function isCrossOriginForm(request: HttpRequest): boolean {
  * Whether the form was submitted from its own page, with an unused CSRF token of that form. Checking the CSRF token also
  * invalidates it.
  */
-export function consumeFormToken(
+export function consumeFormCsrfToken(
   request: HttpRequest,
   session: PanelSession,
-  { world }: Pick<SandboxService, 'world'>,
+  { world }: Pick<SandboxHandlerContext, 'world'>,
   formId: string,
 ): boolean {
   const token = new URLSearchParams(request.body).get('csrf') ?? '';

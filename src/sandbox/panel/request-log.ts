@@ -2,22 +2,28 @@ import { html } from 'hono/html';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { LoggedRequest } from '../request-log.ts';
-import type { SandboxService } from '../service.ts';
-import { computePageWindow, formatUtcSecond, ROWS_PER_PAGE, renderPageLinks, renderTable } from './listing.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import {
+  computePanelPageWindow,
+  formatUtcSecond,
+  PANEL_ROWS_PER_PAGE,
+  renderPanelPageLinks,
+  renderPanelTable,
+} from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
 /** Shows the requests to the sandbox without their secrets, newest first. */
 export function showRequestLogPage(
   request: HttpRequest,
-  { log, world }: SandboxService,
+  { log, world }: SandboxHandlerContext,
   { person }: PanelSession,
 ): HttpReply {
   const endpoint = new URLSearchParams(request.query).get('endpoint') || undefined;
   const entries = log.list(endpoint);
-  const window = computePageWindow(request, entries.length);
+  const window = computePanelPageWindow(request, entries.length);
   const end = entries.length - window.start;
-  const shown = entries.slice(Math.max(0, end - ROWS_PER_PAGE), end).reverse();
+  const shown = entries.slice(Math.max(0, end - PANEL_ROWS_PER_PAGE), end).reverse();
   const nameOf = (clientId: string | undefined): string =>
     clientId === undefined ? '' : (world.registry.application(clientId)?.name ?? clientId);
   const content = html`<h1>Request log</h1>
@@ -26,18 +32,18 @@ ${endpointFilter(log.counts(), endpoint)}
 ${
   shown.length === 0
     ? html`<p class="soft">No matching requests.</p>`
-    : renderTable(
+    : renderPanelTable(
         'Requests, newest first',
         COLUMNS,
         shown.map((entry) => row(entry, nameOf(entry.client_id))),
       )
 }
-${renderPageLinks(request, window, 'the request log')}`;
+${renderPanelPageLinks(request, window, 'the request log')}`;
   return renderPanelPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
 }
 
 /** Describes the effect of a fault on a request; empty for a request without a fault. */
-export function describeFault({ fault, committed, delivered }: LoggedRequest): string {
+export function describeFaultEffect({ fault, committed, delivered }: LoggedRequest): string {
   if (fault === undefined) return '';
   return `fault ${fault}: request ${committed ? 'carried out' : 'not carried out'}, response ${delivered ? 'delivered' : 'not delivered'}`;
 }
@@ -57,7 +63,7 @@ ${known.map(([name, count]) => html`<option value="${name}"${name === selected ?
 function row(entry: LoggedRequest, application: string) {
   const { at, method, path, status, grant_type, token_hint } = entry;
   const hint = token_hint === undefined ? undefined : `token …${token_hint}`;
-  const details = [grant_type, hint, describeFault(entry)].filter((part) => part !== undefined && part !== '');
+  const details = [grant_type, hint, describeFaultEffect(entry)].filter((part) => part !== undefined && part !== '');
   const kind = status === 0 || status >= 400 ? 'bad' : 'good';
   return [
     formatUtcSecond(Date.parse(at)),

@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { equalSecrets } from '../equal-secrets.ts';
-import { toAsciiQuery } from '../http/ascii-query.ts';
+import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { loginTraceOfAuthorizationRequest } from '../login-trace.ts';
 import type { LoginTrace } from '../request-log.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
 import {
@@ -16,7 +16,7 @@ import {
   startPanelSession,
 } from './panel-session.ts';
 
-export interface SignInOptions {
+export interface SignInPageOptions {
   /** The path of this origin that the browser opens after the sign-in. */
   readonly next: string;
   /** The application that requests access to the account. */
@@ -25,12 +25,12 @@ export interface SignInOptions {
   readonly rejectedEmail?: string;
 }
 
-export function showSignInPage(request: HttpRequest, service: SandboxService): HttpReply {
+export function showSignInPage(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   const next = localPath(new URLSearchParams(request.query).get('next'));
   return renderSignInPage(200, { next, ...applicationOf(next, service) });
 }
 
-export function submitSignIn(request: HttpRequest, service: SandboxService): HttpReply {
+export function handleSignInForm(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
   const form = new URLSearchParams(request.body);
   const next = localPath(form.get('next'));
@@ -45,17 +45,21 @@ export function submitSignIn(request: HttpRequest, service: SandboxService): Htt
 }
 
 /** When the sign-in belongs to an authorization request, `next` contains that request. */
-export function loginTraceOfSignIn(request: HttpRequest, service: SandboxService): LoginTrace | undefined {
+export function loginTraceOfSignIn(request: HttpRequest, service: SandboxHandlerContext): LoginTrace | undefined {
   const query = authorizationQuery(localPath(new URLSearchParams(request.body).get('next')));
   return query === undefined ? undefined : loginTraceOfAuthorizationRequest(request, query, service);
 }
 
-export function submitSignOut(request: HttpRequest, service: SandboxService, session: PanelSession): HttpReply {
+export function handleSignOutForm(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+  session: PanelSession,
+): HttpReply {
   if (isCrossOriginForm(request)) return renderErrorPage(403, 'The form was submitted from another site.');
   return endPanelSession(redirectReply(303, '/panel/sign-in'), session, service);
 }
 
-export function renderSignInPage(status: number, { next, application, rejectedEmail }: SignInOptions): HttpReply {
+export function renderSignInPage(status: number, { next, application, rejectedEmail }: SignInPageOptions): HttpReply {
   const wasRejected = rejectedEmail !== undefined;
   const content = html`<h1>Sign in</h1>
 ${application === undefined ? '' : html`<p><strong>${application}</strong> requests access to your account. Sign in to see the requested scope.</p>`}
@@ -73,7 +77,7 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
 }
 
 /** Finds the application of the authorization request in `next`. */
-function applicationOf(next: string, { world }: SandboxService): Pick<SignInOptions, 'application'> {
+function applicationOf(next: string, { world }: SandboxHandlerContext): Pick<SignInPageOptions, 'application'> {
   const clientId = new URLSearchParams(authorizationQuery(next)).get('client_id');
   const application = world.registry.application(clientId ?? '')?.name;
   return application === undefined ? {} : { application };
@@ -89,5 +93,5 @@ const AUTHORIZE = '/v1/oauth/authorize?';
 /** Accepts only a path of this origin, because `//host` and backslashes lead to other hosts. */
 function localPath(next: string | null): string {
   if (next === null || !/^\/(?![/\\])[\x21-\x7e]*$/.test(next) || next.includes('\\')) return '/panel';
-  return toAsciiQuery(next);
+  return toAsciiUrlQuery(next);
 }

@@ -1,23 +1,23 @@
 import { html } from 'hono/html';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { buildTimelines, type LoginTimeline, type TimelineStep } from '../login-timeline.ts';
-import type { SandboxService } from '../service.ts';
+import { buildLoginTimelines, type LoginTimeline, type LoginTimelineStep } from '../login-timeline.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { formatElapsedTime, formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
-import { describeFault } from './request-log.ts';
+import { describeFaultEffect } from './request-log.ts';
 
 /** Shows the logins of one application with their steps, times and status. */
-export function showTimelinePage(
+export function showLoginTimelinePage(
   request: HttpRequest,
-  { log, world }: SandboxService,
+  { log, world }: SandboxHandlerContext,
   { person }: PanelSession,
 ): HttpReply {
   const { applications } = world.seed;
   const requested = new URLSearchParams(request.query).get('client_id');
   const selected = applications.find(({ clientId }) => clientId === requested) ?? applications[0];
-  const logins = buildTimelines(log.traced(), selected?.clientId ?? '');
+  const logins = buildLoginTimelines(log.traced(), selected?.clientId ?? '');
   const nameOf = (uuid: string | undefined): string | undefined => world.registry.person(uuid ?? '')?.name;
   const content = html`<h1>Timeline of a login</h1>
 <p>The requests of an application and their results, from the authorization request to the API calls, newest login first. A request stands under the login that its token comes from. Codes, tokens and secrets are not shown.</p>
@@ -35,7 +35,7 @@ ${logins.length > LOGINS_SHOWN ? html`<p class="soft">${logins.length - LOGINS_S
 }
 
 /** The fragment of a login in the address of the page. */
-export function timelineAnchor(chain: string): string {
+export function buildLoginTimelineAnchor(chain: string): string {
   return `login-${chain}`;
 }
 
@@ -45,7 +45,7 @@ function loginSection(login: LoginTimeline, name: string | undefined): Markup {
   const title = `${formatUtcSecond(Date.parse(at))} UTC${name === undefined ? '' : `, ${name}`}`;
   const shown = steps.slice(-STEPS_SHOWN);
   const left = steps.length - shown.length;
-  return html`<section class="group"${chain === undefined ? '' : html` id="${timelineAnchor(chain)}"`}>
+  return html`<section class="group"${chain === undefined ? '' : html` id="${buildLoginTimelineAnchor(chain)}"`}>
 <h2>${title}</h2>
 ${hasAuthorizationRequest ? '' : html`<p class="soft">Without a login: the log has no authorization request for these tokens. The admin API issued them, or the log was cleared since.</p>`}
 ${left === 0 ? '' : html`<p class="soft">${left} earlier steps are not shown.</p>`}
@@ -55,8 +55,8 @@ ${shown.map((step) => renderStep(step, Date.parse(at)))}
 </section>`;
 }
 
-function renderStep({ at, description, entry, count }: TimelineStep, start: number): Markup {
-  const fault = entry === undefined ? '' : describeFault(entry);
+function renderStep({ at, description, entry, count }: LoginTimelineStep, start: number): Markup {
+  const fault = entry === undefined ? '' : describeFaultEffect(entry);
   const status = entry === undefined ? undefined : entry.status === 0 ? 'no response' : entry.status;
   const isBad = entry !== undefined && (entry.status === 0 || entry.status >= 400);
   return html`<li class="${isBad ? 'bad' : entry === undefined ? 'minor' : 'good'}">

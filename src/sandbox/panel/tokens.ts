@@ -1,18 +1,22 @@
 import { html } from 'hono/html';
-import { chainOfPair, type TokenPairState } from '../grant-store.ts';
+import { findRefreshChainOfTokenPair, type TokenPairState } from '../grant-store.ts';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { TokenPair } from '../records.ts';
-import { getTokenHint } from '../request-log.ts';
-import type { SandboxService } from '../service.ts';
+import { getLastTokenCharacters } from '../request-log.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { World } from '../world.ts';
 import { formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
-import { timelineAnchor } from './timeline.ts';
+import { buildLoginTimelineAnchor } from './timeline.ts';
 
 /** The tokens of the person: for each login who received them and who refreshed them. Shows the last four characters only. */
-export function showTokensPage(_request: HttpRequest, { world }: SandboxService, { person }: PanelSession): HttpReply {
+export function showTokensPage(
+  _request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  { person }: PanelSession,
+): HttpReply {
   const chains = chainsOf(world, person.uuid);
   const content = html`<h1>Tokens</h1>
 <p>The tokens that applications hold for you, by login, newest first. A refresh replaces both tokens at once: the earlier ones are refused from then on. Of a token, only the last four characters are shown.</p>
@@ -27,7 +31,7 @@ function chainsOf(world: World, person: string): readonly (readonly TokenPair[])
   const chains = new Map<string, TokenPair[]>();
   const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
-    const chain = chainOfPair(pair);
+    const chain = findRefreshChainOfTokenPair(pair);
     const earlier = chains.get(chain) ?? [];
     // Put again, so that the order of the map is that of the newest pairs.
     chains.delete(chain);
@@ -40,7 +44,7 @@ function chainSection(pairs: readonly TokenPair[], world: World): Markup | strin
   const last = pairs.at(-1);
   if (last === undefined) return '';
   const { clientId, scope, team } = last;
-  const chain = chainOfPair(last);
+  const chain = findRefreshChainOfTokenPair(last);
   const name = nameOfApplication(clientId, world);
   const state = world.pairState(last);
   const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;
@@ -48,7 +52,7 @@ function chainSection(pairs: readonly TokenPair[], world: World): Markup | strin
   const left = pairs.length - shown.length;
   return html`<section class="group" aria-label="${name}, ${STATES[state]}">
 <h2>${name} <span class="badge ${state === 'valid' ? 'good' : 'bad'}">${STATES[state]}</span></h2>
-<p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${timelineAnchor(chain)}">Requests with these tokens</a></p>
+<p class="soft">Scope ${scope}, for ${account}. <a href="/panel/timeline?client_id=${encodeURIComponent(clientId)}#${buildLoginTimelineAnchor(chain)}">Requests with these tokens</a></p>
 ${left === 0 ? '' : html`<p class="soft">${left} earlier refreshes are not shown.</p>`}
 <ol class="steps">
 ${shown.map((pair) => pairStep(pair, world))}
@@ -62,7 +66,7 @@ function pairStep(pair: TokenPair, world: World): Markup {
   return html`<li class="${state === 'valid' ? 'good' : state === 'refreshed' ? 'minor' : 'bad'}">
 <span class="when">${formatUtcSecond(issuedAt)}</span>
 <div><strong>${describeIssue(pair, world)}</strong>
-<p class="request">Access token <code class="hint">…${getTokenHint(accessToken) ?? ''}</code>${refreshToken === undefined ? ', no refresh token' : html`, refresh token <code class="hint">…${getTokenHint(refreshToken) ?? ''}</code>`}: ${describeState(pair, state, world)}</p></div>
+<p class="request">Access token <code class="hint">…${getLastTokenCharacters(accessToken) ?? ''}</code>${refreshToken === undefined ? ', no refresh token' : html`, refresh token <code class="hint">…${getLastTokenCharacters(refreshToken) ?? ''}</code>`}: ${describeState(pair, state, world)}</p></div>
 </li>
 `;
 }

@@ -2,27 +2,32 @@ import { randomUUID } from 'node:crypto';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
-import { loginTraceOfPair } from '../login-trace.ts';
-import { getTokenHint } from '../request-log.ts';
-import type { OriginServer } from '../request-pipeline.ts';
-import { type ApiRoute, ROUTES } from '../routes.ts';
-import type { SandboxService } from '../service.ts';
-import { type ApiCaller, authenticateCaller, readBearerToken, requiredScope } from '../v2/api-caller.ts';
+import { createLoginTraceOfTokenPair } from '../login-trace.ts';
+import { getLastTokenCharacters } from '../request-log.ts';
+import type { SandboxOriginServer } from '../request-pipeline.ts';
+import { type ApiServerRoute, SANDBOX_ROUTES } from '../routes.ts';
+import type { SandboxHandlerContext } from '../service.ts';
+import {
+  type ApiCaller,
+  authenticateApiCaller,
+  determineRequiredOAuthScope,
+  readBearerToken,
+} from '../v2/api-caller.ts';
 import { apiErrorReply, forbiddenReply, noSuchPathReply } from '../v2/api-errors.ts';
 import type { ApiReply } from '../v2/api-reply.ts';
 import { type RateLimitUsage, renderRateLimitHeaders } from '../v2/rate-limit.ts';
 
 /** Older clients of the API append a slash to every path. */
-const routeWithoutSlash = createRouter(ROUTES.api);
+const routeWithoutSlash = createRouter(SANDBOX_ROUTES.api);
 
 /**
  * Serves the origin of the resource API. Authenticates the caller before looking up the path, so that only authenticated
  * callers learn which paths exist.
  */
-export const apiServer: OriginServer<ApiRoute> = {
+export const sandboxApiServer: SandboxOriginServer<ApiServerRoute> = {
   router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
   admit: (match, request, service) => {
-    const result = authenticateCaller(request, service);
+    const result = authenticateApiCaller(request, service);
     const rateLimitKey = result.isKnown ? result.caller.accessToken : 'anonymous';
     const usage = service.limiter.countRequest(rateLimitKey, service.world.now());
     if (usage?.retryAfterMs !== undefined)
@@ -33,21 +38,21 @@ export const apiServer: OriginServer<ApiRoute> = {
   errorReply: (status, message, _request, service) => {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
-  trace: (_match, request, { world }) => loginTraceOfPair(world.pair(readBearerToken(request) ?? '')),
+  trace: (_match, request, { world }) => createLoginTraceOfTokenPair(world.pair(readBearerToken(request) ?? '')),
   otherOrigin: ({ ready }) => ready.auth_url,
   logFields: (_match, request) => {
-    const hint = getTokenHint(readBearerToken(request) ?? '');
+    const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
     return hint === undefined ? {} : { token_hint: hint };
   },
 };
 
 function respond(
-  match: RouteMatch<ApiRoute>,
+  match: RouteMatch<ApiServerRoute>,
   request: HttpRequest,
-  service: SandboxService,
+  service: SandboxHandlerContext,
   caller: ApiCaller,
 ): ApiReply {
-  const scope = match.found === 'route' ? match.route.scope : requiredScope(request.method);
+  const scope = match.found === 'route' ? match.route.scope : determineRequiredOAuthScope(request.method);
   if (scope === 'read write' && caller.scope === 'read') return forbiddenReply();
   if (match.found === 'nothing') return noSuchPathReply();
   if (match.found === 'path') return apiErrorReply(405, `The path allows ${match.allow}.`, { allow: match.allow });

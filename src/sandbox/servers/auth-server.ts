@@ -1,17 +1,17 @@
-import { adminError, isAdminRequest } from '../admin/access.ts';
+import { buildAdminErrorReply, isAdminRequest } from '../admin/access.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
 import { oauthError } from '../oauth/oauth-errors.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { findPanelSession, redirectToSignIn } from '../panel/panel-session.ts';
-import type { OriginServer } from '../request-pipeline.ts';
-import { type AuthRoute, ROUTES } from '../routes.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxOriginServer } from '../request-pipeline.ts';
+import { type AuthServerRoute, SANDBOX_ROUTES } from '../routes.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 
 /** Serves the origin of the authorization server, the control panel and the admin API. */
-export const authServer: OriginServer<AuthRoute> = {
-  router: createRouter(ROUTES.auth),
+export const sandboxAuthServer: SandboxOriginServer<AuthServerRoute> = {
+  router: createRouter(SANDBOX_ROUTES.auth),
   admit: (match, request, service) => () => {
     const reply = respond(match, request, service);
     return reply instanceof Promise ? reply.then(withCommonHeaders) : withCommonHeaders(reply);
@@ -23,11 +23,12 @@ export const authServer: OriginServer<AuthRoute> = {
 };
 
 function respond(
-  match: RouteMatch<AuthRoute>,
+  match: RouteMatch<AuthServerRoute>,
   request: HttpRequest,
-  service: SandboxService,
+  service: SandboxHandlerContext,
 ): HttpReply | Promise<HttpReply> {
-  if (request.path.startsWith('/_sandbox/') && !isAdminRequest(request, service)) return adminError(403, FORBIDDEN);
+  if (request.path.startsWith('/_sandbox/') && !isAdminRequest(request, service))
+    return buildAdminErrorReply(403, FORBIDDEN);
   if (match.found === 'nothing') return errorReply(request, 404, 'There is no resource at this path.');
   if (match.found === 'path') {
     const reply = errorReply(request, 405, `The path allows ${match.allow}.`);
@@ -42,7 +43,7 @@ function respond(
 /** The authorization server, the control panel and the admin API each have their own error format. */
 function errorReply(request: HttpRequest, status: number, message: string): HttpReply {
   if (request.method === 'HEAD') return emptyReply(status);
-  if (request.path.startsWith('/_sandbox/')) return adminError(status, message);
+  if (request.path.startsWith('/_sandbox/')) return buildAdminErrorReply(status, message);
   if (request.path.startsWith('/v')) return oauthError(status, 'invalid_request', message);
   return renderErrorPage(status, message);
 }

@@ -2,49 +2,49 @@
  * Decodes parsed JSON into one type; throws a DecodeError that names the path of the first member that does not have the
  * expected form.
  */
-export type Decoder<T> = (value: unknown, path: string) => T;
+export type JsonDecoder<T> = (value: unknown, path: string) => T;
 
 /**
  * The message names the path of the member and the expected form. The message of a DecodeError never contains the value, which
  * may be a secret.
  */
-export class DecodeError extends Error {
+export class JsonDecodeError extends Error {
   override readonly name = 'DecodeError';
 }
 
-export const asString: Decoder<string> = (value, path) => {
+export const stringDecoder: JsonDecoder<string> = (value, path) => {
   return typeof value === 'string' ? value : fail(path, 'is not a string');
 };
 
-export const asInteger: Decoder<number> = (value, path) => {
+export const integerDecoder: JsonDecoder<number> = (value, path) => {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : fail(path, 'is not an integer');
 };
 
-export const asBoolean: Decoder<boolean> = (value, path) => {
+export const booleanDecoder: JsonDecoder<boolean> = (value, path) => {
   return typeof value === 'boolean' ? value : fail(path, 'is not a boolean');
 };
 
 /** Accepts an object without checking its members. */
-export const asObject: Decoder<object> = (value, path) => {
+export const anyObjectDecoder: JsonDecoder<object> = (value, path) => {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : fail(path, 'is not an object');
 };
 
-export function oneOfValues<T extends string | number>(...values: readonly T[]): Decoder<T> {
+export function createEnumDecoder<T extends string | number>(...values: readonly T[]): JsonDecoder<T> {
   return (value, path) => {
     const found = values.find((one) => one === value);
     return found ?? fail(path, `is not one of ${values.map((one) => JSON.stringify(one)).join(', ')}`);
   };
 }
 
-export function nullable<T>(decode: Decoder<T>): Decoder<T | null> {
+export function createNullableDecoder<T>(decode: JsonDecoder<T>): JsonDecoder<T | null> {
   return (value, path) => (value === null ? null : decode(value, path));
 }
 
-export function optionalMemberDecoder<T>(decode: Decoder<T>): Decoder<T | undefined> {
+export function createOptionalMemberDecoder<T>(decode: JsonDecoder<T>): JsonDecoder<T | undefined> {
   return (value, path) => (value === undefined ? undefined : decode(value, path));
 }
 
-export function arrayDecoder<T>(decode: Decoder<T>): Decoder<readonly T[]> {
+export function createArrayDecoder<T>(decode: JsonDecoder<T>): JsonDecoder<readonly T[]> {
   return (value, path) => {
     if (!Array.isArray(value)) return fail(path, 'is not an array');
     return value.map((one: unknown, at) => decode(one, `${path}[${at}]`));
@@ -52,17 +52,19 @@ export function arrayDecoder<T>(decode: Decoder<T>): Decoder<readonly T[]> {
 }
 
 type MemberDecoders<T> = {
-  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Decoder<T[K] | undefined> : Decoder<T[K]>;
+  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K>
+    ? JsonDecoder<T[K] | undefined>
+    : JsonDecoder<T[K]>;
 };
 
 /**
  * Accepts an object with exactly these members: an unknown member may come from a later version and would be lost when the
  * state is written.
  */
-export function objectOf<T extends object>(members: MemberDecoders<T>): Decoder<T> {
-  const decoders: readonly (readonly [string, Decoder<unknown>])[] = Object.entries(members);
+export function createObjectDecoder<T extends object>(members: MemberDecoders<T>): JsonDecoder<T> {
+  const decoders: readonly (readonly [string, JsonDecoder<unknown>])[] = Object.entries(members);
   return (value, path) => {
-    const given = new Map<string, unknown>(Object.entries(asObject(value, path)));
+    const given = new Map<string, unknown>(Object.entries(anyObjectDecoder(value, path)));
     const unknown = [...given.keys()].find((name) => !Object.hasOwn(members, name));
     if (unknown !== undefined) return fail(path, `has the unknown member ${JSON.stringify(unknown.slice(0, 40))}`);
     const read = decoders.flatMap(([name, decode]) => {
@@ -75,5 +77,5 @@ export function objectOf<T extends object>(members: MemberDecoders<T>): Decoder<
 }
 
 function fail(path: string, problem: string): never {
-  throw new DecodeError(`${path === '' ? 'the value' : path} ${problem}`);
+  throw new JsonDecodeError(`${path === '' ? 'the value' : path} ${problem}`);
 }

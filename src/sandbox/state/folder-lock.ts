@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { StateFolderError } from './state-error.ts';
+import { SandboxStateFolderError } from './state-error.ts';
 
 /** Locks an open file until it is closed; returns false when another process has the lock. */
-export type TryLockFile = (descriptor: number) => boolean;
+export type FileLockAttempt = (descriptor: number) => boolean;
 
 /**
  * Locks the empty file `path`, which is never removed, and returns the function that releases the lock. The kernel releases the
  * lock of a file when the process ends for any reason, so no lock remains after a crash. Throws a StateError.
  */
-export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): () => void {
+export function lockSandboxStateFolder(path: string, tryLock: FileLockAttempt = systemLock()): () => void {
   let descriptor: number | undefined = openSync(path, 'a', 0o600);
   const release = (): void => {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -21,7 +21,7 @@ export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): (
     if (tryLock(descriptor) && isSameFile(path, descriptor)) return release;
   } catch (error) {
     release();
-    throw new StateFolderError(
+    throw new SandboxStateFolderError(
       'unusable',
       `could not lock ${path}: ${error instanceof Error ? error.message : error}`,
       {
@@ -30,7 +30,7 @@ export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): (
     );
   }
   release();
-  throw new StateFolderError('busy', `another sandbox is using ${dirname(path)}`, {
+  throw new SandboxStateFolderError('busy', `another sandbox is using ${dirname(path)}`, {
     detail: `the other sandbox has locked ${path}`,
     hint: 'stop the other sandbox, or name another folder with `--state`',
   });
@@ -40,7 +40,7 @@ export function lockFolder(path: string, tryLock: TryLockFile = systemLock()): (
  * The program flock locks the file descriptor that it inherits; the lock belongs to the open file and remains after flock has
  * exited.
  */
-export const flock: TryLockFile = (descriptor) => {
+export const lockFileWithFlock: FileLockAttempt = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
     encoding: 'utf8',
@@ -53,12 +53,12 @@ export const flock: TryLockFile = (descriptor) => {
 };
 
 /** The native lock library has no build for the C library musl, where the program flock is used instead. */
-function systemLock(): TryLockFile {
+function systemLock(): FileLockAttempt {
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
     return (descriptor) => native.tryLock(descriptor);
   } catch {
-    return flock;
+    return lockFileWithFlock;
   }
 }
 

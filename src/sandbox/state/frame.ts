@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
-import { damagedStateError } from './state-error.ts';
+import { damagedSandboxStateError } from './state-error.ts';
 
 /** The decoded content of a file in which each line is one record. */
-export interface DecodedFrames {
+export interface DecodedSandboxStateRecords {
   /** The JSON text of each complete record. */
   readonly records: readonly string[];
   /** The length of all complete records in bytes. */
@@ -12,7 +12,7 @@ export interface DecodedFrames {
 }
 
 /** Encodes one record as a line: CRC-32 of the JSON text, its length in bytes, then the JSON text. */
-export function encodeFrame(json: string): Buffer {
+export function encodeSandboxStateRecord(json: string): Buffer {
   const body = Buffer.from(json, 'utf8');
   return Buffer.concat([Buffer.from(`${checksum(body)} ${body.length} `, 'latin1'), body, Buffer.from('\n')]);
 }
@@ -22,7 +22,7 @@ export function encodeFrame(json: string): Buffer {
  * incomplete: it is then shorter than its length says, or has zero bytes where a disk sector was not written. Throws a
  * StateError with path and line for any other damage.
  */
-export function decodeFrames(path: string, bytes: Buffer): DecodedFrames {
+export function decodeSandboxStateRecords(path: string, bytes: Buffer): DecodedSandboxStateRecords {
   const records: string[] = [];
   let start = 0;
   while (start < bytes.length) {
@@ -33,7 +33,7 @@ export function decodeFrames(path: string, bytes: Buffer): DecodedFrames {
     if (json === undefined) {
       const isLast = !isTerminated || newline === bytes.length - 1;
       if (isLast && isTorn(line, isTerminated)) break;
-      throw damagedStateError(path, records.length + 1, 'the record does not match its length and checksum');
+      throw damagedSandboxStateError(path, records.length + 1, 'the record does not match its length and checksum');
     }
     records.push(json);
     start = newline + 1;

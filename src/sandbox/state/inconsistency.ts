@@ -1,13 +1,19 @@
-import type { SeedData } from '../seed-data.ts';
-import { ROW_KEYS, type RowLists, type SandboxState, TABLE_NAMES, type TableName } from './sandbox-state.ts';
-import type { RowKey } from './state-table.ts';
+import type { SandboxSeedData } from '../seed-data.ts';
+import {
+  SANDBOX_STATE_ROW_KEYS,
+  SANDBOX_STATE_TABLE_NAMES,
+  type SandboxState,
+  type SandboxStateRowLists,
+  type SandboxStateTableName,
+} from './sandbox-state.ts';
+import type { SandboxStateRowKey } from './state-table.ts';
 
 /**
  * Describes the first duplicate key or the first reference to a missing record; undefined when the state is consistent. The
  * description contains no values, because values may be secrets.
  */
-export function findStateInconsistency(seed: SeedData, image: SandboxState): string | undefined {
-  for (const name of TABLE_NAMES) {
+export function findSandboxStateInconsistency(seed: SandboxSeedData, image: SandboxState): string | undefined {
+  for (const name of SANDBOX_STATE_TABLE_NAMES) {
     const duplicate = findDuplicate(name, image);
     if (duplicate !== undefined) return `${name}[${duplicate}] has the key of an earlier row`;
   }
@@ -37,7 +43,7 @@ const UNKNOWN_OWNER = 'belongs to an unknown person, team or application';
 const UNASSIGNED_ID = 'has an id that is not below nextId';
 
 function findRow<T>(
-  name: TableName,
+  name: SandboxStateTableName,
   rows: readonly T[],
   isConsistent: (row: T) => boolean,
   problem: string,
@@ -46,8 +52,8 @@ function findRow<T>(
   return at === -1 ? undefined : `${name}[${at}] ${problem}`;
 }
 
-function findDuplicate<N extends TableName>(name: N, lists: RowLists): number | undefined {
-  const seen = new Set<RowKey>();
-  const at = lists[name].findIndex((row) => seen.size === seen.add(ROW_KEYS[name](row)).size);
+function findDuplicate<N extends SandboxStateTableName>(name: N, lists: SandboxStateRowLists): number | undefined {
+  const seen = new Set<SandboxStateRowKey>();
+  const at = lists[name].findIndex((row) => seen.size === seen.add(SANDBOX_STATE_ROW_KEYS[name](row)).size);
   return at === -1 ? undefined : at;
 }

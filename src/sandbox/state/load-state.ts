@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { asInteger, DecodeError, type Decoder, objectOf } from './decoder.ts';
-import { decodeFrames } from './frame.ts';
-import { findStateInconsistency } from './inconsistency.ts';
-import { decodeJournalPatch } from './sandbox-state-decoder.ts';
-import { decodeCheckpoint, type SavedState, type SavedStateCheckpoint } from './saved-state.ts';
-import { damagedStateError } from './state-error.ts';
+import { createObjectDecoder, integerDecoder, JsonDecodeError, type JsonDecoder } from './decoder.ts';
+import { decodeSandboxStateRecords } from './frame.ts';
+import { findSandboxStateInconsistency } from './inconsistency.ts';
+import { decodeSandboxStatePatch } from './sandbox-state-decoder.ts';
+import { decodeSandboxStateCheckpoint, type SandboxStateCheckpoint, type SavedSandboxState } from './saved-state.ts';
+import { damagedSandboxStateError } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
-import { applyPatches, type StatePatch } from './state-patch.ts';
+import { applySandboxStatePatches, type SandboxStatePatch } from './state-patch.ts';
 
 /** The saved state of a folder, and the position at which its journal continues. */
-export interface LoadedState {
-  readonly saved: SavedState;
+export interface LoadedSandboxState {
+  readonly saved: SavedSandboxState;
   /** The number of the journal file. */
   readonly journal: number;
   /** The number of the last record. */
@@ -22,13 +22,13 @@ export interface LoadedState {
 }
 
 /** The pattern of the file names of journals. */
-export const JOURNAL_NAME = /^journal\.\d+$/;
+export const SANDBOX_JOURNAL_NAME_PATTERN = /^journal\.\d+$/;
 
-export function snapshotPath(folder: string): string {
+export function buildSandboxSnapshotPath(folder: string): string {
   return join(folder, 'snapshot');
 }
 
-export function journalPath(folder: string, number: number): string {
+export function buildSandboxJournalPath(folder: string, number: number): string {
   return join(folder, `journal.${number}`);
 }
 
@@ -36,31 +36,31 @@ export function journalPath(folder: string, number: number): string {
  * Reads the snapshot file and its journal; undefined for a folder without saved state. Throws a StateError when a file is
  * damaged or missing.
  */
-export function loadState(folder: string, names: readonly string[]): LoadedState | undefined {
-  const path = snapshotPath(folder);
+export function loadSandboxState(folder: string, names: readonly string[]): LoadedSandboxState | undefined {
+  const path = buildSandboxSnapshotPath(folder);
   const bytes = readFileIfExists(path);
   if (bytes === undefined) {
-    const journals = names.filter((name) => JOURNAL_NAME.test(name));
+    const journals = names.filter((name) => SANDBOX_JOURNAL_NAME_PATTERN.test(name));
     const orphan = journals.find((name) => (readFileIfExists(join(folder, name))?.length ?? 0) > 0);
-    if (orphan !== undefined) throw damagedStateError(path, 1, `the file is missing, and ${orphan} needs it`);
+    if (orphan !== undefined) throw damagedSandboxStateError(path, 1, `the file is missing, and ${orphan} needs it`);
     return undefined;
   }
   const checkpoint = readCheckpoint(path, bytes);
-  const journalFile = journalPath(folder, checkpoint.journal);
+  const journalFile = buildSandboxJournalPath(folder, checkpoint.journal);
   const journal = readFileIfExists(journalFile);
-  if (journal === undefined) throw damagedStateError(journalFile, 1, 'the file is missing');
-  const { records, validBytes, tornBytes } = decodeFrames(journalFile, journal);
+  if (journal === undefined) throw damagedSandboxStateError(journalFile, 1, 'the file is missing');
+  const { records, validBytes, tornBytes } = decodeSandboxStateRecords(journalFile, journal);
   const patches = records.map((json, at) => {
     const { record, patch } = decodeJson(decodeJournalRecord, json, journalFile, at + 1);
     const expected = checkpoint.record + at + 1;
     if (record !== expected)
-      throw damagedStateError(journalFile, at + 1, `found record ${record}, expected ${expected}`);
+      throw damagedSandboxStateError(journalFile, at + 1, `found record ${record}, expected ${expected}`);
     return patch;
   });
-  const world = applyPatches(checkpoint.world, patches);
-  const inconsistency = findStateInconsistency(checkpoint.seed, world);
+  const world = applySandboxStatePatches(checkpoint.world, patches);
+  const inconsistency = findSandboxStateInconsistency(checkpoint.seed, world);
   if (inconsistency !== undefined) {
-    throw damagedStateError(patches.length > 0 ? journalFile : path, Math.max(1, patches.length), inconsistency);
+    throw damagedSandboxStateError(patches.length > 0 ? journalFile : path, Math.max(1, patches.length), inconsistency);
   }
   return {
     saved: { identity: checkpoint.identity, seed: checkpoint.seed, world },
@@ -72,24 +72,28 @@ export function loadState(folder: string, names: readonly string[]): LoadedState
 }
 
 /** A snapshot file gets its name only after it was written completely, so it cannot be incomplete after a crash. */
-function readCheckpoint(path: string, bytes: Buffer): SavedStateCheckpoint {
-  const { records, tornBytes } = decodeFrames(path, bytes);
+function readCheckpoint(path: string, bytes: Buffer): SandboxStateCheckpoint {
+  const { records, tornBytes } = decodeSandboxStateRecords(path, bytes);
   const [json] = records;
-  if (json === undefined || tornBytes > 0) throw damagedStateError(path, 1, 'the record is incomplete');
-  if (records.length > 1) throw damagedStateError(path, 2, 'the file has more than one record');
-  return decodeJson(decodeCheckpoint, json, path, 1);
+  if (json === undefined || tornBytes > 0) throw damagedSandboxStateError(path, 1, 'the record is incomplete');
+  if (records.length > 1) throw damagedSandboxStateError(path, 2, 'the file has more than one record');
+  return decodeJson(decodeSandboxStateCheckpoint, json, path, 1);
 }
 
-function decodeJson<T>(decode: Decoder<T>, json: string, path: string, line: number): T {
+function decodeJson<T>(decode: JsonDecoder<T>, json: string, path: string, line: number): T {
   try {
     return decode(JSON.parse(json), '');
   } catch (error) {
-    throw damagedStateError(path, line, error instanceof DecodeError ? error.message : 'the record is not valid JSON');
+    throw damagedSandboxStateError(
+      path,
+      line,
+      error instanceof JsonDecodeError ? error.message : 'the record is not valid JSON',
+    );
   }
 }
 
 /** One record of a journal, which contains the changes of all requests that were answered together. */
-const decodeJournalRecord = objectOf<{ readonly record: number; readonly patch: StatePatch }>({
-  record: asInteger,
-  patch: decodeJournalPatch,
+const decodeJournalRecord = createObjectDecoder<{ readonly record: number; readonly patch: SandboxStatePatch }>({
+  record: integerDecoder,
+  patch: decodeSandboxStatePatch,
 });

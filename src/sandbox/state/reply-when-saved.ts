@@ -1,5 +1,5 @@
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
-import type { StateWriter } from './state-writer.ts';
+import type { SandboxStateWriter } from './state-writer.ts';
 
 /**
  * Delays the reply until every change that it may reveal is synced to the disk: the changes of its own request and those of
@@ -7,7 +7,7 @@ import type { StateWriter } from './state-writer.ts';
  */
 export function replyWhenSaved(
   reply: HttpReply | Promise<HttpReply>,
-  writer: Pick<StateWriter, 'whenSaved'>,
+  writer: Pick<SandboxStateWriter, 'whenSaved'>,
 ): HttpReply | Promise<HttpReply> {
   if (reply instanceof Promise) return reply.then((settled) => replyWhenSaved(settled, writer));
   const saved = writer.whenSaved();

@@ -1,5 +1,5 @@
 import type {
-  Authorization,
+  ApplicationAuthorization,
   AuthorizationCode,
   BrowserSession,
   ConsentScript,
@@ -10,167 +10,175 @@ import type {
   SandboxMigration,
   SandboxMigrationEnd,
   SandboxMigrationSource,
-  TokenIssue,
+  TokenIssuance,
   TokenPair,
 } from '../records.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
 import {
-  arrayDecoder,
-  asBoolean,
-  asInteger,
-  asObject,
-  asString,
-  type Decoder,
-  nullable,
-  objectOf,
-  oneOfValues,
-  optionalMemberDecoder,
+  anyObjectDecoder,
+  booleanDecoder,
+  createArrayDecoder,
+  createEnumDecoder,
+  createNullableDecoder,
+  createObjectDecoder,
+  createOptionalMemberDecoder,
+  integerDecoder,
+  type JsonDecoder,
+  stringDecoder,
 } from './decoder.ts';
 import {
-  createPerTable,
-  EMPTY_STATE_ROWS,
-  type RowLists,
+  createPerSandboxStateTable,
+  EMPTY_SANDBOX_STATE_ROWS,
+  SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
-  type StateRecordTypes,
-  TABLE_NAMES,
-  type TableName,
+  type SandboxStateRecordTypes,
+  type SandboxStateRowLists,
+  type SandboxStateTableName,
 } from './sandbox-state.ts';
-import type { StatePatch } from './state-patch.ts';
-import type { RowKey } from './state-table.ts';
+import type { SandboxStatePatch } from './state-patch.ts';
+import type { SandboxStateRowKey } from './state-table.ts';
 
-const scope = oneOfValues('read', 'read write');
-const clock = objectOf<VirtualClock>({ offset: asInteger, frozenAt: nullable(asInteger) });
+const scope = createEnumDecoder('read', 'read write');
+const clock = createObjectDecoder<VirtualClock>({
+  offset: integerDecoder,
+  frozenAt: createNullableDecoder(integerDecoder),
+});
 
 const consentModes = {
-  ask: objectOf<ConsentScript & { mode: 'ask' }>({ mode: oneOfValues('ask') }),
-  deny: objectOf<ConsentScript & { mode: 'deny' }>({ mode: oneOfValues('deny') }),
-  approve: objectOf<ConsentScript & { mode: 'approve' }>({
-    mode: oneOfValues('approve'),
-    person: asString,
-    team: optionalMemberDecoder(asString),
+  ask: createObjectDecoder<ConsentScript & { mode: 'ask' }>({ mode: createEnumDecoder('ask') }),
+  deny: createObjectDecoder<ConsentScript & { mode: 'deny' }>({ mode: createEnumDecoder('deny') }),
+  approve: createObjectDecoder<ConsentScript & { mode: 'approve' }>({
+    mode: createEnumDecoder('approve'),
+    person: stringDecoder,
+    team: createOptionalMemberDecoder(stringDecoder),
   }),
 };
 
-const consent: Decoder<ConsentScript> = (value, path) => {
+const consent: JsonDecoder<ConsentScript> = (value, path) => {
   const given = typeof value === 'object' && value !== null && 'mode' in value ? value.mode : undefined;
-  return consentModes[oneOfValues('ask', 'deny', 'approve')(given, `${path}.mode`)](value, path);
+  return consentModes[createEnumDecoder('ask', 'deny', 'approve')(given, `${path}.mode`)](value, path);
 };
 
 const grantFields = {
-  authorization: asString,
-  person: asString,
-  clientId: asString,
+  authorization: stringDecoder,
+  person: stringDecoder,
+  clientId: stringDecoder,
   scope,
-  team: optionalMemberDecoder(asString),
+  team: createOptionalMemberDecoder(stringDecoder),
 } satisfies { readonly [K in keyof SandboxGrant]: unknown };
 
-const rows: { readonly [N in TableName]: Decoder<StateRecordTypes[N]> } = {
-  sessions: objectOf<BrowserSession>({
-    id: asString,
-    person: asString,
-    forms: arrayDecoder(objectOf<CsrfToken>({ token: asString, form: asString })),
+const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRecordTypes[N]> } = {
+  sessions: createObjectDecoder<BrowserSession>({
+    id: stringDecoder,
+    person: stringDecoder,
+    forms: createArrayDecoder(createObjectDecoder<CsrfToken>({ token: stringDecoder, form: stringDecoder })),
   }),
-  authorizations: objectOf<Authorization>({
-    id: asString,
-    person: asString,
-    clientId: asString,
+  authorizations: createObjectDecoder<ApplicationAuthorization>({
+    id: stringDecoder,
+    person: stringDecoder,
+    clientId: stringDecoder,
     scope,
-    team: optionalMemberDecoder(asString),
-    since: asInteger,
+    team: createOptionalMemberDecoder(stringDecoder),
+    since: integerDecoder,
   }),
-  codes: objectOf<AuthorizationCode>({
+  codes: createObjectDecoder<AuthorizationCode>({
     ...grantFields,
-    code: asString,
-    redirectUri: asString,
-    challenge: optionalMemberDecoder(asString),
-    expiresAt: asInteger,
-    usedFor: optionalMemberDecoder(asString),
+    code: stringDecoder,
+    redirectUri: stringDecoder,
+    challenge: createOptionalMemberDecoder(stringDecoder),
+    expiresAt: integerDecoder,
+    usedFor: createOptionalMemberDecoder(stringDecoder),
   }),
-  pairs: objectOf<TokenPair>({
+  pairs: createObjectDecoder<TokenPair>({
     ...grantFields,
-    accessToken: asString,
-    refreshToken: optionalMemberDecoder(asString),
-    issuedAt: asInteger,
-    expiresAt: asInteger,
-    end: optionalMemberDecoder(oneOfValues('revoked', 'refreshed')),
-    successor: optionalMemberDecoder(asString),
-    issue: optionalMemberDecoder(
-      objectOf<TokenIssue>({
-        by: oneOfValues('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
-        client: optionalMemberDecoder(asString),
-        chain: asString,
+    accessToken: stringDecoder,
+    refreshToken: createOptionalMemberDecoder(stringDecoder),
+    issuedAt: integerDecoder,
+    expiresAt: integerDecoder,
+    end: createOptionalMemberDecoder(createEnumDecoder('revoked', 'refreshed')),
+    successor: createOptionalMemberDecoder(stringDecoder),
+    issue: createOptionalMemberDecoder(
+      createObjectDecoder<TokenIssuance>({
+        by: createEnumDecoder('code', 'implicit', 'refresh', 'admin_issue', 'admin_refresh'),
+        client: createOptionalMemberDecoder(stringDecoder),
+        chain: stringDecoder,
       }),
     ),
   }),
-  droplets: objectOf<SandboxDroplet>({
-    id: asInteger,
-    account: asString,
-    name: asString,
-    region: asString,
-    size: asString,
-    image: asInteger,
-    tags: arrayDecoder(asString),
-    features: arrayDecoder(asString),
-    vpc: optionalMemberDecoder(asString),
-    createdAt: asInteger,
-    activeAt: asInteger,
+  droplets: createObjectDecoder<SandboxDroplet>({
+    id: integerDecoder,
+    account: stringDecoder,
+    name: stringDecoder,
+    region: stringDecoder,
+    size: stringDecoder,
+    image: integerDecoder,
+    tags: createArrayDecoder(stringDecoder),
+    features: createArrayDecoder(stringDecoder),
+    vpc: createOptionalMemberDecoder(stringDecoder),
+    createdAt: integerDecoder,
+    activeAt: integerDecoder,
   }),
-  actions: objectOf<SandboxDropletAction>({
-    id: asInteger,
-    account: asString,
-    type: oneOfValues('create', 'destroy'),
-    droplet: asInteger,
-    region: asString,
-    startedAt: asInteger,
-    completedAt: asInteger,
+  actions: createObjectDecoder<SandboxDropletAction>({
+    id: integerDecoder,
+    account: stringDecoder,
+    type: createEnumDecoder('create', 'destroy'),
+    droplet: integerDecoder,
+    region: stringDecoder,
+    startedAt: integerDecoder,
+    completedAt: integerDecoder,
   }),
-  migrations: objectOf<SandboxMigration>({
-    id: asString,
-    cluster: asString,
-    source: objectOf<SandboxMigrationSource>({
-      host: asString,
-      port: optionalMemberDecoder(asInteger),
-      dbname: optionalMemberDecoder(asString),
-      username: optionalMemberDecoder(asString),
-      disableSsl: asBoolean,
-      ignoreDbs: arrayDecoder(asString),
+  migrations: createObjectDecoder<SandboxMigration>({
+    id: stringDecoder,
+    cluster: stringDecoder,
+    source: createObjectDecoder<SandboxMigrationSource>({
+      host: stringDecoder,
+      port: createOptionalMemberDecoder(integerDecoder),
+      dbname: createOptionalMemberDecoder(stringDecoder),
+      username: createOptionalMemberDecoder(stringDecoder),
+      disableSsl: booleanDecoder,
+      ignoreDbs: createArrayDecoder(stringDecoder),
     }),
-    startedAt: asInteger,
-    stoppedAt: optionalMemberDecoder(asInteger),
-    isReal: optionalMemberDecoder(asBoolean),
-    ended: optionalMemberDecoder(
-      objectOf<SandboxMigrationEnd>({
-        status: oneOfValues('done', 'error'),
-        at: asInteger,
-        reason: optionalMemberDecoder(asString),
+    startedAt: integerDecoder,
+    stoppedAt: createOptionalMemberDecoder(integerDecoder),
+    isReal: createOptionalMemberDecoder(booleanDecoder),
+    ended: createOptionalMemberDecoder(
+      createObjectDecoder<SandboxMigrationEnd>({
+        status: createEnumDecoder('done', 'error'),
+        at: integerDecoder,
+        reason: createOptionalMemberDecoder(stringDecoder),
       }),
     ),
   }),
 };
 
-const rowLists = createPerTable<{ readonly [N in TableName]: Decoder<RowLists[N]> }>((name) =>
-  arrayDecoder(rows[name]),
-);
+const rowLists = createPerSandboxStateTable<{
+  readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRowLists[N]>;
+}>((name) => createArrayDecoder(rows[name]));
 
-export const decodeSandboxState = objectOf<SandboxState>({ clock, consent, nextId: asInteger, ...rowLists });
-
-const decodePut = objectOf<StatePatch['put']>({
-  clock: optionalMemberDecoder(clock),
-  consent: optionalMemberDecoder(consent),
-  nextId: optionalMemberDecoder(asInteger),
+export const decodeSandboxState = createObjectDecoder<SandboxState>({
+  clock,
+  consent,
+  nextId: integerDecoder,
   ...rowLists,
 });
 
-const decodeTableName = oneOfValues(...TABLE_NAMES);
-const decodeKeys = arrayDecoder<RowKey>((value, path) =>
-  typeof value === 'number' ? asInteger(value, path) : asString(value, path),
+const decodePut = createObjectDecoder<SandboxStatePatch['put']>({
+  clock: createOptionalMemberDecoder(clock),
+  consent: createOptionalMemberDecoder(consent),
+  nextId: createOptionalMemberDecoder(integerDecoder),
+  ...rowLists,
+});
+
+const decodeTableName = createEnumDecoder(...SANDBOX_STATE_TABLE_NAMES);
+const decodeKeys = createArrayDecoder<SandboxStateRowKey>((value, path) =>
+  typeof value === 'number' ? integerDecoder(value, path) : stringDecoder(value, path),
 );
 
 /** A journal record contains only the tables that have changed. */
-export const decodeJournalPatch = objectOf<StatePatch>({
-  put: (value, path) => decodePut({ ...EMPTY_STATE_ROWS, ...asObject(value, path) }, path),
+export const decodeSandboxStatePatch = createObjectDecoder<SandboxStatePatch>({
+  put: (value, path) => decodePut({ ...EMPTY_SANDBOX_STATE_ROWS, ...anyObjectDecoder(value, path) }, path),
   drop: (value, path) => {
-    const entries = Object.entries(asObject(value, path));
+    const entries = Object.entries(anyObjectDecoder(value, path));
     return new Map(
       entries.map(([name, keys]) => [
         decodeTableName(name, `a member name of ${path}`),

@@ -1,5 +1,5 @@
 import type {
-  Authorization,
+  ApplicationAuthorization,
   AuthorizationCode,
   BrowserSession,
   ConsentScript,
@@ -9,12 +9,12 @@ import type {
   TokenPair,
 } from '../records.ts';
 import type { VirtualClock } from '../virtual-clock.ts';
-import { createStateTable, type RowKey, type StateTable } from './state-table.ts';
+import { createSandboxStateTable, type SandboxStateRowKey, type SandboxStateTable } from './state-table.ts';
 
 /** The type of the records in each table. Indexes over the records are rebuilt when the state is loaded, and never stored. */
-export interface StateRecordTypes {
+export interface SandboxStateRecordTypes {
   readonly sessions: BrowserSession;
-  readonly authorizations: Authorization;
+  readonly authorizations: ApplicationAuthorization;
   readonly codes: AuthorizationCode;
   readonly pairs: TokenPair;
   readonly droplets: SandboxDroplet;
@@ -22,21 +22,25 @@ export interface StateRecordTypes {
   readonly migrations: SandboxMigration;
 }
 
-export type TableName = keyof StateRecordTypes;
+export type SandboxStateTableName = keyof SandboxStateRecordTypes;
 
-export type RowLists = { readonly [N in TableName]: readonly StateRecordTypes[N][] };
+export type SandboxStateRowLists = { readonly [N in SandboxStateTableName]: readonly SandboxStateRecordTypes[N][] };
 
-export type StateTables = { readonly [N in TableName]: StateTable<StateRecordTypes[N]> };
+export type SandboxStateTables = {
+  readonly [N in SandboxStateTableName]: SandboxStateTable<SandboxStateRecordTypes[N]>;
+};
 
 /** The state that changes while a sandbox runs, as plain JSON data. */
-export interface SandboxState extends RowLists {
+export interface SandboxState extends SandboxStateRowLists {
   readonly clock: VirtualClock;
   readonly consent: ConsentScript;
   /** The id of the next droplet or action. */
   readonly nextId: number;
 }
 
-export const ROW_KEYS: { readonly [N in TableName]: (row: StateRecordTypes[N]) => RowKey } = {
+export const SANDBOX_STATE_ROW_KEYS: {
+  readonly [N in SandboxStateTableName]: (row: SandboxStateRecordTypes[N]) => SandboxStateRowKey;
+} = {
   sessions: ({ id }) => id,
   authorizations: ({ id }) => id,
   codes: ({ code }) => code,
@@ -46,7 +50,7 @@ export const ROW_KEYS: { readonly [N in TableName]: (row: StateRecordTypes[N]) =
   migrations: ({ id }) => id,
 };
 
-export const TABLE_NAMES: readonly TableName[] = [
+export const SANDBOX_STATE_TABLE_NAMES: readonly SandboxStateTableName[] = [
   'sessions',
   'authorizations',
   'codes',
@@ -60,20 +64,29 @@ export const TABLE_NAMES: readonly TableName[] = [
  * Creates an object with one member for each table. The type assertion is needed because TypeScript cannot relate the return
  * type of `make` to the members of T.
  */
-export function createPerTable<T extends { readonly [N in TableName]: unknown }>(
-  make: <N extends TableName>(name: N) => unknown,
+export function createPerSandboxStateTable<T extends { readonly [N in SandboxStateTableName]: unknown }>(
+  make: <N extends SandboxStateTableName>(name: N) => unknown,
 ): T {
-  return Object.fromEntries(TABLE_NAMES.map((name) => [name, make(name)])) as T;
+  return Object.fromEntries(SANDBOX_STATE_TABLE_NAMES.map((name) => [name, make(name)])) as T;
 }
 
-export const EMPTY_STATE_ROWS: RowLists = createPerTable<RowLists>(() => []);
+export const EMPTY_SANDBOX_STATE_ROWS: SandboxStateRowLists = createPerSandboxStateTable<SandboxStateRowLists>(
+  () => [],
+);
 
-export function createTables(lists: RowLists, onChange?: (name: TableName, key: RowKey) => void): StateTables {
-  return createPerTable<StateTables>((name) =>
-    createStateTable({ keyOf: ROW_KEYS[name], rows: lists[name], onChange: (key) => onChange?.(name, key) }),
+export function createSandboxStateTables(
+  lists: SandboxStateRowLists,
+  onChange?: (name: SandboxStateTableName, key: SandboxStateRowKey) => void,
+): SandboxStateTables {
+  return createPerSandboxStateTable<SandboxStateTables>((name) =>
+    createSandboxStateTable({
+      keyOf: SANDBOX_STATE_ROW_KEYS[name],
+      rows: lists[name],
+      onChange: (key) => onChange?.(name, key),
+    }),
   );
 }
 
-export function rowsOfTables(tables: StateTables): RowLists {
-  return createPerTable<RowLists>((name) => tables[name].rows());
+export function listSandboxStateRows(tables: SandboxStateTables): SandboxStateRowLists {
+  return createPerSandboxStateTable<SandboxStateRowLists>((name) => tables[name].rows());
 }

@@ -1,8 +1,15 @@
-import type { SeedData } from '../seed-data.ts';
-import { asInteger, asString, type Decoder, objectOf, oneOfValues, optionalMemberDecoder } from './decoder.ts';
+import type { SandboxSeedData } from '../seed-data.ts';
+import {
+  createEnumDecoder,
+  createObjectDecoder,
+  createOptionalMemberDecoder,
+  integerDecoder,
+  type JsonDecoder,
+  stringDecoder,
+} from './decoder.ts';
 import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
-import { decodeSeed } from './seed-decoder.ts';
+import { decodeSandboxSeedData } from './seed-decoder.ts';
 
 /** The values that a sandbox keeps across restarts in addition to its state. */
 export interface SandboxIdentity {
@@ -15,15 +22,15 @@ export interface SandboxIdentity {
 }
 
 /** Everything that a restart of the sandbox restores. */
-export interface SavedState {
+export interface SavedSandboxState {
   readonly identity: SandboxIdentity;
-  readonly seed: SeedData;
+  readonly seed: SandboxSeedData;
   readonly world: SandboxState;
 }
 
 /** The only record in the file `snapshot`. */
-export interface SavedStateCheckpoint extends SavedState {
-  readonly format: typeof STATE_FORMAT;
+export interface SandboxStateCheckpoint extends SavedSandboxState {
+  readonly format: typeof SANDBOX_STATE_FORMAT;
   readonly version: 1;
   /** The number of the journal that continues the snapshot. */
   readonly journal: number;
@@ -34,20 +41,21 @@ export interface SavedStateCheckpoint extends SavedState {
   readonly record: number;
 }
 
-export const STATE_FORMAT = 'cloudctl-sandbox-state';
+export const SANDBOX_STATE_FORMAT = 'cloudctl-sandbox-state';
 
-export const decodeCheckpoint: Decoder<SavedStateCheckpoint> = objectOf<SavedStateCheckpoint>({
-  format: oneOfValues(STATE_FORMAT),
-  version: oneOfValues(1),
-  journal: asInteger,
-  record: asInteger,
-  identity: objectOf<SandboxIdentity>({
-    adminToken: asString,
-    host: asString,
-    port: asInteger,
-    apiPort: asInteger,
-    seedNumber: optionalMemberDecoder(asInteger),
-  }),
-  seed: decodeSeed,
-  world: decodeSandboxState,
-});
+export const decodeSandboxStateCheckpoint: JsonDecoder<SandboxStateCheckpoint> =
+  createObjectDecoder<SandboxStateCheckpoint>({
+    format: createEnumDecoder(SANDBOX_STATE_FORMAT),
+    version: createEnumDecoder(1),
+    journal: integerDecoder,
+    record: integerDecoder,
+    identity: createObjectDecoder<SandboxIdentity>({
+      adminToken: stringDecoder,
+      host: stringDecoder,
+      port: integerDecoder,
+      apiPort: integerDecoder,
+      seedNumber: createOptionalMemberDecoder(integerDecoder),
+    }),
+    seed: decodeSandboxSeedData,
+    world: decodeSandboxState,
+  });

@@ -1,45 +1,52 @@
-import type { Application, Person, SandboxCluster, Team } from '../records.ts';
-import type { SeedData, SeedDroplet } from '../seed-data.ts';
-import { arrayDecoder, asInteger, asString, objectOf, oneOfValues, optionalMemberDecoder } from './decoder.ts';
+import type { RegisteredApplication, SandboxCluster, SandboxPerson, SandboxTeam } from '../records.ts';
+import type { SandboxSeedData, SandboxSeedDroplet } from '../seed-data.ts';
+import {
+  createArrayDecoder,
+  createEnumDecoder,
+  createObjectDecoder,
+  createOptionalMemberDecoder,
+  integerDecoder,
+  stringDecoder,
+} from './decoder.ts';
 
-export const decodeSeed = objectOf<SeedData>({
-  people: arrayDecoder(
-    objectOf<Person>({
-      uuid: asString,
-      name: asString,
-      email: asString,
-      password: asString,
-      teams: arrayDecoder(asString),
+export const decodeSandboxSeedData = createObjectDecoder<SandboxSeedData>({
+  people: createArrayDecoder(
+    createObjectDecoder<SandboxPerson>({
+      uuid: stringDecoder,
+      name: stringDecoder,
+      email: stringDecoder,
+      password: stringDecoder,
+      teams: createArrayDecoder(stringDecoder),
     }),
   ),
-  teams: arrayDecoder(objectOf<Team>({ uuid: asString, name: asString })),
-  applications: arrayDecoder(
-    objectOf<Application>({
-      name: asString,
-      clientId: asString,
-      clientSecret: asString,
-      callbackUrls: arrayDecoder(asString),
+  teams: createArrayDecoder(createObjectDecoder<SandboxTeam>({ uuid: stringDecoder, name: stringDecoder })),
+  applications: createArrayDecoder(
+    createObjectDecoder<RegisteredApplication>({
+      name: stringDecoder,
+      clientId: stringDecoder,
+      clientSecret: stringDecoder,
+      callbackUrls: createArrayDecoder(stringDecoder),
     }),
   ),
-  clusters: arrayDecoder(
-    objectOf<SandboxCluster>({
-      uuid: asString,
-      name: asString,
-      engine: oneOfValues('postgresql', 'redis'),
-      version: asString,
-      owner: optionalMemberDecoder(asString),
+  clusters: createArrayDecoder(
+    createObjectDecoder<SandboxCluster>({
+      uuid: stringDecoder,
+      name: stringDecoder,
+      engine: createEnumDecoder('postgresql', 'redis'),
+      version: stringDecoder,
+      owner: createOptionalMemberDecoder(stringDecoder),
     }),
   ),
-  droplets: arrayDecoder(
-    objectOf<SeedDroplet>({
-      account: asString,
-      name: asString,
-      region: asString,
-      size: asString,
-      image: asInteger,
-      tags: arrayDecoder(asString),
-      age: asInteger,
+  droplets: createArrayDecoder(
+    createObjectDecoder<SandboxSeedDroplet>({
+      account: stringDecoder,
+      name: stringDecoder,
+      region: stringDecoder,
+      size: stringDecoder,
+      image: integerDecoder,
+      tags: createArrayDecoder(stringDecoder),
+      age: integerDecoder,
     }),
   ),
-  firstId: asInteger,
+  firstId: integerDecoder,
 });

@@ -1,18 +1,25 @@
 import { createHash } from 'node:crypto';
-import type { SeedData } from '../seed-data.ts';
+import type { SandboxSeedData } from '../seed-data.ts';
 import type { World } from '../world.ts';
-import { asInteger, asString, DecodeError, objectOf, oneOfValues, optionalMemberDecoder } from './decoder.ts';
-import { findStateInconsistency } from './inconsistency.ts';
+import {
+  createEnumDecoder,
+  createObjectDecoder,
+  createOptionalMemberDecoder,
+  integerDecoder,
+  JsonDecodeError,
+  stringDecoder,
+} from './decoder.ts';
+import { findSandboxStateInconsistency } from './inconsistency.ts';
 import type { SandboxState } from './sandbox-state.ts';
 import { decodeSandboxState } from './sandbox-state-decoder.ts';
-import { decodeSeed } from './seed-decoder.ts';
-import { toWorldImage } from './world-state.ts';
+import { decodeSandboxSeedData } from './seed-decoder.ts';
+import { toSandboxState } from './world-state.ts';
 
 /**
  * A snapshot: the state of a sandbox as one JSON object. A snapshot contains neither addresses nor the admin token, because
  * they belong to the process.
  */
-export interface WorldSnapshot {
+export interface SandboxSnapshot {
   readonly format: typeof SNAPSHOT_FORMAT;
   readonly version: 1;
   /**
@@ -24,21 +31,21 @@ export interface WorldSnapshot {
   readonly now: number;
   /** The SHA-256 hash of `now`, `seed` and `world`. The digest is optional, so that a user can edit a snapshot. */
   readonly digest?: string;
-  readonly seed: SeedData;
+  readonly seed: SandboxSeedData;
   readonly world: SandboxState;
 }
 
 const SNAPSHOT_FORMAT = 'cloudctl-sandbox-snapshot';
 
-export function takeSnapshot(world: World): WorldSnapshot {
+export function takeSandboxSnapshot(world: World): SandboxSnapshot {
   const now = world.now();
-  const content = { now, seed: world.seed, world: toWorldImage(world.state) };
+  const content = { now, seed: world.seed, world: toSandboxState(world.state) };
   const taken = new Date(now).toISOString();
   return { format: SNAPSHOT_FORMAT, version: 1, taken_at: taken, digest: digestOf(content), ...content };
 }
 
 /** Returns a snapshot that can be restored, or a sentence that explains why the value is not one. */
-export function parseWorldSnapshot(value: unknown): WorldSnapshot | string {
+export function parseSandboxSnapshot(value: unknown): SandboxSnapshot | string {
   const given = typeof value === 'object' && value !== null ? value : {};
   if (!('format' in given) || given.format !== SNAPSHOT_FORMAT) return 'The input is not a sandbox snapshot.';
   if (!('version' in given) || given.version !== 1)
@@ -48,26 +55,26 @@ export function parseWorldSnapshot(value: unknown): WorldSnapshot | string {
     if (snapshot.digest !== undefined && snapshot.digest !== digestOf(snapshot)) {
       return 'The snapshot is damaged: the digest does not match. Remove the digest if the snapshot was edited.';
     }
-    const inconsistency = findStateInconsistency(snapshot.seed, snapshot.world);
+    const inconsistency = findSandboxStateInconsistency(snapshot.seed, snapshot.world);
     return inconsistency === undefined ? snapshot : `The snapshot is damaged: ${inconsistency}.`;
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
+    if (!(error instanceof JsonDecodeError)) throw error;
     return `The snapshot is damaged: ${error.message}.`;
   }
 }
 
-const decode = objectOf<WorldSnapshot>({
-  format: oneOfValues(SNAPSHOT_FORMAT),
-  version: oneOfValues(1),
-  taken_at: asString,
-  now: asInteger,
-  digest: optionalMemberDecoder(asString),
-  seed: decodeSeed,
+const decode = createObjectDecoder<SandboxSnapshot>({
+  format: createEnumDecoder(SNAPSHOT_FORMAT),
+  version: createEnumDecoder(1),
+  taken_at: stringDecoder,
+  now: integerDecoder,
+  digest: createOptionalMemberDecoder(stringDecoder),
+  seed: decodeSandboxSeedData,
   world: decodeSandboxState,
 });
 
 /** The digest does not depend on the order of object members, which an editor may change. */
-function digestOf({ now, seed, world }: Pick<WorldSnapshot, 'now' | 'seed' | 'world'>): string {
+function digestOf({ now, seed, world }: Pick<SandboxSnapshot, 'now' | 'seed' | 'world'>): string {
   const canonical = JSON.stringify({ now, seed, world }, (_name, value: unknown) => sortMembers(value));
   return createHash('sha256').update(canonical).digest('hex');
 }

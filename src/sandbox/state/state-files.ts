@@ -51,7 +51,7 @@ export async function replaceFileDurably(path: string, bytes: Uint8Array): Promi
   syncFolder(dirname(path));
 }
 
-export interface JournalFile {
+export interface SandboxJournalFile {
   /** The length of the file in bytes. */
   readonly size: () => number;
   /** Resolves when the bytes are synced to the disk. The function must not be called again after it has failed. */
@@ -60,7 +60,7 @@ export interface JournalFile {
 }
 
 /** Opens or creates the file and truncates it to `length` bytes; resolves when the change is synced to the disk. */
-export async function openJournalFile(path: string, length: number): Promise<JournalFile> {
+export async function openSandboxJournalFile(path: string, length: number): Promise<SandboxJournalFile> {
   const handle = await open(path, 'a', 0o600);
   try {
     await handle.truncate(length);

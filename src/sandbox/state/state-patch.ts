@@ -1,34 +1,38 @@
 import {
-  createTables,
-  type RowLists,
-  rowsOfTables,
+  createSandboxStateTables,
+  listSandboxStateRows,
+  SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
-  type StateTables,
-  TABLE_NAMES,
-  type TableName,
+  type SandboxStateRowLists,
+  type SandboxStateTableName,
+  type SandboxStateTables,
 } from './sandbox-state.ts';
-import type { RowKey } from './state-table.ts';
-import type { ChangedStatePart, WorldState } from './world-state.ts';
+import type { SandboxStateRowKey } from './state-table.ts';
+import type { ChangedSandboxStatePart, SandboxWorldState } from './world-state.ts';
 
 /** The parts of the state that have changed, with the keys of the changed rows for each table. */
-export type StateChanges = Map<ChangedStatePart, Set<RowKey>>;
+export type SandboxStateChanges = Map<ChangedSandboxStatePart, Set<SandboxStateRowKey>>;
 
 /** A journal record: the changed values and rows with their current content, and the keys of removed rows. */
-export interface StatePatch {
-  readonly put: RowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
-  readonly drop: ReadonlyMap<TableName, readonly RowKey[]>;
+export interface SandboxStatePatch {
+  readonly put: SandboxStateRowLists & Partial<Pick<SandboxState, 'clock' | 'consent' | 'nextId'>>;
+  readonly drop: ReadonlyMap<SandboxStateTableName, readonly SandboxStateRowKey[]>;
 }
 
-export function recordStateChange(changes: StateChanges, part: ChangedStatePart, key: RowKey | undefined): void {
+export function recordSandboxStateChange(
+  changes: SandboxStateChanges,
+  part: ChangedSandboxStatePart,
+  key: SandboxStateRowKey | undefined,
+): void {
   const keys = changes.get(part) ?? new Set();
   if (key !== undefined) keys.add(key);
   changes.set(part, keys);
 }
 
 /** Encodes the changes as the JSON text of a StatePatch. A row that changed several times is written only once. */
-export function encodeStatePatch(changes: StateChanges, state: Readonly<WorldState>): string {
+export function encodeSandboxStatePatch(changes: SandboxStateChanges, state: Readonly<SandboxWorldState>): string {
   const put: Record<string, unknown> = {};
-  const drop: Record<string, readonly RowKey[]> = {};
+  const drop: Record<string, readonly SandboxStateRowKey[]> = {};
   for (const [part, keys] of changes) {
     if (part === 'everything') continue;
     if (part === 'clock' || part === 'consent') {
@@ -53,23 +57,23 @@ export function encodeStatePatch(changes: StateChanges, state: Readonly<WorldSta
 }
 
 /** Applies the patches to the state in their order. */
-export function applyPatches(image: SandboxState, patches: readonly StatePatch[]): SandboxState {
-  const tables = createTables(image);
+export function applySandboxStatePatches(image: SandboxState, patches: readonly SandboxStatePatch[]): SandboxState {
+  const tables = createSandboxStateTables(image);
   let { clock, consent, nextId } = image;
   for (const { put, drop } of patches) {
     clock = put.clock ?? clock;
     consent = put.consent ?? consent;
     nextId = put.nextId ?? nextId;
-    for (const name of TABLE_NAMES) changeTable(tables, name, put, drop.get(name) ?? []);
+    for (const name of SANDBOX_STATE_TABLE_NAMES) changeTable(tables, name, put, drop.get(name) ?? []);
   }
-  return { clock, consent, nextId, ...rowsOfTables(tables) };
+  return { clock, consent, nextId, ...listSandboxStateRows(tables) };
 }
 
-function changeTable<N extends TableName>(
-  tables: StateTables,
+function changeTable<N extends SandboxStateTableName>(
+  tables: SandboxStateTables,
   name: N,
-  changed: RowLists,
-  removed: readonly RowKey[],
+  changed: SandboxStateRowLists,
+  removed: readonly SandboxStateRowKey[],
 ): void {
   for (const key of removed) tables[name].drop(key);
   for (const row of changed[name]) tables[name].put(row);

@@ -1,14 +1,14 @@
 import { unlink } from 'node:fs/promises';
 import type { World } from '../world.ts';
-import { encodeFrame } from './frame.ts';
-import { journalPath, snapshotPath } from './load-state.ts';
-import { type SandboxIdentity, type SavedStateCheckpoint, STATE_FORMAT } from './saved-state.ts';
-import { type JournalFile, openJournalFile, replaceFileDurably } from './state-files.ts';
-import { encodeStatePatch, recordStateChange, type StateChanges } from './state-patch.ts';
-import { toWorldImage } from './world-state.ts';
+import { encodeSandboxStateRecord } from './frame.ts';
+import { buildSandboxJournalPath, buildSandboxSnapshotPath } from './load-state.ts';
+import { SANDBOX_STATE_FORMAT, type SandboxIdentity, type SandboxStateCheckpoint } from './saved-state.ts';
+import { openSandboxJournalFile, replaceFileDurably, type SandboxJournalFile } from './state-files.ts';
+import { encodeSandboxStatePatch, recordSandboxStateChange, type SandboxStateChanges } from './state-patch.ts';
+import { toSandboxState } from './world-state.ts';
 
 /** Writes the changes of the state to the state folder. */
-export interface StateWriter {
+export interface SandboxStateWriter {
   /**
    * Resolves when every change made before the call is synced to the disk; returns undefined when all changes are already
    * synced. The promise rejects after a write has failed.
@@ -19,7 +19,7 @@ export interface StateWriter {
   readonly close: () => Promise<void>;
 }
 
-export interface StateWriterOptions {
+export interface SandboxStateWriterOptions {
   readonly folder: string;
   readonly world: World;
   readonly identity: SandboxIdentity;
@@ -38,32 +38,33 @@ export interface StateWriterOptions {
  * Starts to write every change of the state to the folder. Changes that are made during a write form the next record together,
  * so a crash can leave only the last record of a journal incomplete.
  */
-export async function startStateWriter(options: StateWriterOptions): Promise<StateWriter> {
+export async function startSandboxStateWriter(options: SandboxStateWriterOptions): Promise<SandboxStateWriter> {
   const { folder, world, identity, from, compactAt, needsSnapshot } = options;
   let [number, record] = [from?.journal ?? 0, from?.record ?? 0];
-  let journal: JournalFile | undefined;
-  if (from !== undefined) journal = await openJournalFile(journalPath(folder, number), from.validBytes);
-  let changes: StateChanges = new Map();
+  let journal: SandboxJournalFile | undefined;
+  if (from !== undefined)
+    journal = await openSandboxJournalFile(buildSandboxJournalPath(folder, number), from.validBytes);
+  let changes: SandboxStateChanges = new Map();
   let snapshotSize = 0;
 
   /** Creates the next journal before the snapshot that names this journal, and removes the old journal last. */
   async function writeSnapshot(): Promise<void> {
-    const checkpoint: SavedStateCheckpoint = {
-      format: STATE_FORMAT,
+    const checkpoint: SandboxStateCheckpoint = {
+      format: SANDBOX_STATE_FORMAT,
       version: 1,
       journal: number + 1,
       record,
       identity,
       seed: world.seed,
-      world: toWorldImage(world.state),
+      world: toSandboxState(world.state),
     };
-    const bytes = encodeFrame(JSON.stringify(checkpoint));
-    const next = await openJournalFile(journalPath(folder, number + 1), 0);
-    await replaceFileDurably(snapshotPath(folder), bytes);
+    const bytes = encodeSandboxStateRecord(JSON.stringify(checkpoint));
+    const next = await openSandboxJournalFile(buildSandboxJournalPath(folder, number + 1), 0);
+    await replaceFileDurably(buildSandboxSnapshotPath(folder), bytes);
     await journal?.close();
     journal = next;
     snapshotSize = bytes.length;
-    if (number > 0) await unlink(journalPath(folder, number)).catch(() => {});
+    if (number > 0) await unlink(buildSandboxJournalPath(folder, number)).catch(() => {});
     number += 1;
   }
 
@@ -73,7 +74,9 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
     if (journal === undefined || written.has('everything') || journal.size() > Math.max(compactAt, snapshotSize)) {
       return writeSnapshot();
     }
-    await journal.append(encodeFrame(`{"record":${record + 1},"patch":${encodeStatePatch(written, world.state)}}`));
+    await journal.append(
+      encodeSandboxStateRecord(`{"record":${record + 1},"patch":${encodeSandboxStatePatch(written, world.state)}}`),
+    );
     record += 1;
   }
 
@@ -111,11 +114,11 @@ export async function startStateWriter(options: StateWriterOptions): Promise<Sta
   }
 
   world.onChange((part, key) => {
-    recordStateChange(changes, part, key);
+    recordSandboxStateChange(changes, part, key);
     scheduleWrite();
   });
   if (journal === undefined || needsSnapshot) {
-    recordStateChange(changes, 'everything', undefined);
+    recordSandboxStateChange(changes, 'everything', undefined);
     scheduleWrite();
     await pending;
   }

@@ -1,62 +1,62 @@
-import { addDroplet, createDropletStore, type DropletStore } from '../droplet-store.ts';
-import { createGrantStore, type GrantStore } from '../grant-store.ts';
-import { createMigrationStore, type MigrationStore } from '../migration-store.ts';
+import { addSandboxDroplet, createSandboxDropletStore, type SandboxDropletStore } from '../droplet-store.ts';
+import { createSandboxGrantStore, type SandboxGrantStore } from '../grant-store.ts';
+import { createSandboxMigrationStore, type SandboxMigrationStore } from '../migration-store.ts';
 import type { ConsentScript } from '../records.ts';
-import type { SeedData } from '../seed-data.ts';
+import type { SandboxSeedData } from '../seed-data.ts';
 import { UNCHANGED_CLOCK, type VirtualClock } from '../virtual-clock.ts';
 import {
-  createTables,
-  EMPTY_STATE_ROWS,
-  rowsOfTables,
+  createSandboxStateTables,
+  EMPTY_SANDBOX_STATE_ROWS,
+  listSandboxStateRows,
   type SandboxState,
-  type StateTables,
-  type TableName,
+  type SandboxStateTableName,
+  type SandboxStateTables,
 } from './sandbox-state.ts';
-import type { RowKey } from './state-table.ts';
+import type { SandboxStateRowKey } from './state-table.ts';
 
 /** Everything that changes while a sandbox runs: the tables, and the stores that index the tables. */
-export interface WorldState {
+export interface SandboxWorldState {
   clock: VirtualClock;
   consent: ConsentScript;
-  readonly tables: StateTables;
-  readonly grantStore: GrantStore;
-  readonly dropletStore: DropletStore;
-  readonly migrationStore: MigrationStore;
+  readonly tables: SandboxStateTables;
+  readonly grantStore: SandboxGrantStore;
+  readonly dropletStore: SandboxDropletStore;
+  readonly migrationStore: SandboxMigrationStore;
 }
 
 /** The part of the state that changed: a table, a single value, or everything at once. */
-export type ChangedStatePart = TableName | 'clock' | 'consent' | 'everything';
+export type ChangedSandboxStatePart = SandboxStateTableName | 'clock' | 'consent' | 'everything';
 
 /** Called at every change; if the part is a table, with the key of the changed row. */
-export type ChangeListener = (part: ChangedStatePart, key?: RowKey) => void;
+export type SandboxStateChangeListener = (part: ChangedSandboxStatePart, key?: SandboxStateRowKey) => void;
 
-export function createWorldState(image: SandboxState, onChange: ChangeListener): WorldState {
-  const tables = createTables(image, onChange);
+export function createSandboxWorldState(image: SandboxState, onChange: SandboxStateChangeListener): SandboxWorldState {
+  const tables = createSandboxStateTables(image, onChange);
   return {
     clock: image.clock,
     consent: image.consent,
     tables,
-    grantStore: createGrantStore(tables),
-    dropletStore: createDropletStore(tables, image.nextId),
-    migrationStore: createMigrationStore(tables.migrations),
+    grantStore: createSandboxGrantStore(tables),
+    dropletStore: createSandboxDropletStore(tables, image.nextId),
+    migrationStore: createSandboxMigrationStore(tables.migrations),
   };
 }
 
-export function toWorldImage({ clock, consent, tables, dropletStore }: Readonly<WorldState>): SandboxState {
-  return { clock, consent, nextId: dropletStore.nextId, ...rowsOfTables(tables) };
+export function toSandboxState({ clock, consent, tables, dropletStore }: Readonly<SandboxWorldState>): SandboxState {
+  return { clock, consent, nextId: dropletStore.nextId, ...listSandboxStateRows(tables) };
 }
 
 /** The state of a new sandbox, and of a sandbox after a reset. */
-export function initialSandboxState(seed: SeedData, now: number): SandboxState {
+export function initialSandboxState(seed: SandboxSeedData, now: number): SandboxState {
   const empty: SandboxState = {
     clock: UNCHANGED_CLOCK,
     consent: { mode: 'ask' },
     nextId: seed.firstId,
-    ...EMPTY_STATE_ROWS,
+    ...EMPTY_SANDBOX_STATE_ROWS,
   };
-  const state = createWorldState(empty, () => {});
+  const state = createSandboxWorldState(empty, () => {});
   for (const { account, name, age, ...spec } of seed.droplets) {
-    addDroplet(state.dropletStore, account, name, { ...spec, features: [] }, now - age);
+    addSandboxDroplet(state.dropletStore, account, name, { ...spec, features: [] }, now - age);
   }
-  return toWorldImage(state);
+  return toSandboxState(state);
 }

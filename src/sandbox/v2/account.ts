@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { type ApiReply, apiReply } from './api-reply.ts';
 
@@ -7,7 +7,11 @@ import { type ApiReply, apiReply } from './api-reply.ts';
  * Shows the person who owns the token and the team of its grant; spec.md does not list this endpoint, but clients of the public
  * service use GET /v2/account.
  */
-export function getAccount(_request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
+export function handleGetAccount(
+  _request: HttpRequest,
+  { world, settings }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const pair = world.pair(caller.accessToken);
   const person = world.registry.person(pair?.person ?? '');
   const team = pair?.team === undefined ? undefined : world.registry.team(pair.team);

@@ -1,18 +1,18 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import type { Scope } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxOAuthScope } from '../records.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { apiErrorReply, notFoundReply } from './api-errors.ts';
 import type { ApiReply } from './api-reply.ts';
 
 /** The account that sent a request with a valid access token. */
 export interface ApiCaller {
   readonly accessToken: string;
-  readonly scope: Scope;
+  readonly scope: SandboxOAuthScope;
   /** The UUID of the account whose resources the request uses: the team of the grant, or the person if the grant has no team. */
   readonly account: string;
 }
 
-export type ApiCallerResult =
+export type ApiCallerAuthentication =
   | { readonly isKnown: true; readonly caller: ApiCaller }
   | { readonly isKnown: false; readonly refusal: ApiReply };
 
@@ -20,7 +20,7 @@ export type ApiCallerResult =
  * Authenticates the caller by the bearer token (RFC 6750 §2.1). An unknown, expired or revoked access token gets the response
  * "not found" (spec §7).
  */
-export function authenticateCaller(request: HttpRequest, service: SandboxService): ApiCallerResult {
+export function authenticateApiCaller(request: HttpRequest, service: SandboxHandlerContext): ApiCallerAuthentication {
   const accessToken = readBearerToken(request);
   if (accessToken === undefined) {
     const refusal = apiErrorReply(401, 'Unable to authenticate you.', { 'www-authenticate': 'Bearer' });
@@ -40,7 +40,7 @@ export function readBearerToken(request: HttpRequest): string | undefined {
 }
 
 /** The scope that a request needs when no route matches it. */
-export function requiredScope(method: string): Scope {
+export function determineRequiredOAuthScope(method: string): SandboxOAuthScope {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'read write';
 }
 

@@ -1,23 +1,23 @@
 import type { HttpRequest } from '../http/http-request.ts';
 import type { ApiReply } from './api-reply.ts';
-import { listReply, readPageRequest, slicePage } from './paging.ts';
-import { IMAGE_JSON, REGION_JSON, SIZE_JSON } from './resource-json.ts';
+import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';
+import { SANDBOX_IMAGES_JSON, SANDBOX_REGIONS_JSON, SANDBOX_SIZES_JSON } from './resource-json.ts';
 
-export function getRegions(request: HttpRequest): ApiReply {
-  return catalogueReply(request, 'regions', REGION_JSON);
+export function handleGetRegions(request: HttpRequest): ApiReply {
+  return catalogueReply(request, 'regions', SANDBOX_REGIONS_JSON);
 }
 
-export function getSizes(request: HttpRequest): ApiReply {
-  return catalogueReply(request, 'sizes', SIZE_JSON);
+export function handleGetSizes(request: HttpRequest): ApiReply {
+  return catalogueReply(request, 'sizes', SANDBOX_SIZES_JSON);
 }
 
-export function getImages(request: HttpRequest): ApiReply {
-  return catalogueReply(request, 'images', IMAGE_JSON);
+export function handleGetImages(request: HttpRequest): ApiReply {
+  return catalogueReply(request, 'images', SANDBOX_IMAGES_JSON);
 }
 
 function catalogueReply(request: HttpRequest, key: string, items: ReadonlyMap<unknown, string>): ApiReply {
-  const page = readPageRequest(request);
+  const page = readListPageRequest(request);
   if ('status' in page) return page;
-  const slice = slicePage([...items.values()], page, 'forwards');
-  return listReply(request, key, page, slice, slice.items);
+  const slice = sliceListPage([...items.values()], page, 'forwards');
+  return buildListReply(request, key, page, slice, slice.items);
 }

@@ -1,9 +1,9 @@
-export interface Region {
+export interface SandboxRegion {
   readonly slug: string;
   readonly name: string;
 }
 
-export interface Size {
+export interface SandboxDropletSize {
   readonly slug: string;
   /** Megabytes. */
   readonly memory: number;
@@ -16,16 +16,16 @@ export interface Size {
   readonly description: string;
 }
 
-export interface Image {
+export interface SandboxImage {
   readonly id: number;
   readonly slug: string;
   readonly distribution: string;
   readonly name: string;
 }
 
-export const DEFAULT_REGION = 'nyc3';
+export const SANDBOX_DEFAULT_REGION = 'nyc3';
 
-export const SANDBOX_REGIONS: ReadonlyMap<string, Region> = bySlug([
+export const SANDBOX_REGIONS: ReadonlyMap<string, SandboxRegion> = bySlug([
   { slug: 'nyc1', name: 'New York 1' },
   { slug: 'nyc2', name: 'New York 2' },
   { slug: 'nyc3', name: 'New York 3' },
@@ -43,7 +43,7 @@ export const SANDBOX_REGIONS: ReadonlyMap<string, Region> = bySlug([
   { slug: 'atl1', name: 'Atlanta 1' },
 ]);
 
-export const SANDBOX_SIZES: ReadonlyMap<string, Size> = bySlug([
+export const SANDBOX_SIZES: ReadonlyMap<string, SandboxDropletSize> = bySlug([
   ...basic('', [
     ['s-1vcpu-512mb-10gb', 512, 1, 10, 0.5, 4],
     ['s-1vcpu-1gb', 1024, 1, 25, 1, 6],
@@ -87,7 +87,7 @@ export const SANDBOX_SIZES: ReadonlyMap<string, Size> = bySlug([
   ...dedicated('m', 'Memory-Optimized', 8192, 25, 42, [2, 4, 8, 16, 24, 32]),
 ]);
 
-export const SANDBOX_IMAGES: ReadonlyMap<string, Image> = bySlug([
+export const SANDBOX_IMAGES: ReadonlyMap<string, SandboxImage> = bySlug([
   { id: 155_133_621, slug: 'ubuntu-24-04-x64', distribution: 'Ubuntu', name: '24.04 (LTS) x64' },
   { id: 129_211_873, slug: 'ubuntu-22-04-x64', distribution: 'Ubuntu', name: '22.04 (LTS) x64' },
   { id: 112_929_454, slug: 'ubuntu-20-04-x64', distribution: 'Ubuntu', name: '20.04 (LTS) x64' },
@@ -113,13 +113,13 @@ export const SANDBOX_IMAGES: ReadonlyMap<string, Image> = bySlug([
   { id: 171_245_877, slug: 'wordpress-20-04', distribution: 'Ubuntu', name: 'WordPress on Ubuntu' },
 ]);
 
-export const IMAGES_BY_ID: ReadonlyMap<number, Image> = new Map(
+export const SANDBOX_IMAGES_BY_ID: ReadonlyMap<number, SandboxImage> = new Map(
   [...SANDBOX_IMAGES.values()].map((image) => [image.id, image]),
 );
 
 type Row = readonly [slug: string, memory: number, vcpus: number, disk: number, transfer: number, priceMonthly: number];
 
-function basic(kind: string, rows: readonly Row[]): readonly Size[] {
+function basic(kind: string, rows: readonly Row[]): readonly SandboxDropletSize[] {
   return rows.map(([slug, memory, vcpus, disk, transfer, priceMonthly]) => {
     return { slug, memory, vcpus, disk, transfer, priceMonthly, description: `Basic${kind}` };
   });
@@ -133,7 +133,7 @@ function dedicated(
   diskEach: number,
   priceEach: number,
   counts: readonly number[],
-): readonly Size[] {
+): readonly SandboxDropletSize[] {
   return counts.map((vcpus) => ({
     slug: letter === 'c' ? `c-${vcpus}` : `${letter}-${vcpus}vcpu-${(vcpus * memoryEach) / 1024}gb`,
     memory: vcpus * memoryEach,

@@ -1,21 +1,25 @@
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxCluster } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { ApiReply } from './api-reply.ts';
-import { listReply, readPageRequest, slicePage } from './paging.ts';
+import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';
 
 /** Lists the database clusters of the account in the order of their registration. */
-export function getDatabases(request: HttpRequest, service: SandboxService, { account }: ApiCaller): ApiReply {
-  const page = readPageRequest(request);
+export function handleGetDatabases(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+  { account }: ApiCaller,
+): ApiReply {
+  const page = readListPageRequest(request);
   if ('status' in page) return page;
-  const slice = slicePage(service.world.registry.clustersOf(account), page, 'forwards');
+  const slice = sliceListPage(service.world.registry.clustersOf(account), page, 'forwards');
   const views = slice.items.map((cluster) => JSON.stringify(clusterView(cluster, service)));
-  return listReply(request, 'databases', page, slice, views);
+  return buildListReply(request, 'databases', page, slice, views);
 }
 
 /** The members and the engine names are those that clients of the public service read. */
-function clusterView({ uuid, name, engine, version }: SandboxCluster, { ready }: SandboxService): object {
+function clusterView({ uuid, name, engine, version }: SandboxCluster, { ready }: SandboxHandlerContext): object {
   const registered = ready.clusters.find((one) => one.uuid === uuid);
   return {
     id: uuid,

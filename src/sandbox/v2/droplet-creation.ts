@@ -1,8 +1,14 @@
 import type { DropletSpec } from '../droplet-store.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
-import { DEFAULT_REGION, IMAGES_BY_ID, SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from './catalogue.ts';
+import {
+  SANDBOX_DEFAULT_REGION,
+  SANDBOX_IMAGES,
+  SANDBOX_IMAGES_BY_ID,
+  SANDBOX_REGIONS,
+  SANDBOX_SIZES,
+} from './catalogue.ts';
 
-export interface DropletCreation {
+export interface DropletCreationRequest {
   readonly names: readonly string[];
   /** Whether the request has the member `name` instead of `names`, so that the response has `droplet` instead of `droplets`. */
   readonly isSingle: boolean;
@@ -15,7 +21,7 @@ const MAX_NAMES = 10;
  * Decodes the body of a creation request; if the result is a string, it is the error message for one field. Unknown attributes
  * of a creation request are ignored.
  */
-export function decodeDropletCreation(value: unknown): DropletCreation | string {
+export function decodeDropletCreationRequest(value: unknown): DropletCreationRequest | string {
   if (!isJsonObject(value)) return 'The request body must be a JSON object.';
   const given = new Map(Object.entries(value).filter(([key, one]) => one !== null && !isEmptyValue(key, one)));
   const decodedNames = decodeNames(given.get('name'), given.get('names'));
@@ -25,7 +31,7 @@ export function decodeDropletCreation(value: unknown): DropletCreation | string 
   if (typeof size !== 'string' || !SANDBOX_SIZES.has(size)) return `size ${shown(size)} is not a size slug.`;
   const image = decodeImage(given.get('image'));
   if (typeof image === 'string') return image;
-  const sentRegion = given.get('region') ?? DEFAULT_REGION;
+  const sentRegion = given.get('region') ?? SANDBOX_DEFAULT_REGION;
   const region = typeof sentRegion === 'string' ? findRegion(sentRegion) : undefined;
   if (region === undefined) return `region ${shown(sentRegion)} is not a region slug.`;
   const invalid = [...TYPES].find(([field, isValid]) => given.has(field) && !isValid(given.get(field)));
@@ -59,7 +65,7 @@ function findRegion(text: string): string | undefined {
     .at(-1);
 }
 
-function decodeNames(name: unknown, names: unknown): Pick<DropletCreation, 'names' | 'isSingle'> | string {
+function decodeNames(name: unknown, names: unknown): Pick<DropletCreationRequest, 'names' | 'isSingle'> | string {
   if (name !== undefined && names !== undefined) return 'name and names cannot be combined.';
   if (name === undefined && names === undefined) return 'name or names is required.';
   const list = names ?? [name];
@@ -77,7 +83,9 @@ function decodeNames(name: unknown, names: unknown): Pick<DropletCreation, 'name
 function decodeImage(image: unknown): number | string {
   if (image === undefined) return 'image is required.';
   const known =
-    typeof image === 'number' ? IMAGES_BY_ID.get(image) : SANDBOX_IMAGES.get(typeof image === 'string' ? image : '');
+    typeof image === 'number'
+      ? SANDBOX_IMAGES_BY_ID.get(image)
+      : SANDBOX_IMAGES.get(typeof image === 'string' ? image : '');
   return known?.id ?? `image ${shown(image)} is not an image slug or image id.`;
 }
 

@@ -1,21 +1,25 @@
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { notFoundReply, unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReply, apiReplyOfJson } from './api-reply.ts';
-import { decodeDropletCreation } from './droplet-creation.ts';
-import { readIdInPath } from './id-in-path.ts';
-import { readJsonRequest } from './json-request.ts';
-import { listReply, readPageRequest, sliceMatchingPage, slicePage } from './paging.ts';
+import { decodeDropletCreationRequest } from './droplet-creation.ts';
+import { readIdFromRequestPath } from './id-in-path.ts';
+import { readApiJsonRequest } from './json-request.ts';
+import { buildListReply, readListPageRequest, sliceListPage, sliceMatchingListPage } from './paging.ts';
 import { serializeDroplet } from './resource-json.ts';
 
 /**
  * Droplets are listed oldest first, so that a droplet that is created while a client reads the pages appears on the last page
  * and moves no other droplet.
  */
-export function getDroplets(request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
-  const page = readPageRequest(request);
+export function handleGetDroplets(
+  request: HttpRequest,
+  { world, settings }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
+  const page = readListPageRequest(request);
   if ('status' in page) return page;
   const name = request.parameters().get('name');
   const tag = request.parameters().get('tag_name');
@@ -24,14 +28,14 @@ export function getDroplets(request: HttpRequest, { world, settings }: SandboxSe
     (name === undefined || droplet.name === name) && (tag === undefined || droplet.tags.includes(tag));
   const slice =
     name === undefined && tag === undefined
-      ? slicePage(droplets, page, 'forwards')
-      : sliceMatchingPage(droplets, page, isWanted);
+      ? sliceListPage(droplets, page, 'forwards')
+      : sliceMatchingListPage(droplets, page, isWanted);
   const now = world.now();
   const views = slice.items.map((droplet) => serializeDroplet(droplet, now));
-  return listReply(request, 'droplets', page, slice, views);
+  return buildListReply(request, 'droplets', page, slice, views);
 }
 
-export function getDroplet(request: HttpRequest, { world }: SandboxService, caller: ApiCaller): ApiReply {
+export function handleGetDroplet(request: HttpRequest, { world }: SandboxHandlerContext, caller: ApiCaller): ApiReply {
   const droplet = ownDroplet(request, world, caller);
   return droplet === undefined
     ? notFoundReply()
@@ -39,12 +43,16 @@ export function getDroplet(request: HttpRequest, { world }: SandboxService, call
 }
 
 /** Creates a droplet for every name in the request, or for none of them. */
-export function postDroplets(request: HttpRequest, { world, settings }: SandboxService, caller: ApiCaller): ApiReply {
-  const body = readJsonRequest(request);
+export function handlePostDroplets(
+  request: HttpRequest,
+  { world, settings }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
+  const body = readApiJsonRequest(request);
   if ('status' in body) return body;
   const unequal = body.repeated.find((key) => !key.equal);
   if (unequal !== undefined) return unprocessableReply(`${unequal.name} is repeated with different values.`);
-  const creation = decodeDropletCreation(body.value);
+  const creation = decodeDropletCreationRequest(body.value);
   if (typeof creation === 'string') return unprocessableReply(creation);
 
   const { names, isSingle, spec } = creation;
@@ -60,7 +68,11 @@ export function postDroplets(request: HttpRequest, { world, settings }: SandboxS
   return apiReplyOfJson(202, `{${droplets},"links":${JSON.stringify({ actions })}}`);
 }
 
-export function deleteDroplet(request: HttpRequest, { world }: SandboxService, caller: ApiCaller): ApiReply {
+export function handleDeleteDroplet(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const droplet = ownDroplet(request, world, caller);
   if (droplet === undefined) return notFoundReply();
   world.deleteDroplet(droplet);
@@ -68,7 +80,11 @@ export function deleteDroplet(request: HttpRequest, { world }: SandboxService, c
 }
 
 /** Deletes all droplets of the account that have the tag. */
-export function deleteDropletsByTag(request: HttpRequest, { world }: SandboxService, caller: ApiCaller): ApiReply {
+export function handleDeleteDropletsByTag(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const parameters = request.parameters();
   const tag = parameters.get('tag_name');
   if (tag === undefined || tag === '' || parameters.isRepeated('tag_name'))
@@ -92,10 +108,10 @@ function withoutNewest(droplets: readonly SandboxDroplet[], now: number, lag: nu
 /** Returns undefined for a droplet of another account. */
 function ownDroplet(
   request: HttpRequest,
-  world: SandboxService['world'],
+  world: SandboxHandlerContext['world'],
   caller: ApiCaller,
 ): SandboxDroplet | undefined {
-  const droplet = world.droplet(readIdInPath(request) ?? 0);
+  const droplet = world.droplet(readIdFromRequestPath(request) ?? 0);
   return droplet?.account === caller.account ? droplet : undefined;
 }
 

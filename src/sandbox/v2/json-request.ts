@@ -1,21 +1,21 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import { type DuplicateKey, parseJsonText } from '../http/json-text.ts';
+import { type DuplicateJsonKey, parseJsonWithDuplicateKeys } from '../http/json-text.ts';
 import { parseMediaType } from '../http/media-type.ts';
 import { apiErrorReply } from './api-errors.ts';
 import type { ApiReply } from './api-reply.ts';
 
 export interface JsonRequestBody {
   readonly value: unknown;
-  readonly repeated: readonly DuplicateKey[];
+  readonly repeated: readonly DuplicateJsonKey[];
 }
 
 /**
  * Decodes the JSON body of a request; returns an ApiReply with status 415 when the content type is not JSON, and 400 when the
  * text is not valid JSON.
  */
-export function readJsonRequest(request: HttpRequest): JsonRequestBody | ApiReply {
+export function readApiJsonRequest(request: HttpRequest): JsonRequestBody | ApiReply {
   if (parseMediaType(request.header('content-type')[0]) !== 'application/json') {
     return apiErrorReply(415, 'The Content-Type of the request must be application/json.');
   }
-  return parseJsonText(request.body) ?? apiErrorReply(400, 'The request body is not valid JSON.');
+  return parseJsonWithDuplicateKeys(request.body) ?? apiErrorReply(400, 'The request body is not valid JSON.');
 }

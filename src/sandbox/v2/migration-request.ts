@@ -1,4 +1,4 @@
-import type { RequestedSource } from '../../engine/requested-source.ts';
+import type { RequestedMigrationSource } from '../../engine/requested-source.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import type { SandboxMigrationSource } from '../records.ts';
 
@@ -6,7 +6,7 @@ import type { SandboxMigrationSource } from '../records.ts';
  * Decodes an online migration request (spec §2); if the result is a string, it is the error message for one field. The type of
  * the password is checked, but the password is not stored.
  */
-export function decodeMigrationRequest(
+export function decodeSandboxMigrationRequest(
   value: unknown,
   engine: 'postgresql' | 'redis',
 ): SandboxMigrationSource | string {
@@ -39,9 +39,12 @@ export function decodeMigrationRequest(
 
 /**
  * Reads the source with its password, for the migration engine only. The caller must call the function only after
- * `decodeMigrationRequest` has accepted the request.
+ * `decodeSandboxMigrationRequest` has accepted the request.
  */
-export function readRequestedSource(value: unknown, { disableSsl }: SandboxMigrationSource): RequestedSource {
+export function readRequestedMigrationSource(
+  value: unknown,
+  { disableSsl }: SandboxMigrationSource,
+): RequestedMigrationSource {
   const source = isJsonObject(value) ? withoutNulls(value).source : undefined;
   const { host, port, dbname, username, password } = isJsonObject(source) ? withoutNulls(source) : {};
   return {

@@ -1,11 +1,11 @@
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
-import { getMigrationDeadline, getMigrationOutcome } from '../migration-store.ts';
-import { formatPlaneAddress } from '../ready-line.ts';
+import { getSandboxMigrationDeadline, getSandboxMigrationOutcome } from '../migration-store.ts';
+import { formatDataPlaneAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import { formatTimestamp } from './resource-json.ts';
 
-export interface CurrentMigrationState {
+export interface CurrentSandboxMigrationState {
   readonly status: string;
   /** The end of the migration in milliseconds of the virtual clock; undefined while it runs. */
   readonly endedAt: number | undefined;
@@ -18,11 +18,11 @@ export interface CurrentMigrationState {
 }
 
 /** The recorded status if the migration has ended; otherwise the status that the migration engine reports. */
-export function getCurrentMigrationState(
+export function getCurrentSandboxMigrationState(
   migration: SandboxMigration,
-  { world, planes }: Pick<SandboxService, 'world' | 'planes'>,
-): CurrentMigrationState {
-  const { status, stop } = getMigrationOutcome(migration, world.now());
+  { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
+): CurrentSandboxMigrationState {
+  const { status, stop } = getSandboxMigrationOutcome(migration, world.now());
   const live = planes.stateOf(migration);
   return {
     status: status === 'running' ? (live?.status ?? status) : status,
@@ -32,16 +32,20 @@ export function getCurrentMigrationState(
   };
 }
 
-export function renderMigration(migration: SandboxMigration, cluster: SandboxCluster, service: SandboxService): object {
-  const { status, endedAt, reason, live } = getCurrentMigrationState(migration, service);
+export function buildSandboxMigrationJson(
+  migration: SandboxMigration,
+  cluster: SandboxCluster,
+  service: SandboxHandlerContext,
+): object {
+  const { status, endedAt, reason, live } = getCurrentSandboxMigrationState(migration, service);
   return {
     id: migration.id,
     status,
     created_at: formatTimestamp(migration.startedAt),
-    deadline: formatTimestamp(getMigrationDeadline(migration)),
+    deadline: formatTimestamp(getSandboxMigrationDeadline(migration)),
     ...(endedAt === undefined ? {} : { stopped_at: formatTimestamp(endedAt) }),
     ...(reason === undefined ? {} : { reason }),
-    data_plane: formatPlaneAddress(service.planes.planeOf(cluster)),
+    data_plane: formatDataPlaneAddress(service.planes.planeOf(cluster)),
     ...(live === undefined ? {} : liveView(live)),
   };
 }

@@ -1,22 +1,31 @@
 import type { HttpRequest } from '../http/http-request.ts';
-import { addMigration, isMigrationRunning, latestMigration, markMigrationStopped } from '../migration-store.ts';
+import {
+  addSandboxMigration,
+  findLatestSandboxMigration,
+  isSandboxMigrationRunning,
+  markSandboxMigrationStopped,
+} from '../migration-store.ts';
 import type { SandboxCluster } from '../records.ts';
-import type { SandboxService } from '../service.ts';
+import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReply } from './api-reply.ts';
-import { readJsonRequest } from './json-request.ts';
-import { decodeMigrationRequest, readRequestedSource } from './migration-request.ts';
-import { renderMigration } from './migration-view.ts';
+import { readApiJsonRequest } from './json-request.ts';
+import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './migration-request.ts';
+import { buildSandboxMigrationJson } from './migration-view.ts';
 import { formatTimestamp } from './resource-json.ts';
 
 /** Starts an online migration into a cluster (spec §4.5). A successful response does not mean that the source could be reached. */
-export function putMigration(request: HttpRequest, { world, planes }: SandboxService, caller: ApiCaller): ApiReply {
+export function handlePutMigration(
+  request: HttpRequest,
+  { world, planes }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const cluster = clusterOf(request, world, caller);
   if (cluster === undefined) return notFoundReply();
-  const body = readJsonRequest(request);
+  const body = readApiJsonRequest(request);
   if ('status' in body) return body;
-  const source = decodeMigrationRequest(body.value, cluster.engine);
+  const source = decodeSandboxMigrationRequest(body.value, cluster.engine);
   if (typeof source === 'string') return unprocessableReply(source);
   if (isManaged(source.host)) {
     return unprocessableReply('source.host is a managed cluster; a managed cluster cannot be migrated to another one.');
@@ -29,34 +38,40 @@ export function putMigration(request: HttpRequest, { world, planes }: SandboxSer
     startedAt: world.now(),
     ...(plane === undefined ? {} : { isReal: true }),
   };
-  if (isMigrationRunning(world.state.migrationStore, cluster.uuid, migration.startedAt))
+  if (isSandboxMigrationRunning(world.state.migrationStore, cluster.uuid, migration.startedAt))
     return apiErrorReply(409, 'An online migration into this cluster is already running.');
   if (plane !== undefined) {
-    const refusal = planes.start(migration, plane, readRequestedSource(body.value, source), world);
+    const refusal = planes.start(migration, plane, readRequestedMigrationSource(body.value, source), world);
     if (refusal !== undefined) return unprocessableReply(refusal);
   }
-  addMigration(world.state.migrationStore, migration);
+  addSandboxMigration(world.state.migrationStore, migration);
   return apiReply(200, { id: migration.id, status: 'running', created_at: formatTimestamp(migration.startedAt) });
 }
 
-export function getMigration(request: HttpRequest, service: SandboxService, caller: ApiCaller): ApiReply {
+export function handleGetMigration(request: HttpRequest, service: SandboxHandlerContext, caller: ApiCaller): ApiReply {
   const { world } = service;
   const cluster = clusterOf(request, world, caller);
-  const migration = cluster === undefined ? undefined : latestMigration(world.state.migrationStore, cluster.uuid);
+  const migration =
+    cluster === undefined ? undefined : findLatestSandboxMigration(world.state.migrationStore, cluster.uuid);
   if (cluster === undefined || migration === undefined) return notFoundReply();
-  return apiReply(200, renderMigration(migration, cluster, service));
+  return apiReply(200, buildSandboxMigrationJson(migration, cluster, service));
 }
 
 /**
  * Stops the latest migration of the cluster; an id in the path must be the id of that migration. Data that was already copied
  * remains on the target (spec §3).
  */
-export function deleteMigration(request: HttpRequest, { world, planes }: SandboxService, caller: ApiCaller): ApiReply {
+export function handleDeleteMigration(
+  request: HttpRequest,
+  { world, planes }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const cluster = clusterOf(request, world, caller);
   const [, id] = request.captures;
-  const migration = cluster === undefined ? undefined : latestMigration(world.state.migrationStore, cluster.uuid);
+  const migration =
+    cluster === undefined ? undefined : findLatestSandboxMigration(world.state.migrationStore, cluster.uuid);
   if (migration === undefined || (id !== undefined && id !== migration.id)) return notFoundReply();
-  markMigrationStopped(world.state.migrationStore, migration, world.now());
+  markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
   planes.stop(migration);
   return apiReply(204, undefined);
 }
@@ -67,7 +82,7 @@ export function deleteMigration(request: HttpRequest, { world, planes }: Sandbox
  */
 function clusterOf(
   request: HttpRequest,
-  { registry }: SandboxService['world'],
+  { registry }: SandboxHandlerContext['world'],
   { account }: ApiCaller,
 ): SandboxCluster | undefined {
   const named = (request.captures[0] ?? '').toLowerCase();

@@ -1,5 +1,5 @@
-import { isJsonObject, parseJsonText } from '../http/json-text.ts';
-import { IMAGES_BY_ID, SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from './catalogue.ts';
+import { isJsonObject, parseJsonWithDuplicateKeys } from '../http/json-text.ts';
+import { SANDBOX_IMAGES, SANDBOX_IMAGES_BY_ID, SANDBOX_REGIONS, SANDBOX_SIZES } from './catalogue.ts';
 
 /**
  * Replaces attributes in the body of a creation request, as a server does that stores aliases under another name: a region
@@ -8,7 +8,7 @@ import { IMAGES_BY_ID, SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from './
  * changed.
  */
 export function normalizeDropletAttributes(body: string): string {
-  const { value, repeated = [] } = parseJsonText(body) ?? {};
+  const { value, repeated = [] } = parseJsonWithDuplicateKeys(body) ?? {};
   if (!isJsonObject(value) || repeated.length > 0) return body;
   const stored = Object.entries(value).map(([name, sent]) => [name, STORED.get(name)?.(sent) ?? sent]);
   return JSON.stringify(Object.fromEntries(stored));
@@ -31,7 +31,9 @@ function storedSize(slug: unknown): string | undefined {
 
 function storedImage(sent: unknown): number | undefined {
   const image =
-    typeof sent === 'number' ? IMAGES_BY_ID.get(sent) : SANDBOX_IMAGES.get(typeof sent === 'string' ? sent : '');
+    typeof sent === 'number'
+      ? SANDBOX_IMAGES_BY_ID.get(sent)
+      : SANDBOX_IMAGES.get(typeof sent === 'string' ? sent : '');
   return [...SANDBOX_IMAGES.values()].find(({ distribution }) => distribution === image?.distribution)?.id;
 }
 

@@ -2,13 +2,13 @@ import type { HttpRequest } from '../http/http-request.ts';
 import { unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReplyOfJson } from './api-reply.ts';
 
-export interface PageRequest {
+export interface ListPageRequest {
   readonly page: number;
   readonly perPage: number;
 }
 
 /** The items of one page, with the length of the whole list. */
-export interface PageSlice<Item> {
+export interface ListPageSlice<Item> {
   readonly items: readonly Item[];
   readonly total: number;
 }
@@ -17,7 +17,7 @@ export interface PageSlice<Item> {
  * Reads the parameters `page` (1 or greater, default: 1) and `per_page` (1 to 200, default: 20); returns an ApiReply when a
  * value is invalid.
  */
-export function readPageRequest(request: HttpRequest): PageRequest | ApiReply {
+export function readListPageRequest(request: HttpRequest): ListPageRequest | ApiReply {
   const page = readNumber(request, 'page', 1, Number.MAX_SAFE_INTEGER);
   const perPage = readNumber(request, 'per_page', 20, 200);
   if (page === undefined) return unprocessableReply('page must be one integer, 1 or greater.');
@@ -26,11 +26,11 @@ export function readPageRequest(request: HttpRequest): PageRequest | ApiReply {
 }
 
 /** Returns one page of a list in the original or reversed order. */
-export function slicePage<Item>(
+export function sliceListPage<Item>(
   items: readonly Item[],
-  { page, perPage }: PageRequest,
+  { page, perPage }: ListPageRequest,
   order: 'forwards' | 'backwards',
-): PageSlice<Item> {
+): ListPageSlice<Item> {
   const start = (page - 1) * perPage;
   if (order === 'forwards') return { items: items.slice(start, start + perPage), total: items.length };
   const end = items.length - start;
@@ -38,11 +38,11 @@ export function slicePage<Item>(
 }
 
 /** Returns one page of the matching items; a single pass over the list keeps only the items of the page. */
-export function sliceMatchingPage<Item>(
+export function sliceMatchingListPage<Item>(
   items: readonly Item[],
-  page: PageRequest,
+  page: ListPageRequest,
   matches: (item: Item) => boolean,
-): PageSlice<Item> {
+): ListPageSlice<Item> {
   const start = (page.page - 1) * page.perPage;
   const kept: Item[] = [];
   let total = 0;
@@ -58,11 +58,11 @@ export function sliceMatchingPage<Item>(
  * Creates the list response `{<key>: […], links, meta}`. Links to other pages are absolute, have the origin that the client
  * used, and keep its filters.
  */
-export function listReply(
+export function buildListReply(
   request: HttpRequest,
   key: string,
-  { page, perPage }: PageRequest,
-  { total }: PageSlice<unknown>,
+  { page, perPage }: ListPageRequest,
+  { total }: ListPageSlice<unknown>,
   /** The JSON text of each list item. */
   views: readonly string[],
 ): ApiReply {

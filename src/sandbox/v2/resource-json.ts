@@ -1,5 +1,12 @@
 import type { SandboxDroplet, SandboxDropletAction } from '../records.ts';
-import { IMAGES_BY_ID, type Image, type Region, SANDBOX_REGIONS, SANDBOX_SIZES, type Size } from './catalogue.ts';
+import {
+  SANDBOX_IMAGES_BY_ID,
+  SANDBOX_REGIONS,
+  SANDBOX_SIZES,
+  type SandboxDropletSize,
+  type SandboxImage,
+  type SandboxRegion,
+} from './catalogue.ts';
 
 /** Serializes a droplet as JSON, with its state at an instant of the virtual clock. */
 export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
@@ -25,9 +32,9 @@ export function serializeDroplet(droplet: SandboxDroplet, now: number): string {
     tags: droplet.tags,
     vpc_uuid: droplet.vpc ?? null,
   };
-  const image = IMAGE_JSON.get(droplet.image) ?? 'null';
-  const region = REGION_JSON.get(droplet.region) ?? 'null';
-  return `${openObject(members)},"image":${image},"size":${SIZE_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
+  const image = SANDBOX_IMAGES_JSON.get(droplet.image) ?? 'null';
+  const region = SANDBOX_REGIONS_JSON.get(droplet.region) ?? 'null';
+  return `${openObject(members)},"image":${image},"size":${SANDBOX_SIZES_JSON.get(droplet.size) ?? 'null'},"region":${region}}`;
 }
 
 export function serializeAction(action: SandboxDropletAction, now: number): string {
@@ -42,7 +49,7 @@ export function serializeAction(action: SandboxDropletAction, now: number): stri
     resource_type: 'droplet',
     region_slug: action.region,
   };
-  return `${openObject(members)},"region":${REGION_JSON.get(action.region) ?? 'null'}}`;
+  return `${openObject(members)},"region":${SANDBOX_REGIONS_JSON.get(action.region) ?? 'null'}}`;
 }
 
 /** Formats a time in ISO 8601 with whole seconds, as in `2026-03-01T12:00:00Z`. */
@@ -55,11 +62,11 @@ function openObject(members: object): string {
   return JSON.stringify(members).slice(0, -1);
 }
 
-function regionView({ slug, name }: Region): object {
+function regionView({ slug, name }: SandboxRegion): object {
   return { name, slug, features: REGION_FEATURES, available: true, sizes: SIZE_SLUGS };
 }
 
-function sizeView(size: Size): object {
+function sizeView(size: SandboxDropletSize): object {
   const { slug, memory, vcpus, disk, transfer, priceMonthly, description } = size;
   return {
     slug,
@@ -75,7 +82,7 @@ function sizeView(size: Size): object {
   };
 }
 
-function imageView({ id, slug, distribution, name }: Image): object {
+function imageView({ id, slug, distribution, name }: SandboxImage): object {
   return {
     id,
     name,
@@ -113,9 +120,9 @@ const REGION_SLUGS = [...SANDBOX_REGIONS.keys()];
 const SIZE_SLUGS = [...SANDBOX_SIZES.keys()];
 
 // The catalogue is serialized once, because it never changes and is the largest part of every response.
-export const REGION_JSON = serializeAll(SANDBOX_REGIONS, regionView);
-export const SIZE_JSON = serializeAll(SANDBOX_SIZES, sizeView);
-export const IMAGE_JSON = serializeAll(IMAGES_BY_ID, imageView);
+export const SANDBOX_REGIONS_JSON = serializeAll(SANDBOX_REGIONS, regionView);
+export const SANDBOX_SIZES_JSON = serializeAll(SANDBOX_SIZES, sizeView);
+export const SANDBOX_IMAGES_JSON = serializeAll(SANDBOX_IMAGES_BY_ID, imageView);
 
 function serializeAll<Key, Item>(
   items: ReadonlyMap<Key, Item>,

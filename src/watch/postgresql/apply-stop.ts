@@ -1,6 +1,11 @@
 import { walSenderOf } from './choose-slots.ts';
-import { findSlot, type SlotWithSender, samplesSince, type WatchRuleInput } from './rule-input.ts';
-import type { ServerFacts } from './server-facts.ts';
+import {
+  findWatchedSlot,
+  type MigrationWatchRuleInput,
+  type ReplicationSlotWithSender,
+  selectWatchSamplesSince,
+} from './rule-input.ts';
+import type { WatchedServerFacts } from './server-facts.ts';
 
 /** Nothing of a slot is confirmed although there are changes. */
 export interface ApplyStop {
@@ -15,21 +20,21 @@ export interface ApplyStop {
 }
 
 export function detectApplyStop(
-  { name, slot, wasActive }: SlotWithSender,
-  { window, limits, now }: WatchRuleInput,
+  { name, slot, wasActive }: ReplicationSlotWithSender,
+  { window, limits, now }: MigrationWatchRuleInput,
 ): ApplyStop | undefined {
   if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return undefined;
-  const since = (samples: readonly ServerFacts[]) => (now.at - samples[0]!.at) / 1000;
-  const failing = samplesSince(window, limits.failingApply);
+  const since = (samples: readonly WatchedServerFacts[]) => (now.at - samples[0]!.at) / 1000;
+  const failing = selectWatchSamplesSince(window, limits.failingApply);
   if (failing !== undefined && isRetrying(failing, name, limits.failedAttempts))
     return { kind: 'failing', seconds: since(failing), isCertain: true };
   const silence = secondsOfSilence(now, slot);
   if (silence !== undefined && silence * 1000 >= limits.silentReply && isUnconfirmed(window.slice(-3), name))
     return { kind: 'blocked', seconds: silence, isCertain: true };
-  const long = samplesSince(window, 3 * limits.failingApply);
+  const long = selectWatchSamplesSince(window, 3 * limits.failingApply);
   if (silence === undefined && slot.active && long !== undefined && isApplyBlocked(long, name))
     return { kind: 'blocked', seconds: since(long), isCertain: true };
-  const quiet = samplesSince(window, limits.inactiveSlot);
+  const quiet = selectWatchSamplesSince(window, limits.inactiveSlot);
   // A worker that a timeout ends is connected most of the time, and does not respond.
   const isSilent = !slot.active || silence === undefined || 3000 * silence >= limits.silentReply;
   if (quiet !== undefined && isSilent && isUnconfirmed(quiet, name) && attemptsIn(quiet, name) >= 2)
@@ -37,7 +42,7 @@ export function detectApplyStop(
   const showsAttempts = slot.inactiveSince !== undefined || slot.decoded !== undefined;
   if (quiet !== undefined && isFrozen(quiet, name) && attemptsIn(quiet, name) === 0)
     return { kind: showsAttempts ? 'disconnected' : 'unknown', seconds: since(quiet), isCertain: true };
-  const short = samplesSince(window, limits.suspectedStop);
+  const short = selectWatchSamplesSince(window, limits.suspectedStop);
   if (short === undefined) return undefined;
   if (isRetrying(short, name, 2)) return { kind: 'failing', seconds: since(short), isCertain: false };
   if (!isFrozen(short, name)) return undefined;
@@ -50,30 +55,33 @@ export function detectApplyStop(
  * (wal_receiver_status_interval), at the latest after half of wal_sender_timeout, also while it applies a large transaction, but
  * not while a statement of it waits for a lock. undefined: no consumer, nothing to confirm, or not shown.
  */
-function secondsOfSilence({ senders, walPosition }: ServerFacts, slot: NonNullable<SlotWithSender['slot']>) {
+function secondsOfSilence(
+  { senders, walPosition }: WatchedServerFacts,
+  slot: NonNullable<ReplicationSlotWithSender['slot']>,
+) {
   const sender = slot.active ? walSenderOf(slot, senders) : undefined;
   const isBehind = (slot.flushed ?? 0) < (walPosition ?? 0);
   return isBehind ? sender?.replyAge : undefined;
 }
 
 /** The target confirmed nothing, although there were changes from the beginning on. */
-function isUnconfirmed(samples: readonly ServerFacts[], name: string): boolean {
-  const all = samples.map((facts) => findSlot(facts, name)?.flushed);
+function isUnconfirmed(samples: readonly WatchedServerFacts[], name: string): boolean {
+  const all = samples.map((facts) => findWatchedSlot(facts, name)?.flushed);
   return (
     all.length >= 2 && all.every((flushed) => flushed === all[0]) && (all[0] ?? 0) < (samples[0]?.walPosition ?? 0)
   );
 }
 
 /** The target connects again and again: mostly it is not connected, or each time it is another process. */
-function isRetrying(window: readonly ServerFacts[], name: string, attempts: number): boolean {
+function isRetrying(window: readonly WatchedServerFacts[], name: string, attempts: number): boolean {
   if (attemptsIn(window, name) < attempts) return false;
-  const pids = new Set(window.flatMap((facts) => findSlot(facts, name)?.pid ?? []));
+  const pids = new Set(window.flatMap((facts) => findWatchedSlot(facts, name)?.pid ?? []));
   return isFrozen(window, name) || (pids.size >= attempts && isUnconfirmed(window, name));
 }
 
 /** The slot was inactive in at least 80 % of the samples, and the target confirmed nothing although there are changes. */
-function isFrozen(window: readonly ServerFacts[], name: string): boolean {
-  const all = window.flatMap((facts) => findSlot(facts, name) ?? []);
+function isFrozen(window: readonly WatchedServerFacts[], name: string): boolean {
+  const all = window.flatMap((facts) => findWatchedSlot(facts, name) ?? []);
   const inactive = all.filter(({ active }) => !active).length;
   const [first] = all;
   const behind = window.at(-1)?.walPosition ?? 0;
@@ -87,8 +95,8 @@ function isFrozen(window: readonly ServerFacts[], name: string): boolean {
 }
 
 /** One consumer was connected all the time and confirmed nothing, while the WAL grew. */
-function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
-  const all = window.map((facts) => findSlot(facts, name));
+function isApplyBlocked(window: readonly WatchedServerFacts[], name: string): boolean {
+  const all = window.map((facts) => findWatchedSlot(facts, name));
   const [first] = all;
   return (
     first?.pid !== undefined &&
@@ -102,9 +110,9 @@ function isApplyBlocked(window: readonly ServerFacts[], name: string): boolean {
  * Number of failed attempts of the target. An attempt lasts milliseconds, so a poll rarely meets it, but it leaves traces:
  * inactive_since changes (17 and later), transactions are decoded again (14 and later).
  */
-function attemptsIn(window: readonly ServerFacts[], name: string): number {
+function attemptsIn(window: readonly WatchedServerFacts[], name: string): number {
   return window.slice(1).filter((facts, at) => {
-    const [before, after] = [findSlot(window[at]!, name), findSlot(facts, name)];
+    const [before, after] = [findWatchedSlot(window[at]!, name), findWatchedSlot(facts, name)];
     if (before === undefined || after === undefined) return false;
     const left =
       before.inactiveSince !== undefined &&

@@ -1,7 +1,7 @@
-import type { ObservedSlot, ObservedWalSender } from './server-facts.ts';
+import type { WatchedSlot, WatchedWalSender } from './server-facts.ts';
 
 /** The facts that identify the replication slots of the migration. */
-export interface SlotHints {
+export interface MigrationSlotHints {
   /** Slot names given with `--slot`. */
   readonly named: readonly string[];
   /** Slots of the migration that earlier polls or earlier commands found. */
@@ -13,8 +13,8 @@ export interface SlotHints {
   readonly otherSlots: readonly string[] | undefined;
 }
 
-export interface SlotChoice {
-  readonly slots: readonly ObservedSlot[];
+export interface MigrationSlotChoice {
+  readonly slots: readonly WatchedSlot[];
   /**
    * Slots that share a database with other candidates, so that it is not certain which of them belongs to the
    * migration.
@@ -27,9 +27,9 @@ export interface SlotChoice {
  * slots given by name; known slots and slots named by a migration engine; pgoutput slots that appeared after the
  * migration started; else all pgoutput slots, which are ambiguous where one database has several.
  */
-export function chooseMigrationSlots(slots: readonly ObservedSlot[], hints: SlotHints): SlotChoice {
+export function chooseMigrationSlots(slots: readonly WatchedSlot[], hints: MigrationSlotHints): MigrationSlotChoice {
   const main = slots.filter((slot) => slot.database !== undefined && !isTableSyncSlot(slot) && !slot.temporary);
-  const certain = (found: readonly ObservedSlot[]): SlotChoice => ({ slots: found, ambiguous: [] });
+  const certain = (found: readonly WatchedSlot[]): MigrationSlotChoice => ({ slots: found, ambiguous: [] });
   if (hints.named.length > 0) return certain(main.filter(({ name }) => hints.named.includes(name)));
   const recognized = main.filter(({ name }) => hints.known.includes(name) || isEngineName(name));
   if (recognized.length > 0) return certain(recognized);
@@ -46,12 +46,12 @@ export function chooseMigrationSlots(slots: readonly ObservedSlot[], hints: Slot
  * Matches the slot names of table synchronization workers: `pg_16397_sync_16385_7710259631094951408`, up to PostgreSQL
  * 13 `sub_16397_sync_16385`.
  */
-export function isTableSyncSlot({ name, temporary }: Pick<ObservedSlot, 'name' | 'temporary'>): boolean {
+export function isTableSyncSlot({ name, temporary }: Pick<WatchedSlot, 'name' | 'temporary'>): boolean {
   return isTableSyncName(name) || (temporary && /_\d+_sync_\d+$/.test(name));
 }
 
 /** WAL senders of table synchronization workers, whose application_name is the name of their slot. */
-export function isTableSyncSender({ application, state }: Pick<ObservedWalSender, 'application' | 'state'>): boolean {
+export function isTableSyncSender({ application, state }: Pick<WatchedWalSender, 'application' | 'state'>): boolean {
   return isTableSyncName(application) || (state === 'startup' && /_\d+_sync_\d+$/.test(application));
 }
 
@@ -65,9 +65,9 @@ function isEngineName(name: string): boolean {
 
 /** Finds the WAL sender of a slot by process id or by its replication command. */
 export function walSenderOf(
-  slot: Pick<ObservedSlot, 'name' | 'pid'>,
-  senders: readonly ObservedWalSender[],
-): ObservedWalSender | undefined {
+  slot: Pick<WatchedSlot, 'name' | 'pid'>,
+  senders: readonly WatchedWalSender[],
+): WatchedWalSender | undefined {
   return (
     senders.find((sender) => sender.pid === slot.pid) ??
     senders.find(({ command }) => slotInCommand(command) === slot.name)
@@ -82,7 +82,7 @@ function slotInCommand(command: string): string | undefined {
 }
 
 /** Parses the publications in the replication command of a WAL sender. */
-export function publicationsInCommand(command: string): readonly string[] {
+export function parsePublicationsInCommand(command: string): readonly string[] {
   const list = /publication_names '((?:[^']|'')*)'/.exec(command)?.[1]?.replaceAll("''", "'") ?? '';
   return [...list.matchAll(/"((?:[^"]|"")*)"/g)].map(([, name]) => name!.replaceAll('""', '"'));
 }

@@ -1,13 +1,13 @@
-import { parseJson, stringsOfList } from '../../json.ts';
+import { parseJson, readStringList } from '../../json.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { decodeColumnShapes } from './decode-column-shapes.ts';
-import { rowInteger, rowText } from './row-values.ts';
-import type { ColumnShape, ObservedTable, TableShapes } from './server-facts.ts';
-import type { WatchQuery } from './watch-query.ts';
+import { readRowInteger, readRowText } from './row-values.ts';
+import type { ColumnShape, TableShapes, WatchedTable } from './server-facts.ts';
+import type { MigrationWatchQuery } from './watch-query.ts';
 
 /** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
-export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
+export const watchedTableStatsQuery: MigrationWatchQuery<readonly WatchedTable[]> = {
   id: 'tables',
   sql: () => `
     SELECT s.relid, s.schemaname, s.relname, s.seq_scan, s.seq_tup_read,
@@ -18,19 +18,19 @@ export const tableStatsQuery: WatchQuery<readonly ObservedTable[]> = {
     WHERE c.relkind = 'r' AND c.relpersistence = 'p'`,
   decode: (rows) =>
     rows.map((row) => ({
-      oid: rowInteger(row, 'relid'),
-      name: `${rowText(row, 'schemaname')}.${rowText(row, 'relname')}`,
-      seqScans: rowInteger(row, 'seq_scan'),
-      seqRows: rowInteger(row, 'seq_tup_read'),
-      rows: rowInteger(row, 'live'),
-      changed: rowInteger(row, 'changed'),
-      inserted: rowInteger(row, 'inserted'),
+      oid: readRowInteger(row, 'relid'),
+      name: `${readRowText(row, 'schemaname')}.${readRowText(row, 'relname')}`,
+      seqScans: readRowInteger(row, 'seq_scan'),
+      seqRows: readRowInteger(row, 'seq_tup_read'),
+      rows: readRowInteger(row, 'live'),
+      changed: readRowInteger(row, 'changed'),
+      inserted: readRowInteger(row, 'inserted'),
     })),
   fallback: [],
 };
 
 /** The content of each publication as one text, which is only compared with the text of later polls. */
-export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = {
+export const watchedPublicationsQuery: MigrationWatchQuery<ReadonlyMap<string, string>> = {
   id: 'publications',
   sql: (version) => {
     const truncate = version < 110_000 ? '' : ', p.pubtruncate';
@@ -47,7 +47,7 @@ export const publicationContentQuery: WatchQuery<ReadonlyMap<string, string>> = 
           END) AS content
       FROM pg_publication p`;
   },
-  decode: (rows) => new Map(rows.map((row) => [rowText(row, 'pubname'), rowText(row, 'content')])),
+  decode: (rows) => new Map(rows.map((row) => [readRowText(row, 'pubname'), readRowText(row, 'content')])),
   fallback: new Map(),
 };
 
@@ -55,7 +55,7 @@ const userTables = `c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
         AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'`;
 
 /** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
-export const tableShapesQuery: WatchQuery<TableShapes> = {
+export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableShapes> = {
   id: 'shapes',
   sql: (version) => {
     const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
@@ -81,10 +81,13 @@ export const tableShapesQuery: WatchQuery<TableShapes> = {
   decode: (rows) =>
     new Map(
       rows.map((row) => {
-        const [schema, table] = [rowText(row, 'nspname'), rowText(row, 'relname')];
-        const [identity, keyColumns] = [rowText(row, 'identity'), stringsOfList(parseText(rowText(row, 'key')))];
+        const [schema, table] = [readRowText(row, 'nspname'), readRowText(row, 'relname')];
+        const [identity, keyColumns] = [
+          readRowText(row, 'identity'),
+          readStringList(parseText(readRowText(row, 'key'))),
+        ];
         const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
-        const shape = { schema, table, columns: rowText(row, 'columns'), identity, keyColumns, hasReplicaIdentity };
+        const shape = { schema, table, columns: readRowText(row, 'columns'), identity, keyColumns, hasReplicaIdentity };
         return [`${schema}.${table}`, shape];
       }),
     ),
@@ -94,7 +97,7 @@ export const tableShapesQuery: WatchQuery<TableShapes> = {
 /** Names and types of the columns of these tables (`schema.table`); undefined: of the first 2,000 tables. */
 export function tableColumnsQuery(
   tables: readonly string[] | undefined,
-): WatchQuery<ReadonlyMap<string, readonly ColumnShape[]>> {
+): MigrationWatchQuery<ReadonlyMap<string, readonly ColumnShape[]>> {
   const chosen =
     tables === undefined
       ? ''
@@ -114,8 +117,8 @@ export function tableColumnsQuery(
     decode: (rows) =>
       new Map(
         rows.map((row) => [
-          `${rowText(row, 'nspname')}.${rowText(row, 'relname')}`,
-          decodeColumnShapes(parseText(rowText(row, 'columns'))),
+          `${readRowText(row, 'nspname')}.${readRowText(row, 'relname')}`,
+          decodeColumnShapes(parseText(readRowText(row, 'columns'))),
         ]),
       ),
     fallback: new Map(),
@@ -126,7 +129,7 @@ export function tableColumnsQuery(
  * Bytes on disk of the 1,000 largest tables. For other tables, and tables with an ACCESS EXCLUSIVE lock, the query
  * returns the estimate in pg_class.
  */
-export const watchedTableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
+export const watchedTableSizesQuery: MigrationWatchQuery<ReadonlyMap<number, number>> = {
   id: 'sizes',
   sql: () => `
     WITH locked AS (
@@ -142,7 +145,7 @@ export const watchedTableSizesQuery: WatchQuery<ReadonlyMap<number, number>> = {
     SELECT oid,
       CASE WHEN rank <= 1000 AND oid NOT IN (SELECT relation FROM locked) THEN pg_table_size(oid) ELSE estimate END AS bytes
     FROM ranked`,
-  decode: (rows) => new Map(rows.map((row) => [rowInteger(row, 'oid'), rowInteger(row, 'bytes')])),
+  decode: (rows) => new Map(rows.map((row) => [readRowInteger(row, 'oid'), readRowInteger(row, 'bytes')])),
   fallback: new Map(),
 };
 

@@ -1,7 +1,7 @@
-import type { WatchPhase } from '../status-sample.ts';
+import type { MigrationWatchPhase } from '../status-sample.ts';
 
 /** The facts from which the phase of one database follows. */
-export interface DatabasePhaseInput {
+export interface WatchedDatabasePhaseInput {
   /** The replication slot; undefined if it does not exist. */
   readonly slot: { readonly active: boolean; readonly lag: number } | undefined;
   /** Whether a slot of the migration existed in the database before. */
@@ -20,7 +20,7 @@ export interface DatabasePhaseInput {
   readonly streamingLag: number;
 }
 
-export function decidePhase(input: DatabasePhaseInput): WatchPhase {
+export function decideWatchedDatabasePhase(input: WatchedDatabasePhaseInput): MigrationWatchPhase {
   const { slot } = input;
   if (slot === undefined) return input.hadSlot ? 'stalled' : input.dumped ? 'copying' : 'waiting';
   if (input.stopped) return 'stalled';
@@ -35,8 +35,8 @@ export function decidePhase(input: DatabasePhaseInput): WatchPhase {
  * The phase of all databases together: the worst phase of a database, else the least advanced. Databases that wait
  * count only if others are streaming.
  */
-export function overallPhase(phases: readonly WatchPhase[]): WatchPhase {
-  const order: readonly WatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];
+export function combineDatabasePhases(phases: readonly MigrationWatchPhase[]): MigrationWatchPhase {
+  const order: readonly MigrationWatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];
   const found = order.find((phase) => phases.includes(phase)) ?? 'waiting';
   // A database whose copy has not started must still be copied.
   return found === 'streaming' && phases.includes('waiting') ? 'copying' : found;

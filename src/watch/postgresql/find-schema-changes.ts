@@ -1,6 +1,6 @@
 import type { CauseFix } from '../status-sample.ts';
-import type { DatabaseForRules } from './rule-input.ts';
-import type { ColumnShape, TableShape } from './server-facts.ts';
+import type { WatchRuleDatabase } from './rule-input.ts';
+import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
 import {
   addColumnFix,
   changeTypeFix,
@@ -33,7 +33,7 @@ export type SchemaChangeRule =
   | 'replica-identity-changed';
 
 /** Changes of tables with rows that the target has not confirmed come first. */
-export function findSchemaChanges(database: DatabaseForRules): readonly SchemaChange[] {
+export function findSchemaChanges(database: WatchRuleDatabase): readonly SchemaChange[] {
   const { shapes, pendingTables } = database;
   if (shapes === undefined) return [];
   const found = changedTables(shapes).flatMap((name) => changesOf(name, database));
@@ -41,7 +41,7 @@ export function findSchemaChanges(database: DatabaseForRules): readonly SchemaCh
   return [...found.filter(isPending), ...found.filter((change) => !isPending(change))];
 }
 
-function changesOf(table: string, { shapes, subscription }: DatabaseForRules): readonly SchemaChange[] {
+function changesOf(table: string, { shapes, subscription }: WatchRuleDatabase): readonly SchemaChange[] {
   const [before, after] = [shapes?.first.get(table), shapes?.now.get(table)];
   const columns = shapes?.columnsNow.get(table);
   if (after === undefined)
@@ -56,7 +56,7 @@ function changesOf(table: string, { shapes, subscription }: DatabaseForRules): r
 
 function columnChanges(
   table: string,
-  shape: TableShape,
+  shape: WatchedTableDefinition,
   before: readonly ColumnShape[] | undefined,
   after: readonly ColumnShape[] | undefined,
 ): readonly SchemaChange[] {
@@ -83,7 +83,7 @@ function columnChanges(
   return found.length === 0 ? [other] : found;
 }
 
-function identityChange(table: string, before: TableShape, after: TableShape): SchemaChange {
+function identityChange(table: string, before: WatchedTableDefinition, after: WatchedTableDefinition): SchemaChange {
   const isRemoved = before.hasReplicaIdentity && !after.hasReplicaIdentity;
   return {
     rule: isRemoved ? 'replica-identity-removed' : 'replica-identity-changed',

@@ -1,7 +1,7 @@
-import type { CauseFix, StopCause, Violation } from '../status-sample.ts';
+import type { CauseFix, StopCause, WatchRuleViolation } from '../status-sample.ts';
 import { type ApplyStop, detectApplyStop } from './apply-stop.ts';
 import { findSchemaChanges } from './find-schema-changes.ts';
-import type { SlotWithSender, WatchRuleInput } from './rule-input.ts';
+import type { MigrationWatchRuleInput, ReplicationSlotWithSender } from './rule-input.ts';
 import { applyStopCandidates, targetStateFix } from './rules/apply-failure-rule.ts';
 import { schemaViolation } from './rules/schema-rule.ts';
 
@@ -10,7 +10,10 @@ import { schemaViolation } from './rules/schema-rule.ts';
  * shows now ranks before what changed since the start, and that before a group of causes that only the target can show.
  * @param violations of this poll
  */
-export function findStopCause(input: WatchRuleInput, violations: readonly Violation[]): StopCause | undefined {
+export function findStopCause(
+  input: MigrationWatchRuleInput,
+  violations: readonly WatchRuleViolation[],
+): StopCause | undefined {
   const named = (rule: string) => violations.find((one) => one.rule === rule);
   const live = liveRules.flatMap((rule) => named(rule) ?? []);
   if (live[0] !== undefined) return toCause(live[0], 'observed');
@@ -33,10 +36,10 @@ export function findStopCause(input: WatchRuleInput, violations: readonly Violat
 /** Without the consequences of the cause, which comes first. */
 export function violationsWithCause(
   cause: StopCause | undefined,
-  violations: readonly Violation[],
-): readonly Violation[] {
+  violations: readonly WatchRuleViolation[],
+): readonly WatchRuleViolation[] {
   if (cause === undefined) return violations;
-  const isConsequence = ({ rule, database, object }: Violation): boolean =>
+  const isConsequence = ({ rule, database, object }: WatchRuleViolation): boolean =>
     (rule === cause.rule && (object === cause.object || rule in applyStopCandidates)) ||
     ((rule in applyStopCandidates || rule === 'copy-failing') &&
       (cause.database === undefined || database === cause.database));
@@ -47,7 +50,7 @@ export function violationsWithCause(
  * The cause of an outage: a refused login at once, anything else when it lasts.
  * @param isLong the source may have been restarted otherwise
  */
-export function outageCause(violations: readonly Violation[], isLong: boolean): StopCause | undefined {
+export function outageCause(violations: readonly WatchRuleViolation[], isLong: boolean): StopCause | undefined {
   const [first] = violations;
   return first !== undefined && (isLong || first.rule === 'login-refused') ? toCause(first, 'observed') : undefined;
 }
@@ -71,10 +74,10 @@ const loginRules = [
 ];
 
 function changeBehind(
-  { database }: SlotWithSender,
+  { database }: ReplicationSlotWithSender,
   stop: ApplyStop,
-  input: WatchRuleInput,
-  named: (rule: string) => Violation | undefined,
+  input: MigrationWatchRuleInput,
+  named: (rule: string) => WatchRuleViolation | undefined,
   refused: string | undefined,
 ): StopCause | undefined {
   if (stop.kind === 'blocked') return undefined;
@@ -98,7 +101,7 @@ function changeBehind(
   return isPending ? schema() : (login() ?? schema());
 }
 
-function toCause(violation: Violation, basis: StopCause['basis']): StopCause {
+function toCause(violation: WatchRuleViolation, basis: StopCause['basis']): StopCause {
   const { rule, object = violation.database ?? 'the source', fix = defaultFix } = violation;
   const candidates = basis === 'group' ? groupCandidates[rule] : undefined;
   return { ...violation, object, fix, basis, ...(candidates === undefined ? {} : { candidates }) };

@@ -1,24 +1,24 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-rate.ts';
-import type { DatabaseSample, Violation, WatchPhase } from '../status-sample.ts';
-import type { MigrationEnd } from '../tracking-result.ts';
-import { pollsUntilDropped } from './rules/object-rules.ts';
-import type { ServerFacts } from './server-facts.ts';
+import type { DatabaseStatusSample, MigrationWatchPhase, WatchRuleViolation } from '../status-sample.ts';
+import type { WatchedMigrationEnd } from '../tracking-result.ts';
+import { pollsUntilSlotDropped } from './rules/object-rules.ts';
+import type { WatchedServerFacts } from './server-facts.ts';
 import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
-import { sampleTables, sumCopiedBytes } from './track-tables.ts';
-import type { DatabaseTrackingState, PostgresTrackingState } from './tracking-state.ts';
+import { buildTableStatusSamples, sumCopiedTableBytes } from './track-tables.ts';
+import type { PostgresWatchState, WatchedDatabaseState } from './tracking-state.ts';
 
 /** The state of one database after a poll. */
-export interface TrackedDatabase {
-  readonly state: DatabaseTrackingState;
-  readonly phase: WatchPhase;
+export interface WatchedDatabase {
+  readonly state: WatchedDatabaseState;
+  readonly phase: MigrationWatchPhase;
 }
 
 /**
  * Databases that count in the totals. A database without a slot counts as long as no database has a slot, or if it has
  * rows.
  */
-export function databasesInTotals(tracked: readonly TrackedDatabase[]): readonly TrackedDatabase[] {
+export function selectDatabasesInTotals(tracked: readonly WatchedDatabase[]): readonly WatchedDatabase[] {
   const begun = tracked.filter(({ phase }) => phase !== 'waiting');
   if (begun.length === 0) return tracked;
   return tracked.filter(
@@ -26,12 +26,12 @@ export function databasesInTotals(tracked: readonly TrackedDatabase[]): readonly
   );
 }
 
-export function databaseLagBytes({ slot }: DatabaseTrackingState, server: ServerFacts): number {
+export function databaseLagBytes({ slot }: WatchedDatabaseState, server: WatchedServerFacts): number {
   const found = server.slots.find(({ name }) => name === slot);
   return found === undefined ? 0 : slotLagBytes(found, server);
 }
 
-export interface ProgressRates {
+export interface MigrationTransferRates {
   readonly left: number;
   readonly lag: number;
   readonly copyRate: MovingAverageRate;
@@ -39,9 +39,9 @@ export interface ProgressRates {
   readonly confirmedRate: MovingAverageRate;
 }
 
-export function estimateEta(
-  phase: WatchPhase,
-  { left, lag, copyRate, writtenRate, confirmedRate }: ProgressRates,
+export function estimateMigrationEta(
+  phase: MigrationWatchPhase,
+  { left, lag, copyRate, writtenRate, confirmedRate }: MigrationTransferRates,
 ): number | undefined {
   if (phase === 'streaming') return 0;
   if (phase === 'copying') return estimateSecondsLeft(left, copyRate.perSecond);
@@ -51,18 +51,22 @@ export function estimateEta(
 }
 
 /** Average percentage, weighted by bytes; a database without data counts as one byte. */
-export function overallPercent(phase: WatchPhase, tracked: readonly TrackedDatabase[], before: number): number {
+export function computeMigrationPercent(
+  phase: MigrationWatchPhase,
+  tracked: readonly WatchedDatabase[],
+  before: number,
+): number {
   if (phase === 'streaming') return 100;
   if (phase === 'gone' || phase === 'stalled' || tracked.length === 0) return before;
-  const weights = tracked.map(({ state }) => sumCopiedBytes(state.tables, state.facts?.tables ?? []).total + 1);
+  const weights = tracked.map(({ state }) => sumCopiedTableBytes(state.tables, state.facts?.tables ?? []).total + 1);
   const weighted = tracked.map(({ state }, at) => state.percent * weights[at]!);
   return Math.floor((sumNumbers(weighted) / sumNumbers(weights)) * 10) / 10;
 }
 
 /** True if every slot is active and no table copy can start any more, because workers start within `copyPause`. */
 export function isInitialCopyFinished(
-  tracked: readonly TrackedDatabase[],
-  { first, now }: { readonly first: ServerFacts; readonly now: ServerFacts },
+  tracked: readonly WatchedDatabase[],
+  { first, now }: { readonly first: WatchedServerFacts; readonly now: WatchedServerFacts },
   limits: MigrationWatchLimits,
 ): boolean {
   return tracked.every(({ state }) => {
@@ -72,9 +76,12 @@ export function isInitialCopyFinished(
   });
 }
 
-export function sampleDatabase({ state, phase }: TrackedDatabase, server: ServerFacts | undefined): DatabaseSample {
+export function buildDatabaseStatusSample(
+  { state, phase }: WatchedDatabase,
+  server: WatchedServerFacts | undefined,
+): DatabaseStatusSample {
   const tables = state.facts?.tables ?? [];
-  const { done, total } = sumCopiedBytes(state.tables, tables);
+  const { done, total } = sumCopiedTableBytes(state.tables, tables);
   return {
     name: state.name,
     phase,
@@ -83,19 +90,20 @@ export function sampleDatabase({ state, phase }: TrackedDatabase, server: Server
     bytes_total: total,
     lag_bytes: server === undefined ? 0 : databaseLagBytes(state, server),
     ...(state.slot === undefined ? {} : { slot: state.slot }),
-    tables: sampleTables(state.tables, tables),
+    tables: buildTableStatusSamples(state.tables, tables),
   };
 }
 
 /** Why a migration cannot continue whose slots are all dropped or lost. */
-export function detectMigrationEnd(
-  { databases }: PostgresTrackingState,
-  violations: readonly Violation[],
-): { ending?: MigrationEnd } {
+export function detectWatchedMigrationEnd(
+  { databases }: PostgresWatchState,
+  violations: readonly WatchRuleViolation[],
+): { ending?: WatchedMigrationEnd } {
   const ours = [...databases.values()].filter(({ slot }) => slot !== undefined);
   const dead = ours.filter(
     ({ name, missedPolls }) =>
-      missedPolls >= pollsUntilDropped || violations.some((one) => one.rule === 'slot-lost' && one.database === name),
+      missedPolls >= pollsUntilSlotDropped ||
+      violations.some((one) => one.rule === 'slot-lost' && one.database === name),
   );
   if (ours.length === 0 || dead.length < ours.length) return {};
   const found = violations.filter(({ rule }) => rule === 'slot-dropped' || rule === 'slot-lost');

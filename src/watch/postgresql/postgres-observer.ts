@@ -1,17 +1,22 @@
-import { ConnectError } from '../../platform/connect-error.ts';
-import { createResponseMemory, type ResponseMemory } from '../../platform/response-memory.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
+import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { ConnectionProbe } from '../connection-probe.ts';
+import type { SourceConnectionProbe } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { probeConnection } from '../probe-connection.ts';
+import { probeSourceConnection } from '../probe-connection.ts';
 import * as ofDatabase from './database-queries.ts';
-import type { DatabaseFacts, PostgresPoll, ServerFacts } from './server-facts.ts';
+import type { PostgresWatchPoll, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import * as ofServer from './server-queries.ts';
-import { queryVersion, runWatchQueries, type WatchQuery, type WatchQuerySession } from './watch-query.ts';
+import {
+  type MigrationWatchQuery,
+  type MigrationWatchQuerySession,
+  queryWatchedServerVersion,
+  runWatchQueries,
+} from './watch-query.ts';
 
-export interface PostgresObserverOptions {
+export interface PostgresSourceObserverOptions {
   readonly source: PostgresqlSource;
   readonly ignoreDbs: readonly string[];
   readonly limits: MigrationWatchLimits;
@@ -22,12 +27,12 @@ export interface PostgresObserverOptions {
   readonly onSent: (database: string, text: string) => void;
 }
 
-export interface PostgresObserver {
+export interface PostgresSourceObserver {
   /**
    * Reads the source once, within `pollTimeout`. An unreachable source is an outage, never an error.
    * @param columnsOf the tables of a database (`schema.table`) whose columns are read; undefined: all
    */
-  poll(columnsOf: (database: string) => readonly string[] | undefined): Promise<PostgresPoll>;
+  poll(columnsOf: (database: string) => readonly string[] | undefined): Promise<PostgresWatchPoll>;
   close(): Promise<void>;
 }
 
@@ -41,11 +46,11 @@ const maxSessions = 8;
 const slowQueryMs = 500;
 const slowQueryShare = 0.2;
 
-export function createPostgresObserver(options: PostgresObserverOptions): PostgresObserver {
+export function createPostgresSourceObserver(options: PostgresSourceObserverOptions): PostgresSourceObserver {
   const connections = new Map<string, DatabaseConnection>();
-  const memory = createResponseMemory('statement');
+  const memory = createDatabaseResponseMemory('statement');
   const schedules = new Map<string, SlowQuerySchedule>();
-  let probe: { readonly at: number; readonly found: ConnectionProbe } | undefined;
+  let probe: { readonly at: number; readonly found: SourceConnectionProbe } | undefined;
   let nextDatabase = 0;
 
   const connectionTo = async (dbname: string): Promise<DatabaseConnection> => {
@@ -60,7 +65,7 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
     await connection?.session.end();
   };
 
-  const server = async (at: number): Promise<ServerFacts> => {
+  const server = async (at: number): Promise<WatchedServerFacts> => {
     const { querySession } = await connectionTo(options.source.dbname);
     const facts = await readServerFacts(querySession, at);
     if (probe === undefined || at - probe.at >= options.limits.probeInterval) {
@@ -74,7 +79,7 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
     at: number,
     keep: boolean,
     columnsOf: readonly string[] | undefined,
-  ): Promise<DatabaseFacts | undefined> => {
+  ): Promise<WatchedDatabaseFacts | undefined> => {
     const known = schedules.get(name) ?? { shapesDue: 0, sizesDue: 0 };
     try {
       const { querySession } = await connectionTo(name);
@@ -126,7 +131,7 @@ export function createPostgresObserver(options: PostgresObserverOptions): Postgr
 
 interface DatabaseConnection {
   readonly session: PostgresqlSession;
-  readonly querySession: WatchQuerySession;
+  readonly querySession: MigrationWatchQuerySession;
 }
 
 interface SlowQuerySchedule {
@@ -134,14 +139,14 @@ interface SlowQuerySchedule {
   readonly sizesDue: number;
 }
 
-function isFailure(error: unknown): error is ConnectError | QueryError {
-  return error instanceof ConnectError || error instanceof QueryError;
+function isFailure(error: unknown): error is DatabaseConnectError | PostgresqlQueryError {
+  return error instanceof DatabaseConnectError || error instanceof PostgresqlQueryError;
 }
 
 async function openConnection(
   dbname: string,
-  { source, limits, signal, onSent }: PostgresObserverOptions,
-  memory: ResponseMemory,
+  { source, limits, signal, onSent }: PostgresSourceObserverOptions,
+  memory: DatabaseResponseMemory,
 ): Promise<DatabaseConnection> {
   const session = await connectPostgresql(source, {
     dbname,
@@ -153,28 +158,34 @@ async function openConnection(
   try {
     const report = (text: string) => onSent(dbname, text);
     const opened = { session, limit: limits.pollTimeout, onSent: report };
-    return { session, querySession: { ...opened, version: await queryVersion(opened), deniedIds: new Set() } };
+    return {
+      session,
+      querySession: { ...opened, version: await queryWatchedServerVersion(opened), deniedIds: new Set() },
+    };
   } catch (error) {
     await session.end();
     throw error;
   }
 }
 
-async function readServerFacts(querySession: WatchQuerySession, at: number): Promise<Omit<ServerFacts, 'connection'>> {
-  const { read, failure } = await runWatchQueries(Object.values<WatchQuery<unknown>>(ofServer), querySession);
+async function readServerFacts(
+  querySession: MigrationWatchQuerySession,
+  at: number,
+): Promise<Omit<WatchedServerFacts, 'connection'>> {
+  const { read, failure } = await runWatchQueries(Object.values<MigrationWatchQuery<unknown>>(ofServer), querySession);
   // If this query fails, the poll has no result, because a slot would appear to be dropped.
-  const missing = failure(ofServer.slotStatusQuery) ?? failure(ofServer.serverStatusQuery);
+  const missing = failure(ofServer.watchedSlotsQuery) ?? failure(ofServer.watchedServerStatusQuery);
   if (missing !== undefined) throw missing;
-  const inFile = read(ofServer.fileSettingsQuery);
-  const role = read(ofServer.currentRoleQuery);
+  const inFile = read(ofServer.watchedConfigFileSettingsQuery);
+  const role = read(ofServer.watchedRoleQuery);
   return {
     at,
     version: querySession.version,
-    ...read(ofServer.serverStatusQuery),
-    slots: read(ofServer.slotStatusQuery),
-    senders: read(ofServer.walSenderStatusQuery),
-    copies: read(ofServer.copyProgressQuery),
-    dumps: read(ofServer.dumpedDatabasesQuery),
+    ...read(ofServer.watchedServerStatusQuery),
+    slots: read(ofServer.watchedSlotsQuery),
+    senders: read(ofServer.watchedWalSendersQuery),
+    copies: read(ofServer.watchedCopyProgressQuery),
+    dumps: read(ofServer.pgDumpedDatabasesQuery),
     settings: new Map(
       [...read(ofServer.watchedSettingsQuery)].map(([name, setting]) => [
         name,
@@ -185,42 +196,42 @@ async function readServerFacts(querySession: WatchQuerySession, at: number): Pro
     role:
       role === undefined
         ? undefined
-        : { ...role, revision: read(ofServer.roleRevisionQuery), timeouts: read(ofServer.roleTimeoutsQuery) },
-    databases: read(ofServer.transactionCountsQuery),
-    blocked: read(ofServer.blockedCommitsQuery),
+        : { ...role, revision: read(ofServer.watchedRoleRevisionQuery), timeouts: read(ofServer.roleTimeoutsQuery) },
+    databases: read(ofServer.watchedTransactionCountsQuery),
+    blocked: read(ofServer.watchedBlockedCommitsQuery),
     denied: [...querySession.deniedIds],
   };
 }
 
 async function readDatabaseFacts(
   name: string,
-  querySession: WatchQuerySession,
+  querySession: MigrationWatchQuerySession,
   wants: {
     readonly shapes: boolean;
     readonly sizes: boolean;
     readonly columnsOf: readonly string[] | undefined;
   },
-): Promise<DatabaseFacts> {
+): Promise<WatchedDatabaseFacts> {
   const columnsQuery = ofDatabase.tableColumnsQuery(wants.columnsOf);
-  const schedules: readonly WatchQuery<unknown>[] = [
-    ...(wants.shapes ? [ofDatabase.tableShapesQuery] : []),
+  const schedules: readonly MigrationWatchQuery<unknown>[] = [
+    ...(wants.shapes ? [ofDatabase.watchedTableDefinitionsQuery] : []),
     ...(wants.sizes ? [ofDatabase.watchedTableSizesQuery] : []),
     ...(wants.columnsOf?.length === 0 ? [] : [columnsQuery]),
   ];
   const { read, failure } = await runWatchQueries(
-    [ofDatabase.tableStatsQuery, ofDatabase.publicationContentQuery, ...schedules],
+    [ofDatabase.watchedTableStatsQuery, ofDatabase.watchedPublicationsQuery, ...schedules],
     querySession,
   );
   // If these queries fail, the database counts as not read, because tables and publications would appear to be dropped.
-  const missing = failure(ofDatabase.tableStatsQuery) ?? failure(ofDatabase.publicationContentQuery);
+  const missing = failure(ofDatabase.watchedTableStatsQuery) ?? failure(ofDatabase.watchedPublicationsQuery);
   if (missing !== undefined) throw missing;
-  const results = <T>(wanted: boolean, query: WatchQuery<T>): T | undefined =>
+  const results = <T>(wanted: boolean, query: MigrationWatchQuery<T>): T | undefined =>
     wanted && !querySession.deniedIds.has(query.id) && failure(query) === undefined ? read(query) : undefined;
   return {
     name,
-    tables: read(ofDatabase.tableStatsQuery),
-    publications: read(ofDatabase.publicationContentQuery),
-    shapes: results(wants.shapes, ofDatabase.tableShapesQuery),
+    tables: read(ofDatabase.watchedTableStatsQuery),
+    publications: read(ofDatabase.watchedPublicationsQuery),
+    shapes: results(wants.shapes, ofDatabase.watchedTableDefinitionsQuery),
     sizes: results(wants.sizes, ofDatabase.watchedTableSizesQuery),
     columns: read(columnsQuery),
     denied: [...querySession.deniedIds],
@@ -228,8 +239,8 @@ async function readDatabaseFacts(
 }
 
 /** Opens a connection and closes it without a statement. */
-function probeSource({ source, limits, signal }: PostgresObserverOptions): Promise<ConnectionProbe> {
-  return probeConnection(source.host, async () => {
+function probeSource({ source, limits, signal }: PostgresSourceObserverOptions): Promise<SourceConnectionProbe> {
+  return probeSourceConnection(source.host, async () => {
     const options = { dbname: source.dbname, limit: limits.pollTimeout, signal, applicationName: 'cloudctl-watch' };
     const session = await connectPostgresql(source, options);
     await session.end();

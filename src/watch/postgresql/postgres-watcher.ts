@@ -1,20 +1,20 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { SourceWatcher, WatchOptions } from '../source-watcher.ts';
-import { migrationStartOf } from '../watch-record.ts';
-import { createPostgresObserver } from './postgres-observer.ts';
-import { trackPostgresPoll } from './track-postgres-poll.ts';
+import type { SourceWatcher, SourceWatchOptions } from '../source-watcher.ts';
+import { getKnownMigrationStart } from '../watch-record.ts';
+import { createPostgresSourceObserver } from './postgres-observer.ts';
+import { updatePostgresWatchState } from './track-postgres-poll.ts';
 import { changedTables } from './track-shapes.ts';
-import { initialPostgresState } from './tracking-state.ts';
+import { createPostgresWatchState } from './tracking-state.ts';
 
 /** Changed tables whose columns are read in one poll. */
 const maxDescribedTables = 20;
 
 /** Watches a PostgreSQL source without writing to it. */
-export function createPostgresWatcher(source: PostgresqlSource, options: WatchOptions): SourceWatcher {
+export function createPostgresWatcher(source: PostgresqlSource, options: SourceWatchOptions): SourceWatcher {
   const { record, baseline, limits, clock, signal, onSent = () => {} } = options;
   const now = () => clock.now();
   const ignoreDbs = options.ignoreDbs ?? [];
-  const observer = createPostgresObserver({ source, ignoreDbs, limits, now, signal, onSent });
+  const observer = createPostgresSourceObserver({ source, ignoreDbs, limits, now, signal, onSent });
   const tracking = {
     limits,
     ignoreDbs,
@@ -25,9 +25,9 @@ export function createPostgresWatcher(source: PostgresqlSource, options: WatchOp
     baseline,
     role: source.username,
     migrationStart: (firstSeen: number | undefined) =>
-      migrationStartOf({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
+      getKnownMigrationStart({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let state = initialPostgresState(
+  let state = createPostgresWatchState(
     { slots: record?.slots ?? [], otherSlots: record?.before, firstSeen: record?.firstSeen },
     baseline,
   );
@@ -38,7 +38,7 @@ export function createPostgresWatcher(source: PostgresqlSource, options: WatchOp
   };
   return {
     async poll() {
-      const step = trackPostgresPoll(state, await observer.poll(columnsOf), tracking);
+      const step = updatePostgresWatchState(state, await observer.poll(columnsOf), tracking);
       state = step.state;
       const activeSlots = [...state.databases.values()].flatMap(({ name, slot, missedPolls }) =>
         slot === undefined || missedPolls > 0 ? [] : [{ name: slot, database: name }],

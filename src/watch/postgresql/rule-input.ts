@@ -1,16 +1,16 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import type { Violation } from '../status-sample.ts';
-import type { DatabaseFacts, ObservedSlot, ServerFacts } from './server-facts.ts';
+import type { WatchRuleViolation } from '../status-sample.ts';
+import type { WatchedDatabaseFacts, WatchedServerFacts, WatchedSlot } from './server-facts.ts';
 import type { TrackedShapes } from './track-shapes.ts';
 
 /** The input of all rules: the facts of the first poll, of the current poll, and the samples in between. */
-export interface WatchRuleInput {
-  readonly now: ServerFacts;
-  readonly first: ServerFacts;
+export interface MigrationWatchRuleInput {
+  readonly now: WatchedServerFacts;
+  readonly first: WatchedServerFacts;
   /** The samples, oldest first; the last sample is `now`. */
-  readonly window: readonly ServerFacts[];
-  readonly slots: readonly SlotWithSender[];
-  readonly databases: readonly DatabaseForRules[];
+  readonly window: readonly WatchedServerFacts[];
+  readonly slots: readonly ReplicationSlotWithSender[];
+  readonly databases: readonly WatchRuleDatabase[];
   readonly limits: MigrationWatchLimits;
   /** Ids of preflight checks that did not pass. */
   readonly warned: readonly string[];
@@ -20,20 +20,20 @@ export interface WatchRuleInput {
   readonly startedAt: number | undefined;
 }
 
-export interface SlotWithSender {
+export interface ReplicationSlotWithSender {
   readonly name: string;
   readonly database: string;
   /** The replication slot; undefined if it no longer exists. */
-  readonly slot: ObservedSlot | undefined;
+  readonly slot: WatchedSlot | undefined;
   /** Number of consecutive polls without the slot. */
   readonly missedPolls: number;
   /** Whether the target was connected to the slot before. */
   readonly wasActive: boolean;
 }
 
-export interface DatabaseForRules {
+export interface WatchRuleDatabase {
   readonly name: string;
-  readonly now: DatabaseFacts | undefined;
+  readonly now: WatchedDatabaseFacts | undefined;
   /** Content of the publications at the first poll. */
   readonly publications: ReadonlyMap<string, string>;
   /** Publications that existed before the migration; undefined: not known. */
@@ -48,15 +48,18 @@ export interface DatabaseForRules {
 }
 
 /** A rule returns the violations that it finds; an empty list if there are none. */
-export type WatchRule = (seen: WatchRuleInput) => readonly Violation[];
+export type MigrationWatchRule = (seen: MigrationWatchRuleInput) => readonly WatchRuleViolation[];
 
 /** The samples of the last `ms` milliseconds; undefined if samples do not reach back that far. */
-export function samplesSince(window: readonly ServerFacts[], ms: number): readonly ServerFacts[] | undefined {
+export function selectWatchSamplesSince(
+  window: readonly WatchedServerFacts[],
+  ms: number,
+): readonly WatchedServerFacts[] | undefined {
   const now = window.at(-1)?.at ?? 0;
   const begin = window.findLastIndex(({ at }) => at <= now - ms);
   return begin < 0 ? undefined : window.slice(begin);
 }
 
-export function findSlot(facts: ServerFacts, name: string): ObservedSlot | undefined {
+export function findWatchedSlot(facts: WatchedServerFacts, name: string): WatchedSlot | undefined {
   return facts.slots.find((slot) => slot.name === name);
 }

@@ -1,15 +1,15 @@
-import type { WatchRuleInput } from './rule-input.ts';
-import type { ServerFacts } from './server-facts.ts';
+import type { MigrationWatchRuleInput } from './rule-input.ts';
+import type { WatchedServerFacts } from './server-facts.ts';
 import { pendingTables } from './track-database.ts';
-import type { DatabaseTrackingState } from './tracking-state.ts';
+import type { WatchedDatabaseState } from './tracking-state.ts';
 
 /**
  * Slots and databases of the migration, as the rules see them; others are ignored. A slot that was decoded had a consumer.
  */
 export function seenObjects(
-  databases: ReadonlyMap<string, DatabaseTrackingState>,
-  server: ServerFacts,
-): Pick<WatchRuleInput, 'slots' | 'databases'> {
+  databases: ReadonlyMap<string, WatchedDatabaseState>,
+  server: WatchedServerFacts,
+): Pick<MigrationWatchRuleInput, 'slots' | 'databases'> {
   const ours = [...databases.values()].flatMap((database) =>
     database.slot === undefined ? [] : [{ ...database, slot: database.slot }],
   );

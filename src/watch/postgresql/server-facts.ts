@@ -1,7 +1,7 @@
-import type { ConnectionProbe } from '../connection-probe.ts';
+import type { SourceConnectionProbe } from '../connection-probe.ts';
 
 /** The facts that one poll reads about the whole server. */
-export interface ServerFacts {
+export interface WatchedServerFacts {
   /** Time of the poll in milliseconds since the epoch, by the clock of this machine. */
   readonly at: number;
   readonly version: number;
@@ -10,25 +10,25 @@ export interface ServerFacts {
   readonly inRecovery: boolean;
   /** Current WAL position in bytes; undefined in recovery. */
   readonly walPosition: number | undefined;
-  readonly slots: readonly ObservedSlot[];
-  readonly senders: readonly ObservedWalSender[];
-  readonly copies: readonly ObservedCopy[];
+  readonly slots: readonly WatchedSlot[];
+  readonly senders: readonly WatchedWalSender[];
+  readonly copies: readonly WatchedCopyProgress[];
   /** Databases that pg_dump is reading. */
   readonly dumps: readonly string[];
-  readonly settings: ReadonlyMap<string, ObservedSetting>;
+  readonly settings: ReadonlyMap<string, WatchedSetting>;
   /** Lines of pg_hba_file_rules; undefined: the role may not read it. */
   readonly hostRules: readonly string[] | undefined;
-  readonly role: ObservedRole | undefined;
-  readonly databases: readonly TransactionCounts[];
+  readonly role: WatchedRole | undefined;
+  readonly databases: readonly WatchedTransactionCounts[];
   /** Number of commits that wait for a synchronous standby, and the longest wait in seconds. */
   readonly blocked: { readonly commits: number; readonly seconds: number };
   /** Ids of queries that failed, because the role may not run them, or because they timed out. */
   readonly denied: readonly string[];
   /** Result of the last new connection; undefined if there was none yet. */
-  readonly connection: ConnectionProbe | undefined;
+  readonly connection: SourceConnectionProbe | undefined;
 }
 
-export interface ObservedSlot {
+export interface WatchedSlot {
   readonly name: string;
   readonly plugin: string | undefined;
   readonly database: string | undefined;
@@ -54,7 +54,7 @@ export interface ObservedSlot {
   readonly decoded: number | undefined;
 }
 
-export interface ObservedWalSender {
+export interface WatchedWalSender {
   readonly pid: number;
   readonly database: string | undefined;
   /** application_name of the WAL sender, for which a subscription uses its own name. */
@@ -68,7 +68,7 @@ export interface ObservedWalSender {
   readonly replyAge: number | undefined;
 }
 
-export interface ObservedCopy {
+export interface WatchedCopyProgress {
   readonly pid: number;
   readonly database: string;
   /** Oid of the table (PostgreSQL 14 and later), else the name in the COPY statement. */
@@ -79,14 +79,14 @@ export interface ObservedCopy {
   readonly dump: boolean;
 }
 
-export interface ObservedSetting {
+export interface WatchedSetting {
   readonly value: string;
   readonly pendingRestart: boolean;
   /** Value in the configuration files; undefined if they do not set it, or if the role may not read them. */
   readonly inFile: string | undefined;
 }
 
-export interface ObservedRole {
+export interface WatchedRole {
   readonly name: string;
   readonly superuser: boolean;
   readonly replication: boolean;
@@ -102,16 +102,16 @@ export interface ObservedRole {
   readonly timeouts: readonly string[];
 }
 
-export interface TransactionCounts {
+export interface WatchedTransactionCounts {
   readonly name: string;
   readonly commits: number;
   readonly rollbacks: number;
 }
 
 /** The facts that one poll reads about one database. */
-export interface DatabaseFacts {
+export interface WatchedDatabaseFacts {
   readonly name: string;
-  readonly tables: readonly ObservedTable[];
+  readonly tables: readonly WatchedTable[];
   readonly publications: ReadonlyMap<string, string>;
   /** undefined: not read in this poll. */
   readonly shapes: TableShapes | undefined;
@@ -121,7 +121,7 @@ export interface DatabaseFacts {
   readonly denied: readonly string[];
 }
 
-export interface ObservedTable {
+export interface WatchedTable {
   readonly oid: number;
   /** `schema.table`. */
   readonly name: string;
@@ -134,9 +134,9 @@ export interface ObservedTable {
 }
 
 /** By `schema.table`, because logical replication finds a table of the target by its name. */
-export type TableShapes = ReadonlyMap<string, TableShape>;
+export type TableShapes = ReadonlyMap<string, WatchedTableDefinition>;
 
-export interface TableShape {
+export interface WatchedTableDefinition {
   readonly schema: string;
   readonly table: string;
   /** Hash of the columns. */
@@ -157,13 +157,17 @@ export interface ColumnShape {
 }
 
 /** The source could not be reached. */
-export interface SourceOutage {
+export interface PostgresSourceOutage {
   readonly at: number;
   /** The error code: an SQLSTATE, a code of the operating system, or a code of ConnectError. */
   readonly code: string;
   readonly reason: string;
 }
 
-export type PostgresPoll =
-  | { readonly kind: 'seen'; readonly server: ServerFacts; readonly databases: ReadonlyMap<string, DatabaseFacts> }
-  | { readonly kind: 'outage'; readonly outage: SourceOutage };
+export type PostgresWatchPoll =
+  | {
+      readonly kind: 'seen';
+      readonly server: WatchedServerFacts;
+      readonly databases: ReadonlyMap<string, WatchedDatabaseFacts>;
+    }
+  | { readonly kind: 'outage'; readonly outage: PostgresSourceOutage };

@@ -1,15 +1,21 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import { rowBoolean, rowInteger, rowIntegerOrUndefined, rowText, rowTextOrUndefined } from './row-values.ts';
+import {
+  readRowBoolean,
+  readRowInteger,
+  readRowIntegerOrUndefined,
+  readRowText,
+  readRowTextOrUndefined,
+} from './row-values.ts';
 import type {
-  ObservedCopy,
-  ObservedSetting,
-  ObservedSlot,
-  ObservedWalSender,
-  TransactionCounts,
+  WatchedCopyProgress,
+  WatchedSetting,
+  WatchedSlot,
+  WatchedTransactionCounts,
+  WatchedWalSender,
 } from './server-facts.ts';
-import type { WatchQuery } from './watch-query.ts';
+import type { MigrationWatchQuery } from './watch-query.ts';
 
-export const serverStatusQuery: WatchQuery<{
+export const watchedServerStatusQuery: MigrationWatchQuery<{
   startedAt: string;
   inRecovery: boolean;
   walPosition: number | undefined;
@@ -20,14 +26,14 @@ export const serverStatusQuery: WatchQuery<{
       pg_is_in_recovery() AS in_recovery,
       CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position`,
   decode: ([row]) => ({
-    startedAt: rowText(row, 'started'),
-    inRecovery: rowBoolean(row, 'in_recovery'),
-    walPosition: rowIntegerOrUndefined(row, 'position'),
+    startedAt: readRowText(row, 'started'),
+    inRecovery: readRowBoolean(row, 'in_recovery'),
+    walPosition: readRowIntegerOrUndefined(row, 'position'),
   }),
   fallback: { startedAt: '', inRecovery: false, walPosition: undefined },
 };
 
-export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
+export const watchedSlotsQuery: MigrationWatchQuery<readonly WatchedSlot[]> = {
   id: 'slots',
   sql: (version) => {
     const status = version < 130_000 ? '' : ', s.wal_status, s.safe_wal_size';
@@ -44,24 +50,24 @@ export const slotStatusQuery: WatchQuery<readonly ObservedSlot[]> = {
   },
   decode: (rows) =>
     rows.map((row) => ({
-      name: rowText(row, 'slot_name'),
-      plugin: rowTextOrUndefined(row, 'plugin'),
-      database: rowTextOrUndefined(row, 'database'),
-      temporary: rowBoolean(row, 'temporary'),
-      active: rowBoolean(row, 'active'),
-      pid: rowIntegerOrUndefined(row, 'active_pid'),
-      flushed: rowIntegerOrUndefined(row, 'flushed'),
-      retained: rowIntegerOrUndefined(row, 'retained'),
-      walStatus: rowTextOrUndefined(row, 'wal_status'),
-      safeWalBytes: rowIntegerOrUndefined(row, 'safe_wal_size'),
-      inactiveSince: rowTextOrUndefined(row, 'inactive_since'),
-      invalidated: rowTextOrUndefined(row, 'invalidation_reason'),
-      decoded: rowIntegerOrUndefined(row, 'total_txns'),
+      name: readRowText(row, 'slot_name'),
+      plugin: readRowTextOrUndefined(row, 'plugin'),
+      database: readRowTextOrUndefined(row, 'database'),
+      temporary: readRowBoolean(row, 'temporary'),
+      active: readRowBoolean(row, 'active'),
+      pid: readRowIntegerOrUndefined(row, 'active_pid'),
+      flushed: readRowIntegerOrUndefined(row, 'flushed'),
+      retained: readRowIntegerOrUndefined(row, 'retained'),
+      walStatus: readRowTextOrUndefined(row, 'wal_status'),
+      safeWalBytes: readRowIntegerOrUndefined(row, 'safe_wal_size'),
+      inactiveSince: readRowTextOrUndefined(row, 'inactive_since'),
+      invalidated: readRowTextOrUndefined(row, 'invalidation_reason'),
+      decoded: readRowIntegerOrUndefined(row, 'total_txns'),
     })),
   fallback: [],
 };
 
-export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
+export const watchedWalSendersQuery: MigrationWatchQuery<readonly WatchedWalSender[]> = {
   id: 'senders',
   sql: (version) => `
     SELECT r.pid, r.application_name, r.state, r.client_addr::text AS address,
@@ -70,13 +76,13 @@ export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
     LEFT JOIN pg_stat_activity a USING (pid)`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: rowInteger(row, 'pid'),
-      database: rowTextOrUndefined(row, 'datname'),
-      application: rowText(row, 'application_name'),
-      state: rowText(row, 'state'),
-      address: rowTextOrUndefined(row, 'address')?.replace(/\/\d+$/, ''),
-      command: rowText(row, 'command'),
-      replyAge: rowIntegerOrUndefined(row, 'reply_age'),
+      pid: readRowInteger(row, 'pid'),
+      database: readRowTextOrUndefined(row, 'datname'),
+      application: readRowText(row, 'application_name'),
+      state: readRowText(row, 'state'),
+      address: readRowTextOrUndefined(row, 'address')?.replace(/\/\d+$/, ''),
+      command: readRowText(row, 'command'),
+      replyAge: readRowIntegerOrUndefined(row, 'reply_age'),
     })),
   fallback: [],
 };
@@ -85,7 +91,7 @@ export const walSenderStatusQuery: WatchQuery<readonly ObservedWalSender[]> = {
  * Reads the running COPY statements. pg_stat_progress_copy exists from PostgreSQL 14 on; before it only the statement
  * is visible.
  */
-export const copyProgressQuery: WatchQuery<readonly ObservedCopy[]> = {
+export const watchedCopyProgressQuery: MigrationWatchQuery<readonly WatchedCopyProgress[]> = {
   id: 'copies',
   sql: (version) =>
     version < 140_000
@@ -102,17 +108,17 @@ export const copyProgressQuery: WatchQuery<readonly ObservedCopy[]> = {
         WHERE p.command = 'COPY TO'`,
   decode: (rows) =>
     rows.map((row) => ({
-      pid: rowInteger(row, 'pid'),
-      database: rowText(row, 'datname'),
-      table: rowIntegerOrUndefined(row, 'relid') ?? rowText(row, 'name').replaceAll('"', ''),
-      rows: rowInteger(row, 'tuples_processed'),
-      bytes: rowInteger(row, 'bytes_processed'),
-      dump: rowBoolean(row, 'dump'),
+      pid: readRowInteger(row, 'pid'),
+      database: readRowText(row, 'datname'),
+      table: readRowIntegerOrUndefined(row, 'relid') ?? readRowText(row, 'name').replaceAll('"', ''),
+      rows: readRowInteger(row, 'tuples_processed'),
+      bytes: readRowInteger(row, 'bytes_processed'),
+      dump: readRowBoolean(row, 'dump'),
     })),
   fallback: [],
 };
 
-export const dumpedDatabasesQuery: WatchQuery<readonly string[]> = {
+export const pgDumpedDatabasesQuery: MigrationWatchQuery<readonly string[]> = {
   id: 'dumps',
   sql: () => `
     SELECT DISTINCT a.datname
@@ -120,7 +126,7 @@ export const dumpedDatabasesQuery: WatchQuery<readonly string[]> = {
     JOIN pg_locks l USING (pid)
     WHERE a.application_name = 'pg_dump'
       AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalObjectId}`,
-  decode: (rows) => rows.map((row) => rowText(row, 'datname')),
+  decode: (rows) => rows.map((row) => readRowText(row, 'datname')),
   fallback: [],
 };
 
@@ -138,14 +144,18 @@ const watchedSettingNames = [
 ];
 const watchedSettingList = watchedSettingNames.map((name) => `'${name}'`).join(', ');
 
-export const watchedSettingsQuery: WatchQuery<ReadonlyMap<string, ObservedSetting>> = {
+export const watchedSettingsQuery: MigrationWatchQuery<ReadonlyMap<string, WatchedSetting>> = {
   id: 'settings',
   sql: () => `SELECT name, reset_val, pending_restart FROM pg_settings WHERE name IN (${watchedSettingList})`,
   decode: (rows) =>
     new Map(
       rows.map((row) => [
-        rowText(row, 'name'),
-        { value: rowText(row, 'reset_val'), pendingRestart: rowBoolean(row, 'pending_restart'), inFile: undefined },
+        readRowText(row, 'name'),
+        {
+          value: readRowText(row, 'reset_val'),
+          pendingRestart: readRowBoolean(row, 'pending_restart'),
+          inFile: undefined,
+        },
       ]),
     ),
   fallback: new Map(),
@@ -155,19 +165,19 @@ export const watchedSettingsQuery: WatchQuery<ReadonlyMap<string, ObservedSettin
  * Reads the settings in the configuration files. A change by ALTER SYSTEM is visible in pg_file_settings before a
  * reload.
  */
-export const fileSettingsQuery: WatchQuery<ReadonlyMap<string, string>> = {
+export const watchedConfigFileSettingsQuery: MigrationWatchQuery<ReadonlyMap<string, string>> = {
   id: 'files',
   sql: () => `
     SELECT DISTINCT ON (name) name, setting
     FROM pg_file_settings
     WHERE name IN (${watchedSettingList})
     ORDER BY name, seqno DESC`,
-  decode: (rows) => new Map(rows.map((row) => [rowText(row, 'name'), rowText(row, 'setting')])),
+  decode: (rows) => new Map(rows.map((row) => [readRowText(row, 'name'), readRowText(row, 'setting')])),
   fallback: new Map(),
 };
 
 /** Host rules as lines of pg_hba.conf, in their order, without the secrets of their options, 1,000 at most. */
-export const hostRulesQuery: WatchQuery<readonly string[] | undefined> = {
+export const hostRulesQuery: MigrationWatchQuery<readonly string[] | undefined> = {
   id: 'host-rules',
   sql: () => `
     SELECT left(concat_ws(' ', type, array_to_string(database, ','), array_to_string(user_name, ','),
@@ -176,12 +186,12 @@ export const hostRulesQuery: WatchQuery<readonly string[] | undefined> = {
         FROM unnest(options) o
       ), error), 500) AS line
     FROM pg_hba_file_rules ORDER BY line_number LIMIT 1000`,
-  decode: (rows) => rows.map((row) => rowText(row, 'line')),
+  decode: (rows) => rows.map((row) => readRowText(row, 'line')),
   fallback: undefined,
 };
 
 /** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
-export const roleTimeoutsQuery: WatchQuery<readonly string[]> = {
+export const roleTimeoutsQuery: MigrationWatchQuery<readonly string[]> = {
   id: 'role-timeouts',
   sql: () => `
     SELECT DISTINCT s.setting
@@ -189,11 +199,11 @@ export const roleTimeoutsQuery: WatchQuery<readonly string[]> = {
     WHERE r.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))
       AND s.setting ~ '^(statement|lock|transaction|idle_in_transaction_session|idle_session)_timeout='
     ORDER BY 1`,
-  decode: (rows) => rows.map((row) => rowText(row, 'setting')),
+  decode: (rows) => rows.map((row) => readRowText(row, 'setting')),
   fallback: [],
 };
 
-export const currentRoleQuery: WatchQuery<
+export const watchedRoleQuery: MigrationWatchQuery<
   | { name: string; superuser: boolean; replication: boolean; login: boolean; secondsLeft: number | undefined }
   | undefined
 > = {
@@ -204,24 +214,24 @@ export const currentRoleQuery: WatchQuery<
     FROM pg_roles
     WHERE rolname = current_user`,
   decode: ([row]) => ({
-    name: rowText(row, 'rolname'),
-    superuser: rowBoolean(row, 'rolsuper'),
-    replication: rowBoolean(row, 'rolreplication'),
-    login: rowBoolean(row, 'rolcanlogin'),
-    secondsLeft: rowIntegerOrUndefined(row, 'seconds_left'),
+    name: readRowText(row, 'rolname'),
+    superuser: readRowBoolean(row, 'rolsuper'),
+    replication: readRowBoolean(row, 'rolreplication'),
+    login: readRowBoolean(row, 'rolcanlogin'),
+    secondsLeft: readRowIntegerOrUndefined(row, 'seconds_left'),
   }),
   fallback: undefined,
 };
 
 /** Reads xmin of the row of the role, which changes with the password without revealing it. */
-export const roleRevisionQuery: WatchQuery<string | undefined> = {
+export const watchedRoleRevisionQuery: MigrationWatchQuery<string | undefined> = {
   id: 'revision',
   sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',
-  decode: ([row]) => rowTextOrUndefined(row, 'revision'),
+  decode: ([row]) => readRowTextOrUndefined(row, 'revision'),
   fallback: undefined,
 };
 
-export const transactionCountsQuery: WatchQuery<readonly TransactionCounts[]> = {
+export const watchedTransactionCountsQuery: MigrationWatchQuery<readonly WatchedTransactionCounts[]> = {
   id: 'traffic',
   sql: () => `
     SELECT d.datname, s.xact_commit, s.xact_rollback
@@ -231,20 +241,20 @@ export const transactionCountsQuery: WatchQuery<readonly TransactionCounts[]> = 
     ORDER BY d.datname`,
   decode: (rows) =>
     rows.map((row) => ({
-      name: rowText(row, 'datname'),
-      commits: rowInteger(row, 'xact_commit'),
-      rollbacks: rowInteger(row, 'xact_rollback'),
+      name: readRowText(row, 'datname'),
+      commits: readRowInteger(row, 'xact_commit'),
+      rollbacks: readRowInteger(row, 'xact_rollback'),
     })),
   fallback: [],
 };
 
-export const blockedCommitsQuery: WatchQuery<{ commits: number; seconds: number }> = {
+export const watchedBlockedCommitsQuery: MigrationWatchQuery<{ commits: number; seconds: number }> = {
   id: 'blocked',
   sql: () => `
     SELECT count(*) AS commits,
       coalesce(max(extract(epoch FROM clock_timestamp() - query_start)), 0) AS seconds
     FROM pg_stat_activity
     WHERE wait_event = 'SyncRep'`,
-  decode: ([row]) => ({ commits: rowInteger(row, 'commits'), seconds: rowInteger(row, 'seconds') }),
+  decode: ([row]) => ({ commits: readRowInteger(row, 'commits'), seconds: readRowInteger(row, 'seconds') }),
   fallback: { commits: 0, seconds: 0 },
 };

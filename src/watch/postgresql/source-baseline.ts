@@ -1,6 +1,12 @@
-import { isRecord, type JsonRecord, numberField, stringField, stringsOfList } from '../../json.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField, readStringList } from '../../json.ts';
 import { decodeColumnShapes, encodeColumnShapes } from './decode-column-shapes.ts';
-import type { ColumnShape, DatabaseFacts, ObservedRole, ServerFacts, TableShape } from './server-facts.ts';
+import type {
+  ColumnShape,
+  WatchedDatabaseFacts,
+  WatchedRole,
+  WatchedServerFacts,
+  WatchedTableDefinition,
+} from './server-facts.ts';
 
 /** The source as it was when `db migrate` started the migration. It holds no secret and no row. */
 export interface SourceBaseline {
@@ -9,7 +15,7 @@ export interface SourceBaseline {
   readonly settings: ReadonlyMap<string, string>;
   /** undefined: the role could not read them. */
   readonly hostRules: readonly string[] | undefined;
-  readonly role: ObservedRole | undefined;
+  readonly role: WatchedRole | undefined;
   readonly databases: ReadonlyMap<string, DatabaseBaseline>;
 }
 
@@ -19,7 +25,7 @@ export interface DatabaseBaseline {
   readonly tables: ReadonlyMap<string, TableBaseline>;
 }
 
-export interface TableBaseline extends TableShape {
+export interface TableBaseline extends WatchedTableDefinition {
   /** undefined: the source has too many tables. */
   readonly columnShapes: readonly ColumnShape[] | undefined;
   /** Rows written so far, by the statistics. */
@@ -27,8 +33,8 @@ export interface TableBaseline extends TableShape {
 }
 
 export function createSourceBaseline(
-  server: Pick<ServerFacts, 'at' | 'settings' | 'hostRules' | 'role'>,
-  databases: Iterable<Pick<DatabaseFacts, 'name' | 'tables' | 'publications' | 'shapes' | 'columns'>>,
+  server: Pick<WatchedServerFacts, 'at' | 'settings' | 'hostRules' | 'role'>,
+  databases: Iterable<Pick<WatchedDatabaseFacts, 'name' | 'tables' | 'publications' | 'shapes' | 'columns'>>,
 ): SourceBaseline {
   return {
     at: server.at,
@@ -36,18 +42,20 @@ export function createSourceBaseline(
     hostRules: server.hostRules,
     role: server.role,
     databases: new Map(
-      [...databases].map(({ name, tables, publications, shapes = new Map<string, TableShape>(), columns }) => [
-        name,
-        {
-          publications: [...publications.keys()],
-          tables: new Map(
-            [...shapes].map(([key, shape]) => [
-              key,
-              { ...shape, columnShapes: columns.get(key), written: writtenTo(key, tables) },
-            ]),
-          ),
-        },
-      ]),
+      [...databases].map(
+        ({ name, tables, publications, shapes = new Map<string, WatchedTableDefinition>(), columns }) => [
+          name,
+          {
+            publications: [...publications.keys()],
+            tables: new Map(
+              [...shapes].map(([key, shape]) => [
+                key,
+                { ...shape, columnShapes: columns.get(key), written: writtenTo(key, tables) },
+              ]),
+            ),
+          },
+        ],
+      ),
     ),
   };
 }
@@ -69,49 +77,49 @@ export function encodeSourceBaseline({ at, settings, hostRules, role, databases 
   };
 }
 
-function writtenTo(table: string, tables: DatabaseFacts['tables']): number {
+function writtenTo(table: string, tables: WatchedDatabaseFacts['tables']): number {
   const found = tables.find(({ name }) => name === table);
   return found === undefined ? 0 : found.inserted + found.changed;
 }
 
 /** undefined: it is not a baseline. Members that are damaged count as not known. */
 export function decodeSourceBaseline(json: JsonRecord): SourceBaseline | undefined {
-  const at = Date.parse(stringField(json, 'at') ?? '');
+  const at = Date.parse(readStringField(json, 'at') ?? '');
   if (Number.isNaN(at) || !Array.isArray(json.databases)) return undefined;
-  const settings = isRecord(json.settings) ? Object.entries(json.settings) : [];
+  const settings = isJsonRecord(json.settings) ? Object.entries(json.settings) : [];
   return {
     at,
     settings: new Map(settings.filter((entry): entry is [string, string] => typeof entry[1] === 'string')),
-    hostRules: Array.isArray(json.host_rules) ? stringsOfList(json.host_rules) : undefined,
-    role: isRecord(json.role) ? decodeRole(json.role) : undefined,
-    databases: new Map(json.databases.filter(isRecord).flatMap(decodeDatabase)),
+    hostRules: Array.isArray(json.host_rules) ? readStringList(json.host_rules) : undefined,
+    role: isJsonRecord(json.role) ? decodeRole(json.role) : undefined,
+    databases: new Map(json.databases.filter(isJsonRecord).flatMap(decodeDatabase)),
   };
 }
 
-function decodeRole(json: JsonRecord): ObservedRole | undefined {
-  const name = stringField(json, 'name');
+function decodeRole(json: JsonRecord): WatchedRole | undefined {
+  const name = readStringField(json, 'name');
   if (name === undefined) return undefined;
   return {
     name,
     superuser: json.superuser === true,
     replication: json.replication === true,
     login: json.login === true,
-    secondsLeft: numberField(json, 'secondsLeft'),
-    revision: stringField(json, 'revision'),
-    timeouts: stringsOfList(json.timeouts),
+    secondsLeft: readNumberField(json, 'secondsLeft'),
+    revision: readStringField(json, 'revision'),
+    timeouts: readStringList(json.timeouts),
   };
 }
 
 function decodeDatabase(json: JsonRecord): readonly (readonly [string, DatabaseBaseline])[] {
-  const name = stringField(json, 'name');
+  const name = readStringField(json, 'name');
   if (name === undefined || !Array.isArray(json.tables)) return [];
-  const tables = new Map(json.tables.filter(isRecord).flatMap(decodeTable));
-  return [[name, { publications: stringsOfList(json.publications), tables }]];
+  const tables = new Map(json.tables.filter(isJsonRecord).flatMap(decodeTable));
+  return [[name, { publications: readStringList(json.publications), tables }]];
 }
 
 function decodeTable(json: JsonRecord): readonly (readonly [string, TableBaseline])[] {
-  const [schema, table] = [stringField(json, 'schema'), stringField(json, 'table')];
-  const [columns, identity] = [stringField(json, 'columns'), stringField(json, 'identity')];
+  const [schema, table] = [readStringField(json, 'schema'), readStringField(json, 'table')];
+  const [columns, identity] = [readStringField(json, 'columns'), readStringField(json, 'identity')];
   // Names without a character cannot be quoted, and the server has none.
   if (!schema || !table || columns === undefined || identity === undefined) return [];
   const shape = {
@@ -119,9 +127,9 @@ function decodeTable(json: JsonRecord): readonly (readonly [string, TableBaselin
     table,
     columns,
     identity,
-    keyColumns: stringsOfList(json.keyColumns).filter((name) => name !== ''),
+    keyColumns: readStringList(json.keyColumns).filter((name) => name !== ''),
     hasReplicaIdentity: json.hasReplicaIdentity === true,
-    written: numberField(json, 'written') ?? 0,
+    written: readNumberField(json, 'written') ?? 0,
     columnShapes: Array.isArray(json.columnShapes) ? decodeColumnShapes(json.columnShapes) : undefined,
   };
   return [[`${schema}.${table}`, shape]];

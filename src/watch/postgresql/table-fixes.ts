@@ -1,12 +1,12 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { CauseFix } from '../status-sample.ts';
-import type { ColumnShape, TableShape } from './server-facts.ts';
+import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
 
-type TableName = Pick<TableShape, 'schema' | 'table'>;
+type TableName = Pick<WatchedTableDefinition, 'schema' | 'table'>;
 
 /** Statements that make the table of the target like that of the source. undefined: they cannot be written safely. */
 export function createTableFix(
-  table: TableShape,
+  table: WatchedTableDefinition,
   columns: readonly ColumnShape[],
   subscription: string | undefined,
 ): CauseFix | undefined {
@@ -43,7 +43,7 @@ export function changeTypeFix(table: TableName, { name, type }: ColumnShape): Ca
 }
 
 /** Gives a table the replica identity back that it had; a key that was dropped cannot be added without its name and options. */
-export function restoreIdentityFix(before: TableShape, after: TableShape): CauseFix {
+export function restoreIdentityFix(before: WatchedTableDefinition, after: WatchedTableDefinition): CauseFix {
   const isBack = before.identity === 'd' && after.identity !== 'd' && after.hasReplicaIdentity;
   const identity = isBack || (before.identity === 'd' && after.identity === 'n') ? 'DEFAULT' : 'FULL';
   const hasLostKey = before.identity === 'd' && after.identity === 'd' && before.keyColumns.length > 0;

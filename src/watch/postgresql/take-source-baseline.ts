@@ -1,8 +1,8 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { defaultMigrationWatchLimits } from '../migration-watch-limits.ts';
 import { isTableSyncSlot } from './choose-slots.ts';
-import { createPostgresObserver } from './postgres-observer.ts';
-import type { DatabaseFacts } from './server-facts.ts';
+import { createPostgresSourceObserver } from './postgres-observer.ts';
+import type { WatchedDatabaseFacts } from './server-facts.ts';
 import { createSourceBaseline, type SourceBaseline } from './source-baseline.ts';
 
 export interface TakeBaselineOptions {
@@ -23,8 +23,8 @@ export async function takeSourceBaseline(
   { ignoreDbs, now, limit, signal }: TakeBaselineOptions,
 ): Promise<{ readonly slots: readonly string[]; readonly baseline: SourceBaseline } | string> {
   const limits = { ...defaultMigrationWatchLimits, pollTimeout: Math.min(limit, 5000) };
-  const observer = createPostgresObserver({ source, ignoreDbs, limits, now, signal, onSent: () => {} });
-  const read = new Map<string, DatabaseFacts>();
+  const observer = createPostgresSourceObserver({ source, ignoreDbs, limits, now, signal, onSent: () => {} });
+  const read = new Map<string, WatchedDatabaseFacts>();
   const startedAt = performance.now();
   try {
     for (;;) {

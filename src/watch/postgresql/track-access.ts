@@ -1,9 +1,9 @@
-import type { ObservedSetting, ObservedSlot, ServerFacts } from './server-facts.ts';
+import type { WatchedServerFacts, WatchedSetting, WatchedSlot } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
 
 /** The server as it was at the start, and what has changed for the login of the target. */
 export interface TrackedAccess {
-  readonly first: ServerFacts;
+  readonly first: WatchedServerFacts;
   /** Processes that served the slots of the migration when the role or the host rules were first seen changed. */
   readonly pidsAtChange: readonly number[] | undefined;
 }
@@ -15,8 +15,8 @@ export interface TrackedAccess {
  */
 export function trackAccess(
   previous: TrackedAccess | undefined,
-  server: ServerFacts,
-  slots: readonly ObservedSlot[],
+  server: WatchedServerFacts,
+  slots: readonly WatchedSlot[],
   baseline: SourceBaseline | undefined,
 ): TrackedAccess {
   const first = previous?.first ?? firstFacts(server, baseline);
@@ -30,9 +30,9 @@ export function trackAccess(
     : { first, pidsAtChange };
 }
 
-function firstFacts(server: ServerFacts, baseline: SourceBaseline | undefined): ServerFacts {
+function firstFacts(server: WatchedServerFacts, baseline: SourceBaseline | undefined): WatchedServerFacts {
   if (baseline === undefined) return server;
-  const settings = [...baseline.settings].map(([name, value]): [string, ObservedSetting] => [
+  const settings = [...baseline.settings].map(([name, value]): [string, WatchedSetting] => [
     name,
     { value, pendingRestart: false, inFile: undefined },
   ]);
@@ -45,6 +45,6 @@ function firstFacts(server: ServerFacts, baseline: SourceBaseline | undefined): 
   };
 }
 
-function accessText({ role, hostRules }: ServerFacts): string {
+function accessText({ role, hostRules }: WatchedServerFacts): string {
   return JSON.stringify([role === undefined ? undefined : { ...role, secondsLeft: undefined }, hostRules]);
 }

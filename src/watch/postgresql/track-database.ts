@@ -1,19 +1,19 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { progressPercent } from '../progress-percent.ts';
-import type { WatchPhase } from '../status-sample.ts';
-import { isTableSyncSender, isTableSyncSlot, publicationsInCommand, walSenderOf } from './choose-slots.ts';
-import { decidePhase } from './decide-phase.ts';
-import type { DatabaseFacts, ObservedSlot, ServerFacts } from './server-facts.ts';
+import type { MigrationWatchPhase } from '../status-sample.ts';
+import { isTableSyncSender, isTableSyncSlot, parsePublicationsInCommand, walSenderOf } from './choose-slots.ts';
+import { decideWatchedDatabasePhase } from './decide-phase.ts';
+import type { WatchedDatabaseFacts, WatchedServerFacts, WatchedSlot } from './server-facts.ts';
 import { trackShapes } from './track-shapes.ts';
-import { markAllTablesCopied, sumCopiedBytes, trackTables } from './track-tables.ts';
-import type { DatabaseTrackingState } from './tracking-state.ts';
+import { markAllTablesCopied, sumCopiedTableBytes, updateWatchedTableStates } from './track-tables.ts';
+import type { WatchedDatabaseState } from './tracking-state.ts';
 
-export interface DatabasePoll {
-  readonly server: ServerFacts;
+export interface WatchedDatabasePoll {
+  readonly server: WatchedServerFacts;
   /** The facts of this poll; undefined if the database was not read. */
-  readonly facts: DatabaseFacts | undefined;
+  readonly facts: WatchedDatabaseFacts | undefined;
   /** The replication slot of the migration in this database. */
-  readonly slot: ObservedSlot | undefined;
+  readonly slot: WatchedSlot | undefined;
   /** Whether no earlier poll found this slot. */
   readonly isNewSlot: boolean;
   /** The object that was the cause in the poll before. */
@@ -22,7 +22,10 @@ export interface DatabasePoll {
 }
 
 /** The tracking state of one database after a poll. */
-export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePoll): DatabaseTrackingState {
+export function updateWatchedDatabaseState(
+  previous: WatchedDatabaseState,
+  poll: WatchedDatabasePoll,
+): WatchedDatabaseState {
   const { server, slot, limits } = poll;
   const { at } = server;
   const facts = poll.facts ?? previous.facts;
@@ -35,7 +38,7 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
   const tables =
     poll.facts === undefined
       ? previous.tables
-      : trackTables(previous.tables, {
+      : updateWatchedTableStates(previous.tables, {
           tables: poll.facts.tables,
           sizes: poll.facts.sizes,
           copies: copiesOf(previous.name, server),
@@ -44,8 +47,8 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
   const sender = slot === undefined ? undefined : walSenderOf(slot, server.senders);
   const applied = slot?.flushed;
   const written = confirmedWrites(previous, server, poll.facts, applied);
-  const read = sender === undefined ? [] : publicationsInCommand(sender.command);
-  const next: DatabaseTrackingState = {
+  const read = sender === undefined ? [] : parsePublicationsInCommand(sender.command);
+  const next: WatchedDatabaseState = {
     ...previous,
     facts,
     publications: previous.publications ?? poll.facts?.publications,
@@ -80,14 +83,14 @@ export function trackDatabase(previous: DatabaseTrackingState, poll: DatabasePol
  * The phase of one database after a poll.
  * @param stopped whether a rule is violated whose violation stops the replication of the database
  */
-export function databasePhase(
-  state: DatabaseTrackingState,
-  server: ServerFacts,
+export function deriveWatchedDatabasePhase(
+  state: WatchedDatabaseState,
+  server: WatchedServerFacts,
   stopped: boolean,
   limits: MigrationWatchLimits,
-): WatchPhase {
+): MigrationWatchPhase {
   const slot = server.slots.find(({ name }) => name === state.slot);
-  return decidePhase({
+  return decideWatchedDatabasePhase({
     slot: slot === undefined ? undefined : { active: slot.active, lag: slotLagBytes(slot, server) },
     hadSlot: state.slot !== undefined,
     wasActive: state.firstActiveAt !== undefined,
@@ -99,8 +102,12 @@ export function databasePhase(
   });
 }
 
-export function databasePercent(state: DatabaseTrackingState, phase: WatchPhase, lag: number): number {
-  const { done, total } = sumCopiedBytes(state.tables, state.facts?.tables ?? []);
+export function computeWatchedDatabasePercent(
+  state: WatchedDatabaseState,
+  phase: MigrationWatchPhase,
+  lag: number,
+): number {
+  const { done, total } = sumCopiedTableBytes(state.tables, state.facts?.tables ?? []);
   return progressPercent(
     phase,
     total === 0 ? 0 : done / total,
@@ -114,7 +121,7 @@ export function databasePercent(state: DatabaseTrackingState, phase: WatchPhase,
  * to start.
  */
 export function isInitialCopyRunning(
-  { lastCopyAt, firstActiveAt, slotAppeared, copyFinished, tables }: DatabaseTrackingState,
+  { lastCopyAt, firstActiveAt, slotAppeared, copyFinished, tables }: WatchedDatabaseState,
   at: number,
   limits: MigrationWatchLimits,
 ): boolean {
@@ -129,11 +136,11 @@ export function isInitialCopyRunning(
  * first, so its counters may include later rows.
  */
 function confirmedWrites(
-  { writtenWhenConfirmed, unconfirmedWrites }: DatabaseTrackingState,
-  { walPosition }: ServerFacts,
-  facts: DatabaseFacts | undefined,
+  { writtenWhenConfirmed, unconfirmedWrites }: WatchedDatabaseState,
+  { walPosition }: WatchedServerFacts,
+  facts: WatchedDatabaseFacts | undefined,
   applied: number | undefined,
-): Pick<DatabaseTrackingState, 'writtenWhenConfirmed' | 'unconfirmedWrites'> {
+): Pick<WatchedDatabaseState, 'writtenWhenConfirmed' | 'unconfirmedWrites'> {
   if (facts === undefined || walPosition === undefined) return { writtenWhenConfirmed, unconfirmedWrites };
   const current = { position: undefined, rows: writtenRows(facts) };
   const waiting =
@@ -149,21 +156,21 @@ function confirmedWrites(
 }
 
 /** Tables with rows that were written since the target last confirmed something, by the statistics of the source. */
-export function pendingTables({ facts, writtenWhenConfirmed: before }: DatabaseTrackingState): readonly string[] {
+export function pendingTables({ facts, writtenWhenConfirmed: before }: WatchedDatabaseState): readonly string[] {
   if (facts === undefined || before === undefined) return [];
   return [...writtenRows(facts)].filter(([name, rows]) => rows > (before.get(name) ?? 0)).map(([name]) => name);
 }
 
-function writtenRows({ tables }: DatabaseFacts): ReadonlyMap<string, number> {
+function writtenRows({ tables }: WatchedDatabaseFacts): ReadonlyMap<string, number> {
   return new Map(tables.map(({ name, inserted, changed }) => [name, inserted + changed]));
 }
 
 /** Bytes of WAL that the target has not confirmed. */
-export function slotLagBytes(slot: ObservedSlot, { walPosition }: ServerFacts): number {
+export function slotLagBytes(slot: WatchedSlot, { walPosition }: WatchedServerFacts): number {
   return walPosition === undefined || slot.flushed === undefined ? 0 : Math.max(0, walPosition - slot.flushed);
 }
 
-function isCopySeen(database: string, server: ServerFacts): boolean {
+function isCopySeen(database: string, server: WatchedServerFacts): boolean {
   return (
     copiesOf(database, server).length > 0 ||
     server.senders.some((sender) => sender.database === database && isTableSyncSender(sender)) ||
@@ -172,7 +179,7 @@ function isCopySeen(database: string, server: ServerFacts): boolean {
 }
 
 /** COPY statements of the migration and of pg_dump, without those of the application. */
-function copiesOf(database: string, { copies, senders }: ServerFacts) {
+function copiesOf(database: string, { copies, senders }: WatchedServerFacts) {
   const pids = new Set(senders.map(({ pid }) => pid));
   return copies.filter((copy) => copy.database === database && (copy.dump || pids.has(copy.pid)));
 }

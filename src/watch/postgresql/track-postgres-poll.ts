@@ -1,33 +1,41 @@
-import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
-import { type MigrationWatchLimits, sampleRetentionMs } from '../migration-watch-limits.ts';
+import {
+  buildMigrationDeadlineFields,
+  checkMigrationDeadline,
+  type KnownMigrationStart,
+} from '../migration-deadline.ts';
+import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { updateMovingRate } from '../moving-average-rate.ts';
-import type { StopCause, Violation, WatchPhase } from '../status-sample.ts';
-import type { TrackingResult } from '../tracking-result.ts';
-import { chooseMigrationSlots, isTableSyncSlot, type SlotChoice } from './choose-slots.ts';
-import { overallPhase } from './decide-phase.ts';
+import type { MigrationWatchPhase, StopCause, WatchRuleViolation } from '../status-sample.ts';
+import type { WatchPollResult } from '../tracking-result.ts';
+import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotChoice } from './choose-slots.ts';
+import { combineDatabasePhases } from './decide-phase.ts';
 import { findStopCause, outageCause, violationsWithCause } from './find-stop-cause.ts';
 import {
+  buildDatabaseStatusSample,
+  computeMigrationPercent,
   databaseLagBytes,
-  databasesInTotals,
-  detectMigrationEnd,
-  estimateEta,
+  detectWatchedMigrationEnd,
+  estimateMigrationEta,
   isInitialCopyFinished,
-  overallPercent,
-  sampleDatabase,
+  selectDatabasesInTotals,
   sumNumbers,
 } from './migration-totals.ts';
-import { postgresStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
-import type { WatchRuleInput } from './rule-input.ts';
+import { postgresReplicationStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
+import type { MigrationWatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
 import { seenObjects } from './seen-objects.ts';
-import type { PostgresPoll, ServerFacts, SourceOutage } from './server-facts.ts';
+import type { PostgresSourceOutage, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
 import { trackAccess } from './track-access.ts';
-import { databasePercent, databasePhase, trackDatabase } from './track-database.ts';
-import { sumCopiedBytes } from './track-tables.ts';
-import { type DatabaseTrackingState, initialDatabaseState, type PostgresTrackingState } from './tracking-state.ts';
+import {
+  computeWatchedDatabasePercent,
+  deriveWatchedDatabasePhase,
+  updateWatchedDatabaseState,
+} from './track-database.ts';
+import { sumCopiedTableBytes } from './track-tables.ts';
+import { createWatchedDatabaseState, type PostgresWatchState, type WatchedDatabaseState } from './tracking-state.ts';
 
-export interface PostgresTrackingOptions {
+export interface PostgresWatchOptions {
   readonly limits: MigrationWatchLimits;
   /** Names of databases that are not migrated. */
   readonly ignoreDbs: readonly string[];
@@ -42,23 +50,23 @@ export interface PostgresTrackingOptions {
   /** The role that watches. */
   readonly role: string;
   /** When the migration started; undefined: not known. */
-  readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
+  readonly migrationStart: (firstSeen: number | undefined) => KnownMigrationStart | undefined;
 }
 
 /** Combines the facts of a poll with the state from earlier polls. */
-export function trackPostgresPoll(
-  state: PostgresTrackingState,
-  poll: PostgresPoll,
-  tracking: PostgresTrackingOptions,
-): TrackingResult<PostgresTrackingState> {
+export function updatePostgresWatchState(
+  state: PostgresWatchState,
+  poll: PostgresWatchPoll,
+  tracking: PostgresWatchOptions,
+): WatchPollResult<PostgresWatchState> {
   return poll.kind === 'outage' ? trackOutage(state, poll.outage, tracking) : trackFacts(state, poll, tracking);
 }
 
 function trackFacts(
-  previous: PostgresTrackingState,
-  poll: Extract<PostgresPoll, { kind: 'seen' }>,
-  tracking: PostgresTrackingOptions,
-): TrackingResult<PostgresTrackingState> {
+  previous: PostgresWatchState,
+  poll: Extract<PostgresWatchPoll, { kind: 'seen' }>,
+  tracking: PostgresWatchOptions,
+): WatchPollResult<PostgresWatchState> {
   const { server } = poll;
   const { limits } = tracking;
   const chosen = chooseMigrationSlots(server.slots, {
@@ -71,7 +79,7 @@ function trackFacts(
   const databases = new Map(
     [...new Set([...names, ...previous.databases.keys()])].map((name) => [
       name,
-      trackDatabase(previous.databases.get(name) ?? initialDatabaseState(name), {
+      updateWatchedDatabaseState(previous.databases.get(name) ?? createWatchedDatabaseState(name), {
         server,
         facts: poll.databases.get(name),
         slot: slots.find((slot) => slot.database === name),
@@ -81,10 +89,13 @@ function trackFacts(
       }),
     ]),
   );
-  const window = [...previous.window.filter(({ at }) => at >= server.at - sampleRetentionMs(limits)), server];
+  const window = [
+    ...previous.window.filter(({ at }) => at >= server.at - computeWatchSampleRetentionMs(limits)),
+    server,
+  ];
   const access = trackAccess(previous.access, server, slots, tracking.baseline);
   const { first } = access;
-  const input: WatchRuleInput = {
+  const input: MigrationWatchRuleInput = {
     now: server,
     first,
     window,
@@ -97,17 +108,22 @@ function trackFacts(
   const found = runPostgresRules(input);
   const cause = findStopCause(input, found);
   const broken = violationsWithCause(cause, found);
-  const stops = broken.filter((one) => postgresStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause)));
+  const stops = broken.filter(
+    (one) => postgresReplicationStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause)),
+  );
   const stopped = new Set(stops.map(({ database }) => database));
   const tracked = [...databases.values()].map((one) => {
-    const phase = databasePhase(one, server, stopped.has(one.name), limits);
-    return { state: { ...one, percent: databasePercent(one, phase, databaseLagBytes(one, server)) }, phase };
+    const phase = deriveWatchedDatabasePhase(one, server, stopped.has(one.name), limits);
+    return {
+      state: { ...one, percent: computeWatchedDatabasePercent(one, phase, databaseLagBytes(one, server)) },
+      phase,
+    };
   });
-  const counted = databasesInTotals(tracked);
-  const totals = counted.map(({ state }) => sumCopiedBytes(state.tables, state.facts?.tables ?? []));
+  const counted = selectDatabasesInTotals(tracked);
+  const totals = counted.map(({ state }) => sumCopiedTableBytes(state.tables, state.facts?.tables ?? []));
   const [done, total] = [sumNumbers(totals.map((one) => one.done)), sumNumbers(totals.map((one) => one.total))];
   const lag = Math.max(0, ...counted.map(({ state }) => databaseLagBytes(state, server)));
-  const phase = overallPhase(counted.map((one) => one.phase));
+  const phase = combineDatabasePhases(counted.map((one) => one.phase));
   const copyRate = updateMovingRate(previous.copyRate, done, server.at);
   const writtenRate = updateMovingRate(previous.writtenRate, server.walPosition ?? 0, server.at);
   const confirmedRate = updateMovingRate(
@@ -115,12 +131,12 @@ function trackFacts(
     Math.max(0, (server.walPosition ?? 0) - lag),
     server.at,
   );
-  const eta = estimateEta(phase, { left: total - done, lag, copyRate, writtenRate, confirmedRate });
+  const eta = estimateMigrationEta(phase, { left: total - done, lag, copyRate, writtenRate, confirmedRate });
   const firstSeen = previous.firstSeen ?? (slots.length > 0 ? server.at : undefined);
   const start = tracking.migrationStart(firstSeen);
-  const percent = overallPercent(phase, counted, previous.percent);
+  const percent = computeMigrationPercent(phase, counted, previous.percent);
   const isIdle = phase === 'streaming' && lag === 0 && isInitialCopyFinished(counted, { first, now: server }, limits);
-  const state: PostgresTrackingState = {
+  const state: PostgresWatchState = {
     first,
     access,
     window,
@@ -136,7 +152,7 @@ function trackFacts(
     percent,
     cause,
   };
-  const violations = [...broken, ...checkDeadline(start, server.at, eta)];
+  const violations = [...broken, ...checkMigrationDeadline(start, server.at, eta)];
   return {
     state,
     sample: {
@@ -147,29 +163,29 @@ function trackFacts(
       bytes_total: total,
       lag_bytes: lag,
       ...(eta === undefined ? {} : { eta_seconds: eta }),
-      ...deadlineFields(start),
-      databases: tracked.map((one) => sampleDatabase(one, server)),
+      ...buildMigrationDeadlineFields(start),
+      databases: tracked.map((one) => buildDatabaseStatusSample(one, server)),
       ...(cause === undefined ? {} : { cause }),
       violations,
       ...notesOf(chosen, phase, deniedOf(server, databases)),
     },
     idlePolls: state.idlePolls,
-    ...detectMigrationEnd(state, violations),
+    ...detectWatchedMigrationEnd(state, violations),
   };
 }
 
 /** Keeps the last values while the source cannot be reached; the phase shows that these values are old. */
 function trackOutage(
-  previous: PostgresTrackingState,
-  outage: SourceOutage,
-  { limits, migrationStart, baseline, role }: PostgresTrackingOptions,
-): TrackingResult<PostgresTrackingState> {
+  previous: PostgresWatchState,
+  outage: PostgresSourceOutage,
+  { limits, migrationStart, baseline, role }: PostgresWatchOptions,
+): WatchPollResult<PostgresWatchState> {
   const since = previous.outage?.since ?? outage.at;
   const last = previous.window.at(-1);
   const start = migrationStart(previous.firstSeen);
   const phase = outage.at - since >= limits.unreachable ? 'gone' : 'stalled';
   const databases = [...previous.databases.values()];
-  const totals = databases.map(({ tables, facts }) => sumCopiedBytes(tables, facts?.tables ?? []));
+  const totals = databases.map(({ tables, facts }) => sumCopiedTableBytes(tables, facts?.tables ?? []));
   const lags = last === undefined ? [] : databases.map((one) => databaseLagBytes(one, last));
   const violations = postgresOutageViolations(outage, since, { facts: last, baseline, role });
   const cause = outageCause(violations, outage.at - since >= limits.suspectedStop);
@@ -182,16 +198,16 @@ function trackOutage(
       bytes_done: sumNumbers(totals.map(({ done }) => done)),
       bytes_total: sumNumbers(totals.map(({ total }) => total)),
       lag_bytes: Math.max(0, ...lags),
-      ...deadlineFields(start),
-      databases: databases.map((state) => sampleDatabase({ state, phase }, last)),
+      ...buildMigrationDeadlineFields(start),
+      databases: databases.map((state) => buildDatabaseStatusSample({ state, phase }, last)),
       ...(cause === undefined ? {} : { cause }),
-      violations: [...violationsWithCause(cause, violations), ...checkDeadline(start, outage.at, undefined)],
+      violations: [...violationsWithCause(cause, violations), ...checkMigrationDeadline(start, outage.at, undefined)],
     },
     idlePolls: 0,
   };
 }
 
-function runPostgresRules(all: WatchRuleInput): readonly Violation[] {
+function runPostgresRules(all: MigrationWatchRuleInput): readonly WatchRuleViolation[] {
   return postgresWatchRules.flatMap((rule) => rule(all));
 }
 
@@ -201,14 +217,17 @@ function isReplicating({ rule }: StopCause): boolean {
 }
 
 /** All slots in the first poll without a slot of the migration belong to other consumers. */
-function otherSlotsOf(ours: SlotChoice['slots'], { slots }: ServerFacts): readonly string[] | undefined {
+function otherSlotsOf(
+  ours: MigrationSlotChoice['slots'],
+  { slots }: WatchedServerFacts,
+): readonly string[] | undefined {
   if (ours.length > 0) return undefined;
   return slots.filter((slot) => !isTableSyncSlot(slot)).map(({ name }) => name);
 }
 
 function notesOf(
-  { ambiguous }: SlotChoice,
-  phase: WatchPhase,
+  { ambiguous }: MigrationSlotChoice,
+  phase: MigrationWatchPhase,
   denied: readonly string[],
 ): { notes?: readonly string[] } {
   const notes = [
@@ -221,7 +240,7 @@ function notesOf(
   return notes.length === 0 ? {} : { notes };
 }
 
-function deniedOf(server: ServerFacts, databases: ReadonlyMap<string, DatabaseTrackingState>): readonly string[] {
+function deniedOf(server: WatchedServerFacts, databases: ReadonlyMap<string, WatchedDatabaseState>): readonly string[] {
   const own = [...databases.values()].flatMap(({ facts }) => facts?.denied ?? []);
   return [...new Set([...server.denied, ...own])];
 }

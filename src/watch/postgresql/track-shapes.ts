@@ -1,4 +1,4 @@
-import type { ColumnShape, DatabaseFacts, TableShape, TableShapes } from './server-facts.ts';
+import type { ColumnShape, TableShapes, WatchedDatabaseFacts, WatchedTableDefinition } from './server-facts.ts';
 import type { DatabaseBaseline } from './source-baseline.ts';
 
 /** How the tables of one database differ from those at the start of the migration. */
@@ -19,7 +19,7 @@ interface ChangeSighting {
 }
 
 export interface ShapePoll {
-  readonly facts: DatabaseFacts;
+  readonly facts: WatchedDatabaseFacts;
   readonly walPosition: number | undefined;
   /** What the target has confirmed; undefined: it is not connected. */
   readonly applied: number | undefined;
@@ -65,12 +65,12 @@ export function changedTables({ first, now }: Pick<TrackedShapes, 'first' | 'now
   return [...names].filter((name) => !isSameShape(first.get(name), now.get(name)));
 }
 
-function isSameShape(one: TableShape | undefined, other: TableShape | undefined): boolean {
+function isSameShape(one: WatchedTableDefinition | undefined, other: WatchedTableDefinition | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.columns === other.columns && isSameIdentity(one, other);
 }
 
-export function isSameIdentity(one: TableShape, other: TableShape): boolean {
+export function isSameIdentity(one: WatchedTableDefinition, other: WatchedTableDefinition): boolean {
   return one.identity === other.identity && one.keyColumns.join('\0') === other.keyColumns.join('\0');
 }
 

@@ -1,9 +1,9 @@
-import type { TableSample } from '../status-sample.ts';
-import type { ObservedCopy, ObservedTable } from './server-facts.ts';
+import type { TableStatusSample } from '../status-sample.ts';
+import type { WatchedCopyProgress, WatchedTable } from './server-facts.ts';
 
 /** The state of one table that is kept between two polls. */
-export interface TableTrackingState {
-  readonly state: TableSample['state'];
+export interface WatchedTableState {
+  readonly state: TableStatusSample['state'];
   /** Statistics counters of the table at the first poll. */
   readonly scans: number;
   readonly rowsRead: number;
@@ -11,14 +11,14 @@ export interface TableTrackingState {
   readonly bytes: number;
 }
 
-export type TrackedTables = ReadonlyMap<number, TableTrackingState>;
+export type WatchedTableStates = ReadonlyMap<number, WatchedTableState>;
 
-export interface TablePoll {
-  readonly tables: readonly ObservedTable[];
+export interface WatchedTablesPoll {
+  readonly tables: readonly WatchedTable[];
   /** Size of the table in bytes; undefined if not measured in this poll. */
   readonly sizes: ReadonlyMap<number, number> | undefined;
   /** COPY statements of the migration or of pg_dump in this database. */
-  readonly copies: readonly ObservedCopy[];
+  readonly copies: readonly WatchedCopyProgress[];
   /**
    * Whether a COPY was observed in this database. Before the first COPY, a sequential scan of a table belongs to the
    * application.
@@ -30,9 +30,12 @@ export interface TablePoll {
  * A table is `copying` while its COPY runs. A table is `done` when its COPY has ended, or when one more sequential scan
  * has read the whole table: COPY counts as a sequential scan, and the copy of a small table can end between two polls.
  */
-export function trackTables(before: TrackedTables, { tables, sizes, copies, copying }: TablePoll): TrackedTables {
+export function updateWatchedTableStates(
+  before: WatchedTableStates,
+  { tables, sizes, copies, copying }: WatchedTablesPoll,
+): WatchedTableStates {
   return new Map(
-    tables.map((table): [number, TableTrackingState] => {
+    tables.map((table): [number, WatchedTableState] => {
       const previous = before.get(table.oid);
       const bytes = sizes?.get(table.oid) ?? previous?.bytes ?? 0;
       const copy = copies.find((one) => one.table === table.oid || one.table === table.name);
@@ -54,16 +57,16 @@ export function trackTables(before: TrackedTables, { tables, sizes, copies, copy
 const waitingState = { state: 'waiting', rowsDone: 0 } as const;
 
 /** Marks all tables as copied, after the initial copy of replication has ended. */
-export function markAllTablesCopied(tables: TrackedTables): TrackedTables {
+export function markAllTablesCopied(tables: WatchedTableStates): WatchedTableStates {
   return new Map([...tables].map(([oid, table]) => [oid, { ...table, state: 'done' }]));
 }
 
-export interface CopiedBytes {
+export interface CopiedTableBytes {
   readonly done: number;
   readonly total: number;
 }
 
-export function sumCopiedBytes(tables: TrackedTables, now: readonly ObservedTable[]): CopiedBytes {
+export function sumCopiedTableBytes(tables: WatchedTableStates, now: readonly WatchedTable[]): CopiedTableBytes {
   const all = now.flatMap((table) => sampleTable(table, tables.get(table.oid)));
   return {
     done: all.reduce((sum, one) => sum + one.bytes_done, 0),
@@ -72,14 +75,17 @@ export function sumCopiedBytes(tables: TrackedTables, now: readonly ObservedTabl
 }
 
 /** At most 50 tables: first those that are being copied, then the largest. */
-export function sampleTables(tables: TrackedTables, now: readonly ObservedTable[]): readonly TableSample[] {
+export function buildTableStatusSamples(
+  tables: WatchedTableStates,
+  now: readonly WatchedTable[],
+): readonly TableStatusSample[] {
   return now
     .flatMap((table) => sampleTable(table, tables.get(table.oid)))
     .sort((a, b) => Number(b.state === 'copying') - Number(a.state === 'copying') || b.bytes_total - a.bytes_total)
     .slice(0, 50);
 }
 
-function sampleTable(table: ObservedTable, tracked: TableTrackingState | undefined): readonly TableSample[] {
+function sampleTable(table: WatchedTable, tracked: WatchedTableState | undefined): readonly TableStatusSample[] {
   if (tracked === undefined) return [];
   const { state, bytes, rowsDone } = tracked;
   const isDone = state === 'done';

@@ -1,18 +1,18 @@
 import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { StopCause } from '../status-sample.ts';
-import type { DatabaseFacts, ServerFacts, SourceOutage } from './server-facts.ts';
+import type { PostgresSourceOutage, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
 import type { TrackedAccess } from './track-access.ts';
 import { shapesFromBaseline, type TrackedShapes } from './track-shapes.ts';
-import type { TrackedTables } from './track-tables.ts';
+import type { WatchedTableStates } from './track-tables.ts';
 
 /** The state that is kept between two polls of a PostgreSQL source. */
-export interface PostgresTrackingState {
-  readonly first: ServerFacts | undefined;
+export interface PostgresWatchState {
+  readonly first: WatchedServerFacts | undefined;
   readonly access: TrackedAccess | undefined;
   /** Oldest first. */
-  readonly window: readonly ServerFacts[];
-  readonly databases: ReadonlyMap<string, DatabaseTrackingState>;
+  readonly window: readonly WatchedServerFacts[];
+  readonly databases: ReadonlyMap<string, WatchedDatabaseState>;
   /** Slots of the migration that this command or earlier commands found. */
   readonly knownSlots: readonly string[];
   /** Slots of other consumers. */
@@ -25,16 +25,16 @@ export interface PostgresTrackingState {
   readonly confirmedRate: MovingAverageRate | undefined;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
-  readonly outage: { readonly since: number; readonly last: SourceOutage } | undefined;
+  readonly outage: { readonly since: number; readonly last: PostgresSourceOutage } | undefined;
   readonly percent: number;
   /** The cause in the last poll. */
   readonly cause: StopCause | undefined;
 }
 
-export interface DatabaseTrackingState {
+export interface WatchedDatabaseState {
   readonly name: string;
   /** Facts of the last poll that read this database. */
-  readonly facts: DatabaseFacts | undefined;
+  readonly facts: WatchedDatabaseFacts | undefined;
   readonly publications: ReadonlyMap<string, string> | undefined;
   readonly publicationsRead: readonly string[];
   readonly shapes: TrackedShapes | undefined;
@@ -48,7 +48,7 @@ export interface DatabaseTrackingState {
   readonly unconfirmedWrites:
     | { readonly position: number | undefined; readonly rows: ReadonlyMap<string, number> }
     | undefined;
-  readonly tables: TrackedTables;
+  readonly tables: WatchedTableStates;
   /** Name of the slot of the database; undefined if none was found. */
   readonly slot: string | undefined;
   readonly missedPolls: number;
@@ -67,23 +67,23 @@ export interface DatabaseTrackingState {
   readonly percent: number;
 }
 
-export interface RecordedSlots {
+export interface SlotsOfEarlierWatches {
   /** Slots of the migration that earlier commands found. */
   readonly slots: readonly { readonly name: string; readonly database: string }[];
   readonly otherSlots: readonly string[] | undefined;
   readonly firstSeen: number | undefined;
 }
 
-export function initialPostgresState(
-  { slots, otherSlots, firstSeen }: RecordedSlots,
+export function createPostgresWatchState(
+  { slots, otherSlots, firstSeen }: SlotsOfEarlierWatches,
   baseline: SourceBaseline | undefined,
-): PostgresTrackingState {
+): PostgresWatchState {
   const names = new Set([...(baseline?.databases.keys() ?? []), ...slots.map(({ database }) => database)]);
-  const known = [...names].map((name): DatabaseTrackingState => {
+  const known = [...names].map((name): WatchedDatabaseState => {
     const before = baseline?.databases.get(name);
     const slot = slots.find(({ database }) => database === name)?.name;
     return {
-      ...initialDatabaseState(name),
+      ...createWatchedDatabaseState(name),
       ...(before === undefined
         ? {}
         : {
@@ -113,7 +113,7 @@ export function initialPostgresState(
   };
 }
 
-export function initialDatabaseState(name: string): DatabaseTrackingState {
+export function createWatchedDatabaseState(name: string): WatchedDatabaseState {
   return {
     name,
     facts: undefined,

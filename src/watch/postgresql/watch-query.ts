@@ -1,18 +1,18 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import {
-  type PinnedMessage,
-  readOnlyTransaction,
-  resultsOfStatements,
-  rollbackMessage,
+  buildReadOnlyTransaction,
+  rollbackStatementMessage,
+  type SearchPathSafeMessage,
+  selectStatementResults,
 } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import { QueryError } from '../../postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 
 /**
  * A query of the watch: one SELECT without parameters. All queries of a poll are sent in one message, in a read-only
  * transaction.
  */
-export interface WatchQuery<T> {
+export interface MigrationWatchQuery<T> {
   readonly id: string;
   /**
    * The SQL for a server version (`server_version_num`); undefined if the version cannot run the query: the result is
@@ -23,7 +23,7 @@ export interface WatchQuery<T> {
   readonly fallback: T;
 }
 
-export interface WatchQuerySession {
+export interface MigrationWatchQuerySession {
   readonly session: Pick<PostgresqlSession, 'query'>;
   readonly version: number;
   /** Milliseconds per message. */
@@ -34,11 +34,11 @@ export interface WatchQuerySession {
   readonly deniedIds: Set<string>;
 }
 
-export interface WatchQueryResults {
+export interface MigrationWatchQueryResults {
   /** The result of a query; the `fallback` of the query if it has none. */
-  readonly read: <T>(query: WatchQuery<T>) => T;
+  readonly read: <T>(query: MigrationWatchQuery<T>) => T;
   /** Why a query failed; undefined if it succeeded, or if the server version cannot run it. */
-  readonly failure: (query: WatchQuery<unknown>) => QueryError | undefined;
+  readonly failure: (query: MigrationWatchQuery<unknown>) => PostgresqlQueryError | undefined;
 }
 
 /**
@@ -46,22 +46,22 @@ export interface WatchQueryResults {
  * query fails. Throws a QueryError if the session is lost.
  */
 export async function runWatchQueries(
-  queries: readonly WatchQuery<unknown>[],
-  querySession: WatchQuerySession,
-): Promise<WatchQueryResults> {
+  queries: readonly MigrationWatchQuery<unknown>[],
+  querySession: MigrationWatchQuerySession,
+): Promise<MigrationWatchQueryResults> {
   const pending = queries.flatMap(({ id, sql }) => {
     const text = querySession.deniedIds.has(id) ? undefined : sql(querySession.version);
     return text === undefined ? [] : [{ id, text }];
   });
   const rows = new Map<string, readonly PostgresqlRow[]>();
-  const failures = new Map<string, QueryError>();
+  const failures = new Map<string, PostgresqlQueryError>();
   const together = await send(
     pending.map(({ text }) => text),
     querySession,
   );
   for (const [at, { id, text }] of pending.entries()) {
-    const result = together instanceof QueryError ? await send([text], querySession) : [together[at] ?? []];
-    if (!(result instanceof QueryError)) {
+    const result = together instanceof PostgresqlQueryError ? await send([text], querySession) : [together[at] ?? []];
+    if (!(result instanceof PostgresqlQueryError)) {
       rows.set(id, result[0] ?? []);
       continue;
     }
@@ -78,31 +78,31 @@ export async function runWatchQueries(
 }
 
 /** Whether the query was denied or is not supported. A query that timed out is sent again in the next poll. */
-function isPermanent({ code }: QueryError): boolean {
+function isPermanent({ code }: PostgresqlQueryError): boolean {
   return code.startsWith('42') || code.startsWith('0A');
 }
 
 /** The rows of each query, or the error of the whole message. */
 async function send(
   queries: readonly string[],
-  querySession: WatchQuerySession,
-): Promise<readonly (readonly PostgresqlRow[])[] | QueryError> {
+  querySession: MigrationWatchQuerySession,
+): Promise<readonly (readonly PostgresqlRow[])[] | PostgresqlQueryError> {
   if (queries.length === 0) return [];
   const message = pollMessage(queries, querySession.version);
   querySession.onSent(message);
   try {
-    return resultsOfStatements(await querySession.session.query(message, querySession.limit), queries.length);
+    return selectStatementResults(await querySession.session.query(message, querySession.limit), queries.length);
   } catch (error) {
-    if (!(error instanceof QueryError) || error.lost) throw error;
-    querySession.onSent(rollbackMessage);
-    await querySession.session.query(rollbackMessage, querySession.limit);
+    if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
+    querySession.onSent(rollbackStatementMessage);
+    await querySession.session.query(rollbackStatementMessage, querySession.limit);
     return error;
   }
 }
 
 /** The read-only transaction waits at most 500 ms for locks. */
-function pollMessage(queries: readonly string[], version: number): PinnedMessage {
-  return readOnlyTransaction(queries, {
+function pollMessage(queries: readonly string[], version: number): SearchPathSafeMessage {
+  return buildReadOnlyTransaction(queries, {
     // A short transaction_timeout of the role would end the session during a poll.
     ...(version < 170_000 ? {} : { transaction_timeout: '0' }),
     statement_timeout: '5s',
@@ -112,13 +112,13 @@ function pollMessage(queries: readonly string[], version: number): PinnedMessage
 }
 
 /** Reads the server version of a new session (`server_version_num`). Throws a QueryError. */
-export async function queryVersion({
+export async function queryWatchedServerVersion({
   session,
   limit,
   onSent,
-}: Pick<WatchQuerySession, 'session' | 'limit' | 'onSent'>) {
+}: Pick<MigrationWatchQuerySession, 'session' | 'limit' | 'onSent'>) {
   onSent(versionMessage);
   return Number((await session.query(versionMessage, limit)).flat()[0]?.version ?? 0);
 }
 
-const versionMessage = readOnlyTransaction(["SELECT current_setting('server_version_num') AS version"]);
+const versionMessage = buildReadOnlyTransaction(["SELECT current_setting('server_version_num') AS version"]);

@@ -1,11 +1,11 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
+import type { ConnectedReplica, WatchedRedisFacts } from './redis-facts.ts';
 
 /**
  * Counts full synchronizations since the last successful one. A full synchronization may take hours, so the count has
  * no time window.
  */
-export interface FullSyncCount {
+export interface RedisFullSyncCount {
   readonly started: number;
   /** Time of the first full synchronization in milliseconds since the epoch; undefined if there was none. */
   readonly since: number | undefined;
@@ -13,23 +13,23 @@ export interface FullSyncCount {
   readonly online: number | undefined;
 }
 
-export const initialFullSyncCount: FullSyncCount = { started: 0, since: undefined, online: undefined };
+export const initialRedisFullSyncCount: RedisFullSyncCount = { started: 0, since: undefined, online: undefined };
 
 /**
  * @param before the state of the previous poll; undefined in the first poll, in which earlier synchronizations do not
  * count
  */
-export function countFullSyncs(
-  previous: FullSyncCount,
-  before: Pick<RedisFacts, 'fullSyncs' | 'runId'> | undefined,
-  now: Pick<RedisFacts, 'at' | 'fullSyncs' | 'runId' | 'replicas'>,
+export function countRedisFullSyncs(
+  previous: RedisFullSyncCount,
+  before: Pick<WatchedRedisFacts, 'fullSyncs' | 'runId'> | undefined,
+  now: Pick<WatchedRedisFacts, 'at' | 'fullSyncs' | 'runId' | 'replicas'>,
   replica: Pick<ConnectedReplica, 'name' | 'state'> | undefined,
   { unreachable }: Pick<MigrationWatchLimits, 'unreachable'>,
-): FullSyncCount {
+): RedisFullSyncCount {
   const isOnline = replica?.state === 'online';
   const online = isOnline ? (previous.online ?? now.at) : undefined;
   // A full synchronization counts as successful if the replica then stays online for some time.
-  if (online !== undefined && now.at - online >= unreachable) return { ...initialFullSyncCount, online };
+  if (online !== undefined && now.at - online >= unreachable) return { ...initialRedisFullSyncCount, online };
   // After a restart of the server, its counter begins at zero.
   const all = before === undefined ? 0 : now.fullSyncs - (before.runId === now.runId ? before.fullSyncs : 0);
   // sync_full in INFO counts the full synchronizations of all replicas.

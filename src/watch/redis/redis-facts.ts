@@ -1,8 +1,14 @@
-import { infoNumber, type KeyspaceEntry, parseInfoFields, parseKeyspace, type RedisInfo } from '../../redis/info.ts';
-import type { ConnectionProbe } from '../connection-probe.ts';
+import {
+  type KeyspaceEntry,
+  parseKeyspace,
+  parseRedisInfoFields,
+  type RedisInfo,
+  readRedisInfoNumber,
+} from '../../redis/info.ts';
+import type { SourceConnectionProbe } from '../connection-probe.ts';
 
 /** The facts that one poll reads from the Redis server. */
-export interface RedisFacts {
+export interface WatchedRedisFacts {
   /** Time of the poll in milliseconds since the epoch, by the clock of this machine. */
   readonly at: number;
   readonly runId: string;
@@ -27,7 +33,7 @@ export interface RedisFacts {
   readonly deniedLogins: number | undefined;
   /** Settings of the server, as far as the user may read them. */
   readonly config: ReadonlyMap<string, string>;
-  readonly connection: ConnectionProbe | undefined;
+  readonly connection: SourceConnectionProbe | undefined;
 }
 
 export interface ConnectedReplica {
@@ -40,21 +46,24 @@ export interface ConnectedReplica {
   readonly lag: number;
 }
 
-export interface RedisOutage {
+export interface RedisSourceOutage {
   readonly at: number;
   readonly code: string;
   readonly reason: string;
 }
 
-export type RedisPoll =
-  | { readonly kind: 'seen'; readonly facts: RedisFacts }
-  | { readonly kind: 'outage'; readonly outage: RedisOutage };
+export type RedisWatchPoll =
+  | { readonly kind: 'seen'; readonly facts: WatchedRedisFacts }
+  | { readonly kind: 'outage'; readonly outage: RedisSourceOutage };
 
-export function parseRedisFacts(
+export function parseWatchedRedisFacts(
   info: RedisInfo,
-  more: Pick<RedisFacts, 'at' | 'connection'> & { readonly config: ReadonlyMap<string, string> },
-): RedisFacts {
-  const [done, total] = [infoNumber(info, 'current_save_keys_processed'), infoNumber(info, 'current_save_keys_total')];
+  more: Pick<WatchedRedisFacts, 'at' | 'connection'> & { readonly config: ReadonlyMap<string, string> },
+): WatchedRedisFacts {
+  const [done, total] = [
+    readRedisInfoNumber(info, 'current_save_keys_processed'),
+    readRedisInfoNumber(info, 'current_save_keys_total'),
+  ];
   const saving = info.get('rdb_bgsave_in_progress') === '1' && done !== undefined && total !== undefined;
   const limits = (['maxmemory', 'maxmemory_policy'] as const).flatMap((name): [string, string][] => {
     const value = info.get(name);
@@ -65,15 +74,15 @@ export function parseRedisFacts(
     runId: info.get('run_id') ?? '',
     isPrimary: info.get('role') !== 'slave',
     replicationId: info.get('master_replid') ?? '',
-    offset: infoNumber(info, 'master_repl_offset') ?? 0,
+    offset: readRedisInfoNumber(info, 'master_repl_offset') ?? 0,
     replicas: parseReplicas(info),
     snapshot: saving ? { done, total } : undefined,
-    fullSyncs: infoNumber(info, 'sync_full') ?? 0,
-    dataset: infoNumber(info, 'used_memory_dataset') ?? infoNumber(info, 'used_memory') ?? 0,
-    sent: infoNumber(info, 'total_net_repl_output_bytes'),
+    fullSyncs: readRedisInfoNumber(info, 'sync_full') ?? 0,
+    dataset: readRedisInfoNumber(info, 'used_memory_dataset') ?? readRedisInfoNumber(info, 'used_memory') ?? 0,
+    sent: readRedisInfoNumber(info, 'total_net_repl_output_bytes'),
     keyspace: parseKeyspace(info),
-    evicted: infoNumber(info, 'evicted_keys') ?? 0,
-    deniedLogins: infoNumber(info, 'acl_access_denied_auth'),
+    evicted: readRedisInfoNumber(info, 'evicted_keys') ?? 0,
+    deniedLogins: readRedisInfoNumber(info, 'acl_access_denied_auth'),
     config: new Map([...limits, ...more.config]),
     connection: more.connection,
   };
@@ -83,7 +92,7 @@ export function parseRedisFacts(
 function parseReplicas(info: RedisInfo): readonly ConnectedReplica[] {
   return [...info].flatMap(([name, value]) => {
     if (!/^slave\d+$/.test(name)) return [];
-    const fields = parseInfoFields(value);
+    const fields = parseRedisInfoFields(value);
     const number = (field: string) => Number(fields.get(field) ?? 0) || 0;
     const ip = fields.get('ip') ?? '';
     return [

@@ -1,16 +1,16 @@
-import { ConnectError } from '../../platform/connect-error.ts';
-import { CommandError } from '../../redis/command-error.ts';
+import { DatabaseConnectError } from '../../platform/connect-error.ts';
+import { RedisCommandError } from '../../redis/command-error.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
-import { parseInfo } from '../../redis/info.ts';
+import { parseRedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisCommand } from '../../redis/send-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { ConnectionProbe } from '../connection-probe.ts';
+import type { SourceConnectionProbe } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { probeConnection } from '../probe-connection.ts';
-import { parseRedisFacts, type RedisFacts, type RedisPoll } from './redis-facts.ts';
+import { probeSourceConnection } from '../probe-connection.ts';
+import { parseWatchedRedisFacts, type RedisWatchPoll, type WatchedRedisFacts } from './redis-facts.ts';
 
-export interface RedisObserverOptions {
+export interface RedisSourceObserverOptions {
   readonly source: RedisSource;
   readonly limits: MigrationWatchLimits;
   /** The present time in milliseconds since the epoch. */
@@ -20,9 +20,9 @@ export interface RedisObserverOptions {
   readonly onSent: (place: string, text: string) => void;
 }
 
-export interface RedisObserver {
+export interface RedisSourceObserver {
   /** Reads the facts of the Redis source once. An unreachable source is returned as an outage and does not throw. */
-  poll(): Promise<RedisPoll>;
+  poll(): Promise<RedisWatchPoll>;
   close(): Promise<void>;
 }
 
@@ -36,11 +36,11 @@ const watchedConfigNames = [
   'tls-port',
 ] as const;
 
-export function createRedisObserver(options: RedisObserverOptions): RedisObserver {
+export function createRedisSourceObserver(options: RedisSourceObserverOptions): RedisSourceObserver {
   const { source, limits, now, signal, onSent } = options;
   const denied = new Set<string>();
   let session: RedisSession | undefined;
-  let probe: { readonly at: number; readonly found: ConnectionProbe } | undefined;
+  let probe: { readonly at: number; readonly found: SourceConnectionProbe } | undefined;
 
   const send = async (command: RedisCommand): Promise<unknown> => {
     session ??= await connectRedis(source, { limit: limits.pollTimeout, signal });
@@ -54,19 +54,19 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
       const reply = await send(['CONFIG', 'GET', name]);
       return Array.isArray(reply) && typeof reply[1] === 'string' ? [[name, reply[1]]] : [];
     } catch (error) {
-      if (!(error instanceof CommandError) || error.lost) throw error;
+      if (!(error instanceof RedisCommandError) || error.lost) throw error;
       denied.add(name);
       return [];
     }
   };
 
-  const facts = async (at: number): Promise<RedisFacts> => {
+  const facts = async (at: number): Promise<WatchedRedisFacts> => {
     // All sections of INFO together are a few kilobytes.
-    const info = parseInfo(String(await send(['INFO', 'everything'])));
+    const info = parseRedisInfo(String(await send(['INFO', 'everything'])));
     const config: [string, string][] = [];
     for (const name of watchedConfigNames) config.push(...(await setting(name)));
     if (probe === undefined || at - probe.at >= limits.probeInterval) probe = { at, found: await probeSource(options) };
-    return parseRedisFacts(info, { at, connection: probe.found, config: new Map(config) });
+    return parseWatchedRedisFacts(info, { at, connection: probe.found, config: new Map(config) });
   };
 
   const drop = (): void => {
@@ -80,7 +80,7 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
       try {
         return { kind: 'seen', facts: await facts(at) };
       } catch (error) {
-        if (!(error instanceof CommandError || error instanceof ConnectError)) throw error;
+        if (!(error instanceof RedisCommandError || error instanceof DatabaseConnectError)) throw error;
         drop();
         return { kind: 'outage', outage: { at, code: error.code, reason: error.message } };
       }
@@ -90,8 +90,8 @@ export function createRedisObserver(options: RedisObserverOptions): RedisObserve
 }
 
 /** Opens a connection and closes it without a command. */
-function probeSource({ source, limits, signal }: RedisObserverOptions): Promise<ConnectionProbe> {
-  return probeConnection(source.host, async () => {
+function probeSource({ source, limits, signal }: RedisSourceObserverOptions): Promise<SourceConnectionProbe> {
+  return probeSourceConnection(source.host, async () => {
     const session = await connectRedis(source, { limit: limits.pollTimeout, signal });
     session.end();
     return session.tls;

@@ -1,33 +1,33 @@
 import { formatRedisCommand } from '../../redis/quote.ts';
-import { compareConnectionProbes } from '../connection-probe.ts';
+import { compareSourceConnectionProbes } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import type { Violation } from '../status-sample.ts';
+import type { WatchRuleViolation } from '../status-sample.ts';
 import { formatElapsed } from '../units.ts';
-import type { FullSyncCount } from './full-syncs.ts';
-import type { ConnectedReplica, RedisFacts, RedisOutage } from './redis-facts.ts';
+import type { RedisFullSyncCount } from './full-syncs.ts';
+import type { ConnectedReplica, RedisSourceOutage, WatchedRedisFacts } from './redis-facts.ts';
 
-export interface RedisRuleInput {
-  readonly now: RedisFacts;
-  readonly first: RedisFacts;
+export interface RedisWatchRuleInput {
+  readonly now: WatchedRedisFacts;
+  readonly first: WatchedRedisFacts;
   /** The facts of recent polls, oldest first; the last element is `now`. */
-  readonly window: readonly RedisFacts[];
+  readonly window: readonly WatchedRedisFacts[];
   readonly replica: ConnectedReplica | undefined;
   /** The replica of the migration in earlier polls; undefined if none was found. */
   readonly knownReplica: string | undefined;
   /** Milliseconds since the replica was last connected. */
   readonly missingMs: number;
-  readonly fullSyncs: FullSyncCount;
+  readonly fullSyncs: RedisFullSyncCount;
   readonly limits: MigrationWatchLimits;
 }
 
-type RedisRule = (input: RedisRuleInput) => readonly Violation[];
+type RedisRule = (input: RedisWatchRuleInput) => readonly WatchRuleViolation[];
 
-export function runRedisRules(input: RedisRuleInput): readonly Violation[] {
+export function runRedisWatchRules(input: RedisWatchRuleInput): readonly WatchRuleViolation[] {
   return redisRules.flatMap((rule) => rule(input));
 }
 
 /** Violations during which nothing is replicated. */
-export const redisStoppingRules: ReadonlySet<string> = new Set([
+export const redisReplicationStoppingRules: ReadonlySet<string> = new Set([
   'full-sync-loop',
   'replica-timeout',
   'source-is-replica',
@@ -105,7 +105,7 @@ const evictionRule: RedisRule = ({ now, window }) => {
 
 const configRule: RedisRule = ({ now, first }) =>
   ['maxmemory', 'maxmemory-policy', 'client-output-buffer-limit', 'repl-timeout', 'bind', 'port', 'tls-port'].flatMap(
-    (name): readonly Violation[] => {
+    (name): readonly WatchRuleViolation[] => {
       const [before, after] = [first.config.get(name), now.config.get(name)];
       if (before === undefined || after === undefined || before === after) return [];
       return [
@@ -135,7 +135,8 @@ const deniedLoginsRule: RedisRule = ({ now, window }) => {
 
 /** A loss of half of the keys during a migration is probably the result of FLUSHALL or of a mistake. */
 const droppedKeysRule: RedisRule = ({ now, window }) => {
-  const count = (facts: RedisFacts | undefined) => (facts?.keyspace ?? []).reduce((sum, { keys }) => sum + keys, 0);
+  const count = (facts: WatchedRedisFacts | undefined) =>
+    (facts?.keyspace ?? []).reduce((sum, { keys }) => sum + keys, 0);
   const [before, after] = [count(window[0]), count(now)];
   return before < 100 || after >= before / 2
     ? []
@@ -148,7 +149,8 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
       ];
 };
 
-const connectionProbeRule: RedisRule = ({ now, first }) => compareConnectionProbes(first.connection, now.connection);
+const connectionProbeRule: RedisRule = ({ now, first }) =>
+  compareSourceConnectionProbes(first.connection, now.connection);
 
 const redisRules: readonly RedisRule[] = [
   failoverRule,
@@ -162,7 +164,7 @@ const redisRules: readonly RedisRule[] = [
   connectionProbeRule,
 ];
 
-export function redisOutageViolations(outage: RedisOutage, since: number): readonly Violation[] {
+export function redisOutageViolations(outage: RedisSourceOutage, since: number): readonly WatchRuleViolation[] {
   const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM', 'DENIED'].includes(outage.code);
   return [
     {

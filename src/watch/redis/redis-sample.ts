@@ -1,12 +1,12 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-rate.ts';
-import type { DatabaseSample, StatusSample, WatchPhase } from '../status-sample.ts';
-import type { ConnectedReplica, RedisFacts } from './redis-facts.ts';
+import type { DatabaseStatusSample, MigrationStatusSample, MigrationWatchPhase } from '../status-sample.ts';
+import type { ConnectedReplica, WatchedRedisFacts } from './redis-facts.ts';
 
 /** Values of a sample that are kept while the source cannot be reached. */
-export type SampleTotals = Pick<StatusSample, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'>;
+export type MigrationSampleTotals = Pick<MigrationStatusSample, 'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'>;
 
-export interface RedisPhaseInput {
+export interface WatchedRedisPhaseInput {
   readonly knownReplica: string | undefined;
   /** Whether a rule is violated whose violation stops replication. */
   readonly stopped: boolean;
@@ -17,10 +17,10 @@ export interface RedisPhaseInput {
   readonly limits: MigrationWatchLimits;
 }
 
-export function decideRedisPhase(
+export function decideWatchedRedisPhase(
   replica: ConnectedReplica | undefined,
-  { knownReplica, stopped, missingMs, lag, limits }: RedisPhaseInput,
-): WatchPhase {
+  { knownReplica, stopped, missingMs, lag, limits }: WatchedRedisPhaseInput,
+): MigrationWatchPhase {
   if (replica === undefined) {
     if (knownReplica === undefined) return 'waiting';
     return missingMs >= limits.unreachable ? 'gone' : 'stalled';
@@ -35,9 +35,9 @@ export function decideRedisPhase(
  * sends it; with repl-diskless-sync it does both at the same time.
  * @param sentBefore bytes sent to replicas when the transfer of the snapshot began
  */
-export function copiedFraction(
+export function computeFullSyncFraction(
   replica: ConnectedReplica | undefined,
-  facts: RedisFacts,
+  facts: WatchedRedisFacts,
   sentBefore: number | undefined,
 ): number {
   const { snapshot, sent, dataset } = facts;
@@ -50,7 +50,7 @@ export function copiedFraction(
   return facts.config.get('repl-diskless-sync') === 'yes' ? Math.min(0.99, written) : written / 2;
 }
 
-export interface RedisRates {
+export interface RedisTransferRates {
   /** The completed fraction of the full synchronization, 0 to 1. */
   readonly part: number;
   readonly bytesLeft: number;
@@ -63,8 +63,8 @@ export interface RedisRates {
 
 /** Estimated seconds until the replica has received all writes; undefined if the rate is too low or not known yet. */
 export function estimateRedisEta(
-  phase: WatchPhase,
-  { part, bytesLeft, lag, copyRate, catchUpRate, written }: RedisRates,
+  phase: MigrationWatchPhase,
+  { part, bytesLeft, lag, copyRate, catchUpRate, written }: RedisTransferRates,
 ): number | undefined {
   if (phase === 'streaming') return 0;
   if (phase === 'copying') return part === 0 ? undefined : estimateSecondsLeft(bytesLeft, copyRate.perSecond);
@@ -72,12 +72,12 @@ export function estimateRedisEta(
 }
 
 /** A replica copies the whole server, so there is one database in the sample, and its tables are the numbered databases. */
-export function sampleServer(
-  facts: RedisFacts,
-  phase: WatchPhase,
-  totals: SampleTotals,
+export function buildRedisServerStatusSample(
+  facts: WatchedRedisFacts,
+  phase: MigrationWatchPhase,
+  totals: MigrationSampleTotals,
   replica: string | undefined,
-): DatabaseSample {
+): DatabaseStatusSample {
   const part = totals.bytes_total === 0 ? 0 : totals.bytes_done / totals.bytes_total;
   return {
     name: 'all',

@@ -1,24 +1,24 @@
 import type { RedisSource } from '../../redis/source.ts';
-import type { SourceWatcher, WatchOptions } from '../source-watcher.ts';
-import { migrationStartOf } from '../watch-record.ts';
-import { createRedisObserver } from './redis-observer.ts';
-import { initialRedisState, trackRedisPoll } from './track-redis-poll.ts';
+import type { SourceWatcher, SourceWatchOptions } from '../source-watcher.ts';
+import { getKnownMigrationStart } from '../watch-record.ts';
+import { createRedisSourceObserver } from './redis-observer.ts';
+import { createRedisWatchState, updateRedisWatchState } from './track-redis-poll.ts';
 
 /** Watches a Redis source without writing to it. */
-export function createRedisWatcher(source: RedisSource, options: WatchOptions): SourceWatcher {
+export function createRedisWatcher(source: RedisSource, options: SourceWatchOptions): SourceWatcher {
   const { record, limits, clock, signal, onSent = () => {} } = options;
   const now = () => clock.now();
-  const observer = createRedisObserver({ source, limits, now, signal, onSent });
+  const observer = createRedisSourceObserver({ source, limits, now, signal, onSent });
   const tracking = {
     limits,
     named: options.slots ?? [],
     migrationStart: (firstSeen: number | undefined) =>
-      migrationStartOf({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
+      getKnownMigrationStart({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let state = initialRedisState(record?.slots?.[0]?.name, record?.before, record?.firstSeen, now());
+  let state = createRedisWatchState(record?.slots?.[0]?.name, record?.before, record?.firstSeen, now());
   return {
     async poll() {
-      const step = trackRedisPoll(state, await observer.poll(), tracking);
+      const step = updateRedisWatchState(state, await observer.poll(), tracking);
       state = step.state;
       const { sample, idlePolls, ending } = step;
       const { knownReplica, lastConnectedAt, window } = state;

@@ -1,18 +1,28 @@
-import { checkDeadline, deadlineFields, type MigrationStart } from '../migration-deadline.ts';
-import { type MigrationWatchLimits, sampleRetentionMs } from '../migration-watch-limits.ts';
+import {
+  buildMigrationDeadlineFields,
+  checkMigrationDeadline,
+  type KnownMigrationStart,
+} from '../migration-deadline.ts';
+import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
 import { progressPercent } from '../progress-percent.ts';
-import type { TrackingResult } from '../tracking-result.ts';
-import { countFullSyncs, type FullSyncCount, initialFullSyncCount } from './full-syncs.ts';
-import type { ConnectedReplica, RedisFacts, RedisOutage, RedisPoll } from './redis-facts.ts';
-import { redisOutageViolations, redisStoppingRules, runRedisRules } from './redis-rules.ts';
-import { copiedFraction, decideRedisPhase, estimateRedisEta, type SampleTotals, sampleServer } from './redis-sample.ts';
+import type { WatchPollResult } from '../tracking-result.ts';
+import { countRedisFullSyncs, initialRedisFullSyncCount, type RedisFullSyncCount } from './full-syncs.ts';
+import type { ConnectedReplica, RedisSourceOutage, RedisWatchPoll, WatchedRedisFacts } from './redis-facts.ts';
+import { redisOutageViolations, redisReplicationStoppingRules, runRedisWatchRules } from './redis-rules.ts';
+import {
+  buildRedisServerStatusSample,
+  computeFullSyncFraction,
+  decideWatchedRedisPhase,
+  estimateRedisEta,
+  type MigrationSampleTotals,
+} from './redis-sample.ts';
 
 /** The state that is kept between two polls of a Redis source. */
-export interface RedisTrackingState {
-  readonly first: RedisFacts | undefined;
+export interface RedisWatchState {
+  readonly first: WatchedRedisFacts | undefined;
   /** The facts of recent polls, oldest first. */
-  readonly window: readonly RedisFacts[];
+  readonly window: readonly WatchedRedisFacts[];
   /** `ADDRESS:PORT` of the replica of the migration. */
   readonly knownReplica: string | undefined;
   /** Time in milliseconds since the epoch at which the replica was last connected. */
@@ -26,28 +36,28 @@ export interface RedisTrackingState {
   readonly copyFinished: boolean;
   /** Largest lag in bytes after the full synchronization. */
   readonly peakLag: number;
-  readonly fullSyncs: FullSyncCount;
+  readonly fullSyncs: RedisFullSyncCount;
   readonly copyRate: MovingAverageRate | undefined;
   readonly catchUpRate: MovingAverageRate | undefined;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
   readonly outage: { readonly since: number; readonly reason: string } | undefined;
-  readonly last: SampleTotals;
+  readonly last: MigrationSampleTotals;
 }
 
-export interface RedisTrackingOptions {
+export interface RedisWatchOptions {
   readonly limits: MigrationWatchLimits;
   /** Addresses of replicas given with `--slot`. */
   readonly named: readonly string[];
-  readonly migrationStart: (firstSeen: number | undefined) => MigrationStart | undefined;
+  readonly migrationStart: (firstSeen: number | undefined) => KnownMigrationStart | undefined;
 }
 
-export function initialRedisState(
+export function createRedisWatchState(
   knownReplica: string | undefined,
   otherReplicas: readonly string[] | undefined,
   firstSeen: number | undefined,
   now: number,
-): RedisTrackingState {
+): RedisWatchState {
   return {
     first: undefined,
     window: [],
@@ -59,7 +69,7 @@ export function initialRedisState(
     sentBefore: undefined,
     copyFinished: false,
     peakLag: 0,
-    fullSyncs: initialFullSyncCount,
+    fullSyncs: initialRedisFullSyncCount,
     copyRate: undefined,
     catchUpRate: undefined,
     idlePolls: 0,
@@ -68,11 +78,11 @@ export function initialRedisState(
   };
 }
 
-export function trackRedisPoll(
-  state: RedisTrackingState,
-  poll: RedisPoll,
-  tracking: RedisTrackingOptions,
-): TrackingResult<RedisTrackingState> {
+export function updateRedisWatchState(
+  state: RedisWatchState,
+  poll: RedisWatchPoll,
+  tracking: RedisWatchOptions,
+): WatchPollResult<RedisWatchState> {
   return poll.kind === 'outage' ? trackOutage(state, poll.outage, tracking) : trackFacts(state, poll.facts, tracking);
 }
 
@@ -80,13 +90,13 @@ export function trackRedisPoll(
  * Chooses the replica of the migration: the replica given with `--slot`, else the replica of an earlier poll, else the
  * first replica that did not exist before the migration.
  */
-export function chooseReplica(
+export function chooseMigrationReplica(
   replicas: readonly ConnectedReplica[],
   {
     named,
     knownReplica,
     otherReplicas,
-  }: { readonly named: readonly string[] } & Pick<RedisTrackingState, 'knownReplica' | 'otherReplicas'>,
+  }: { readonly named: readonly string[] } & Pick<RedisWatchState, 'knownReplica' | 'otherReplicas'>,
 ): ConnectedReplica | undefined {
   if (named.length > 0) return replicas.find(({ name }) => named.includes(name));
   return (
@@ -96,34 +106,34 @@ export function chooseReplica(
 }
 
 function trackFacts(
-  previous: RedisTrackingState,
-  facts: RedisFacts,
-  { limits, named, migrationStart }: RedisTrackingOptions,
-): TrackingResult<RedisTrackingState> {
+  previous: RedisWatchState,
+  facts: WatchedRedisFacts,
+  { limits, named, migrationStart }: RedisWatchOptions,
+): WatchPollResult<RedisWatchState> {
   const { at } = facts;
   const { knownReplica: earlier, otherReplicas } = previous;
-  const replica = chooseReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
+  const replica = chooseMigrationReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
   const knownReplica = replica?.name ?? earlier;
   // If the machine was suspended or the clock was set, the time between two polls does not count as time without the
   // replica.
   const isLeap = at < previous.lastPollAt || at - previous.lastPollAt >= limits.unreachable + limits.maxBackoff;
   const lastConnectedAt = replica === undefined && !isLeap ? previous.lastConnectedAt : at;
-  const window = [...previous.window.filter((one) => one.at >= at - sampleRetentionMs(limits)), facts];
+  const window = [...previous.window.filter((one) => one.at >= at - computeWatchSampleRetentionMs(limits)), facts];
   // When the first replica connects, the server creates a new replication id, which must not change afterwards.
   const first =
     previous.first === undefined || earlier !== undefined
       ? (previous.first ?? facts)
       : { ...previous.first, replicationId: facts.replicationId };
   const missingMs = at - lastConnectedAt;
-  const fullSyncs = countFullSyncs(previous.fullSyncs, previous.window.at(-1), facts, replica, limits);
-  const broken = runRedisRules({ now: facts, first, window, replica, knownReplica, missingMs, fullSyncs, limits });
-  const stopped = broken.some(({ rule }) => redisStoppingRules.has(rule));
+  const fullSyncs = countRedisFullSyncs(previous.fullSyncs, previous.window.at(-1), facts, replica, limits);
+  const broken = runRedisWatchRules({ now: facts, first, window, replica, knownReplica, missingMs, fullSyncs, limits });
+  const stopped = broken.some(({ rule }) => redisReplicationStoppingRules.has(rule));
   const lag = replica?.state === 'online' ? Math.max(0, facts.offset - replica.offset) : 0;
-  const phase = decideRedisPhase(replica, { knownReplica, stopped, missingMs, lag, limits });
+  const phase = decideWatchedRedisPhase(replica, { knownReplica, stopped, missingMs, lag, limits });
   const sentBefore = replica?.state === 'send_bulk' ? (previous.sentBefore ?? facts.sent) : undefined;
   const copyFinished =
     replica === undefined || replica.state === 'online' ? previous.copyFinished || replica !== undefined : false;
-  const part = copyFinished ? 1 : copiedFraction(replica, facts, sentBefore);
+  const part = copyFinished ? 1 : computeFullSyncFraction(replica, facts, sentBefore);
   const peakLag = copyFinished ? Math.max(previous.peakLag, lag) : 0;
   const done = Math.round(part * facts.dataset);
   const copyRate = updateMovingRate(previous.copyRate, done, at);
@@ -164,9 +174,9 @@ function trackFacts(
       phase,
       ...last,
       ...(eta === undefined ? {} : { eta_seconds: eta }),
-      ...deadlineFields(start),
-      databases: [sampleServer(facts, phase, last, knownReplica)],
-      violations: [...broken, ...checkDeadline(start, at, eta)],
+      ...buildMigrationDeadlineFields(start),
+      databases: [buildRedisServerStatusSample(facts, phase, last, knownReplica)],
+      violations: [...broken, ...checkMigrationDeadline(start, at, eta)],
       ...(phase === 'waiting' ? { notes: ['no replica of a migration is connected yet'] } : {}),
     },
     idlePolls,
@@ -176,10 +186,10 @@ function trackFacts(
 
 /** Keeps the last values while the source cannot be reached. */
 function trackOutage(
-  previous: RedisTrackingState,
-  outage: RedisOutage,
-  { limits, migrationStart }: RedisTrackingOptions,
-): TrackingResult<RedisTrackingState> {
+  previous: RedisWatchState,
+  outage: RedisSourceOutage,
+  { limits, migrationStart }: RedisWatchOptions,
+): WatchPollResult<RedisWatchState> {
   const since = previous.outage?.since ?? outage.at;
   const start = migrationStart(previous.firstSeen);
   const phase = outage.at - since >= limits.unreachable ? 'gone' : 'stalled';
@@ -198,9 +208,10 @@ function trackOutage(
       at: new Date(outage.at).toISOString(),
       phase,
       ...previous.last,
-      ...deadlineFields(start),
-      databases: facts === undefined ? [] : [sampleServer(facts, phase, previous.last, previous.knownReplica)],
-      violations: [...redisOutageViolations(outage, since), ...checkDeadline(start, outage.at, undefined)],
+      ...buildMigrationDeadlineFields(start),
+      databases:
+        facts === undefined ? [] : [buildRedisServerStatusSample(facts, phase, previous.last, previous.knownReplica)],
+      violations: [...redisOutageViolations(outage, since), ...checkMigrationDeadline(start, outage.at, undefined)],
     },
     idlePolls: 0,
   };

@@ -1,22 +1,22 @@
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { StatusSample, Violation } from '../status-sample.ts';
+import type { MigrationStatusSample, WatchRuleViolation } from '../status-sample.ts';
 import { statusSummaryLine, violationLogLine } from './status-text.ts';
 
 /** The sample that was logged last. Without a terminal, lines are written for changes and at least once a minute. */
-export interface LastLoggedState {
-  readonly sample: StatusSample;
+export interface LastLoggedWatchState {
+  readonly sample: MigrationStatusSample;
   /** Violations of the last poll. */
-  readonly broken: readonly Violation[];
+  readonly broken: readonly WatchRuleViolation[];
 }
 
 const maxSilence = 60_000;
 
-export function nextLogLines(
-  logged: LastLoggedState | undefined,
-  sample: StatusSample,
-): { lines: readonly string[]; said: LastLoggedState } {
+export function buildNextWatchLogLines(
+  logged: LastLoggedWatchState | undefined,
+  sample: MigrationStatusSample,
+): { lines: readonly string[]; said: LastLoggedWatchState } {
   const { at, violations } = sample;
-  const isNew = (violation: Violation) =>
+  const isNew = (violation: WatchRuleViolation) =>
     !(logged?.broken ?? []).some((other) => violationKey(other) === violationKey(violation));
   const resolved = (logged?.broken ?? []).filter(
     (violation) => !violations.some((other) => violationKey(other) === violationKey(violation)),
@@ -34,7 +34,7 @@ export function nextLogLines(
   };
 }
 
-function isWorthLogging(before: StatusSample | undefined, now: StatusSample): boolean {
+function isWorthLogging(before: MigrationStatusSample | undefined, now: MigrationStatusSample): boolean {
   return (
     before === undefined ||
     before.phase !== now.phase ||
@@ -44,7 +44,7 @@ function isWorthLogging(before: StatusSample | undefined, now: StatusSample): bo
 }
 
 /** The tables in the object of a group change with every write. */
-function violationKey(violation: Violation): string {
+function violationKey(violation: WatchRuleViolation): string {
   const { rule, database = '', object = '' } = violation;
   const isGroup = 'basis' in violation && violation.basis === 'group';
   return [rule, database, isGroup ? '' : object].join('\0');

@@ -2,7 +2,12 @@ import { plainStyles, type TerminalStyles } from '../../cli/color.ts';
 import { progressBar, sparkline } from '../../cli/progress-bar.ts';
 import type { TextMeasurer } from '../../cli/text-width.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { DatabaseSample, StatusSample, TableSample, WatchPhase } from '../status-sample.ts';
+import type {
+  DatabaseStatusSample,
+  MigrationStatusSample,
+  MigrationWatchPhase,
+  TableStatusSample,
+} from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 import { fixLabels, timeLeftText, watchPhaseLabels } from './status-text.ts';
 
@@ -23,7 +28,7 @@ export interface StatusScreenOptions {
 }
 
 /** Renders one sample within the size of the terminal: first violations, then databases. */
-export function drawStatusScreen(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
+export function drawStatusScreen(sample: MigrationStatusSample, options: StatusScreenOptions): readonly string[] {
   if (options.columns >= minColumns) return drawLines(sample, options);
   // In a very narrow terminal lines are truncated, which is possible only without colours.
   const lines = drawLines(sample, { ...options, paint: plainStyles });
@@ -32,7 +37,7 @@ export function drawStatusScreen(sample: StatusSample, options: StatusScreenOpti
 
 const minColumns = 40;
 
-function drawLines(sample: StatusSample, options: StatusScreenOptions): readonly string[] {
+function drawLines(sample: MigrationStatusSample, options: StatusScreenOptions): readonly string[] {
   const { columns, rows } = options;
   const width = Math.max(10, columns - 1);
   const header = headerLines(sample, options, width);
@@ -55,7 +60,7 @@ function drawLines(sample: StatusSample, options: StatusScreenOptions): readonly
 }
 
 function headerLines(
-  sample: StatusSample,
+  sample: MigrationStatusSample,
   { title, lags, paint, ruler, deadlineText }: StatusScreenOptions,
   width: number,
 ): readonly string[] {
@@ -83,7 +88,7 @@ function headerLines(
   ];
 }
 
-function formatDeadline({ deadline, deadline_from: from, at }: StatusSample): string {
+function formatDeadline({ deadline, deadline_from: from, at }: MigrationStatusSample): string {
   if (deadline === null) return 'deadline: not known yet';
   const available = (Date.parse(deadline) - Date.parse(at)) / 1000;
   const since = from === 'first_sighting' ? ', counted from the first poll that saw it' : '';
@@ -91,7 +96,7 @@ function formatDeadline({ deadline, deadline_from: from, at }: StatusSample): st
 }
 
 function violationLines(
-  { violations, cause }: StatusSample,
+  { violations, cause }: MigrationStatusSample,
   { paint, ruler }: StatusScreenOptions,
   width: number,
 ): readonly string[] {
@@ -114,7 +119,7 @@ function violationLines(
 }
 
 function databaseLines(
-  databases: readonly DatabaseSample[],
+  databases: readonly DatabaseStatusSample[],
   options: StatusScreenOptions,
   width: number,
   room: number,
@@ -137,13 +142,13 @@ function databaseLines(
 }
 
 /** Leaves out databases that are empty and have no slot. */
-function withoutEmptyDatabases(databases: readonly DatabaseSample[]): readonly DatabaseSample[] {
+function withoutEmptyDatabases(databases: readonly DatabaseStatusSample[]): readonly DatabaseStatusSample[] {
   const found = databases.filter(({ phase, tables }) => phase !== 'waiting' || tables.length > 0);
   return found.length === 0 ? databases : found;
 }
 
 /** The number of databases in each phase, such as `2 streaming, 1 copying`. */
-function phaseCounts(databases: readonly DatabaseSample[]): string {
+function phaseCounts(databases: readonly DatabaseStatusSample[]): string {
   const phases = [...new Set(databases.map(({ phase }) => phase))];
   return phases
     .map((one) => `${databases.filter(({ phase }) => phase === one).length} ${watchPhaseLabels[one]}`)
@@ -151,7 +156,7 @@ function phaseCounts(databases: readonly DatabaseSample[]): string {
 }
 
 function tableLines(
-  tables: readonly TableSample[],
+  tables: readonly TableStatusSample[],
   options: StatusScreenOptions,
   width: number,
   room: number,
@@ -169,7 +174,7 @@ function remainingTables(waiting: number, done: number): string {
   return [...(waiting > 0 ? [`${waiting} more`] : []), ...(done > 0 ? [`${done} done`] : [])].join(', ');
 }
 
-function tableLine(table: TableSample, { paint, ruler }: StatusScreenOptions, width: number): string {
+function tableLine(table: TableStatusSample, { paint, ruler }: StatusScreenOptions, width: number): string {
   const name = ruler.pad(ruler.truncate(`  ${sanitizeReportLine(table.name)}`, nameWidth(width)), nameWidth(width));
   const part = table.state === 'done' ? 1 : table.bytes_total === 0 ? 0 : table.bytes_done / table.bytes_total;
   const drawn = progressBar(part, 11);
@@ -205,7 +210,7 @@ function wrapWords(text: string, cells: number, ruler: TextMeasurer): readonly s
   return line === '' ? lines : [...lines, line];
 }
 
-function phaseColor(phase: WatchPhase, paint: TerminalStyles): (text: string) => string {
+function phaseColor(phase: MigrationWatchPhase, paint: TerminalStyles): (text: string) => string {
   if (phase === 'stalled' || phase === 'gone') return paint.red;
   return phase === 'waiting' || phase === 'catching_up' ? paint.yellow : paint.cyan;
 }

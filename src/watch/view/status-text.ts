@@ -1,7 +1,7 @@
-import type { CauseFix, StatusSample, Violation, WatchPhase } from '../status-sample.ts';
+import type { CauseFix, MigrationStatusSample, MigrationWatchPhase, WatchRuleViolation } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 
-export const watchPhaseLabels: Readonly<Record<WatchPhase, string>> = {
+export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
   waiting: 'waiting',
   copying: 'copying',
   catching_up: 'catching up',
@@ -11,13 +11,13 @@ export const watchPhaseLabels: Readonly<Record<WatchPhase, string>> = {
 };
 
 /** The estimated remaining time, such as `3 min left`; empty if there is no estimate, or if nothing is left. */
-export function timeLeftText({ phase, eta_seconds: eta }: StatusSample): string {
+export function timeLeftText({ phase, eta_seconds: eta }: MigrationStatusSample): string {
   if (phase !== 'copying' && phase !== 'catching_up') return '';
   if (eta !== undefined) return `${formatElapsed(eta)} left`;
   return phase === 'catching_up' ? 'not catching up' : '';
 }
 
-export function statusSummaryLine(sample: StatusSample): string {
+export function statusSummaryLine(sample: MigrationStatusSample): string {
   const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const parts = [
     `${watchPhaseLabels[phase]} ${percent.toFixed(1)} %`,
@@ -30,7 +30,7 @@ export function statusSummaryLine(sample: StatusSample): string {
 }
 
 export function violationLogLine(
-  { rule, database, observed, hint, fix }: Violation,
+  { rule, database, observed, hint, fix }: WatchRuleViolation,
   at: string,
   isCause: boolean,
 ): string {

@@ -3,18 +3,22 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { createTerminalScreen } from '../../cli/screen.ts';
 import { createTextMeasurer } from '../../cli/text-width.ts';
-import type { StatusSample } from '../status-sample.ts';
-import { type LastLoggedState, nextLogLines } from './log-lines.ts';
+import type { MigrationStatusSample } from '../status-sample.ts';
+import { buildNextWatchLogLines, type LastLoggedWatchState } from './log-lines.ts';
 import { drawStatusScreen } from './status-screen.ts';
 
 /** Shows the samples of a watch. */
-export interface WatchScreen {
-  show(sample: StatusSample): Promise<void>;
+export interface MigrationWatchScreen {
+  show(sample: MigrationStatusSample): Promise<void>;
   close(): Promise<void>;
 }
 
 /** Shows a status screen in a terminal, log lines for other outputs, and data if an output format is given. */
-export async function openWatchScreen(io: CommandIo, title: string, showQueries: boolean): Promise<WatchScreen> {
+export async function openMigrationWatchScreen(
+  io: CommandIo,
+  title: string,
+  showQueries: boolean,
+): Promise<MigrationWatchScreen> {
   const { output, globals, host } = io;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
@@ -23,8 +27,8 @@ export async function openWatchScreen(io: CommandIo, title: string, showQueries:
   return host.stdout.isTTY && !showQueries ? createLiveScreen(io, title) : createLineScreen(io);
 }
 
-function createDataScreen({ output }: CommandIo): WatchScreen {
-  let last: StatusSample | undefined;
+function createDataScreen({ output }: CommandIo): MigrationWatchScreen {
+  let last: MigrationStatusSample | undefined;
   const streams = output.format === 'ndjson';
   return {
     async show(sample) {
@@ -38,7 +42,7 @@ function createDataScreen({ output }: CommandIo): WatchScreen {
   };
 }
 
-const view: ListView<StatusSample> = {
+const view: ListView<MigrationStatusSample> = {
   columns: [
     { name: 'At', value: (row) => row.at },
     { name: 'Phase', value: (row) => row.phase },
@@ -54,11 +58,11 @@ const view: ListView<StatusSample> = {
   ],
 };
 
-function createLineScreen({ output }: CommandIo): WatchScreen {
-  let logged: LastLoggedState | undefined;
+function createLineScreen({ output }: CommandIo): MigrationWatchScreen {
+  let logged: LastLoggedWatchState | undefined;
   return {
     async show(sample) {
-      const next = nextLogLines(logged, sample);
+      const next = buildNextWatchLogLines(logged, sample);
       logged = next.said;
       if (next.lines.length > 0) await output.text(next.lines.join('\n'));
     },
@@ -66,7 +70,7 @@ function createLineScreen({ output }: CommandIo): WatchScreen {
   };
 }
 
-async function createLiveScreen({ host, globals }: CommandIo, title: string): Promise<WatchScreen> {
+async function createLiveScreen({ host, globals }: CommandIo, title: string): Promise<MigrationWatchScreen> {
   const { stdout, env } = host;
   const [styles, ruler] = await Promise.all([
     createTerminalStyles(isColorEnabled({ sink: stdout, env, noColor: globals.has('no-color') })),
@@ -74,8 +78,8 @@ async function createLiveScreen({ host, globals }: CommandIo, title: string): Pr
   ]);
   const screen = createTerminalScreen(stdout);
   const lags: number[] = [];
-  let last: StatusSample | undefined;
-  const lines = (sample: StatusSample): readonly string[] =>
+  let last: MigrationStatusSample | undefined;
+  const lines = (sample: MigrationStatusSample): readonly string[] =>
     drawStatusScreen(sample, {
       columns: stdout.columns ?? 80,
       rows: stdout.rows ?? 24,

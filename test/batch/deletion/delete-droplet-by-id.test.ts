@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
-import type { Api, ApiRequest } from '../../../src/api/client.ts';
+import type { ApiClient, ApiRequest } from '../../../src/api/client.ts';
 import { deleteDropletById } from '../../../src/batch/deletion/delete-droplet-by-id.ts';
-import { defaultBatchTimings } from '../../../src/batch/sending/batch-timings.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-timings.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../../src/errors.ts';
-import { SendError } from '../../../src/platform/http-sender.ts';
+import { HttpSendError } from '../../../src/platform/http-sender.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { batchResponse, instantClock } from '../batch-fixtures.ts';
 
@@ -15,7 +15,7 @@ type Step = ApiResponse | CliError | ((ended: AbortController) => ApiResponse | 
 async function deleted(steps: readonly Step[], { isStopped = (): boolean => false, maxPause = 900_000 } = {}) {
   const sent: string[] = [];
   const [ending, ended] = [new AbortController(), new AbortController()];
-  const api: Api = {
+  const api: ApiClient = {
     baseOrigin: 'https://api.example',
     success: () => Promise.reject(new Error('not used')),
     json: () => Promise.reject(new Error('not used')),
@@ -28,9 +28,9 @@ async function deleted(steps: readonly Step[], { isStopped = (): boolean => fals
     },
   };
   const clock = instantClock();
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause, onPause: async () => {} });
+  const lane = createRateLimitedSender({ api, loginHints: workLoginHints, clock, maxPause, onPause: async () => {} });
   const end = await deleteDropletById(7, {
-    ...{ lane, clock, isStopped, loginHints: workLoginHints, timings: defaultBatchTimings },
+    ...{ lane, clock, isStopped, loginHints: workLoginHints, timings: defaultBatchTimeLimits },
     ...{ ending: ending.signal, ended: ended.signal },
   });
   const count = (method: string): number => sent.filter((line) => line.startsWith(method)).length;
@@ -42,8 +42,8 @@ const done = batchResponse(204, '');
 const gone = batchResponse(404, { id: 'not_found', message: 'no' });
 const exists = batchResponse(200, { droplet: { id: 7, name: 'a' } });
 const broken = batchResponse(503);
-const lost = new CliError('unreachable', 'lost', { cause: new SendError('connection', true, 'lost') });
-const unsent = new CliError('unreachable', 'refused', { cause: new SendError('refused', false, 'refused') });
+const lost = new CliError('unreachable', 'lost', { cause: new HttpSendError('connection', true, 'lost') });
+const unsent = new CliError('unreachable', 'refused', { cause: new HttpSendError('refused', false, 'refused') });
 
 describe('the deletion of one droplet', () => {
   it.each<[string, readonly Step[], string, number, number]>([

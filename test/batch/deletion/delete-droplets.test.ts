@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
-import type { Api } from '../../../src/api/client.ts';
+import type { ApiClient } from '../../../src/api/client.ts';
 import {
   type DeleteDropletsOptions,
   deleteDroplets,
-  prepareDeletion,
+  prepareDropletDeletion,
 } from '../../../src/batch/deletion/delete-droplets.ts';
-import { reportDeletionEnd } from '../../../src/batch/deletion/deletion-end.ts';
+import { reportDropletDeletionEnd } from '../../../src/batch/deletion/deletion-end.ts';
 import {
-  type DeletionRow,
+  type DropletDeletionRow,
   type DropletToDelete,
   toDropletToDelete,
 } from '../../../src/batch/deletion/deletion-rows.ts';
@@ -44,7 +44,7 @@ function apiOf(respond: (id: number) => ApiResponse) {
   const sent: string[] = [];
   let inFlight = 0;
   let most = 0;
-  const api: Api = {
+  const api: ApiClient = {
     baseOrigin: 'https://api.example',
     success: () => Promise.reject(new Error('not used')),
     json: () => Promise.reject(new Error('not used')),
@@ -73,13 +73,13 @@ describe('deleting droplets', () => {
         .toSorted(),
     );
     expect(mostInFlight()).toBe(4);
-    expect(io.host.json<DeletionRow[]>().map(({ id }) => id)).toEqual(targets(50).map(({ id }) => id));
+    expect(io.host.json<DropletDeletionRow[]>().map(({ id }) => id)).toEqual(targets(50).map(({ id }) => id));
   });
 
   it('needs a confirmation', async () => {
     const io = ioOf('json', false);
     const { api, sent } = apiOf(() => done);
-    expect(() => prepareDeletion(io, false)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => prepareDropletDeletion(io, false)).toThrow(expect.objectContaining({ exitCode: 2 }));
     await expect(deleteDroplets(io, api, targets(1), options)).rejects.toMatchObject({ code: 'usage' });
     expect(sent).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('deleting droplets', () => {
     const io = ioOf(format);
     const { api, sent } = apiOf((id) => (id === 3 ? batchResponse(403, { message: 'no' }) : done));
     expect(await deleteDroplets(io, api, targets(6), { ...options, concurrency: 1 })).toBe(5);
-    const rows: readonly DeletionRow[] =
+    const rows: readonly DropletDeletionRow[] =
       format === 'json'
         ? io.host.json()
         : io.host
@@ -142,13 +142,15 @@ describe('deleting droplets', () => {
 });
 
 describe('the end of a deletion', () => {
-  const rowsOf = (count: number, result: Partial<DeletionRow>): readonly DeletionRow[] =>
-    targets(count).map((target) => ({ ...target, status: 'deleted', ...result }) as DeletionRow);
+  const rowsOf = (count: number, result: Partial<DropletDeletionRow>): readonly DropletDeletionRow[] =>
+    targets(count).map((target) => ({ ...target, status: 'deleted', ...result }) as DropletDeletionRow);
   const end = { stopped: undefined, outputError: undefined, signal: undefined, profileOptions: [] };
 
   it.each([3, 30])('after a signal names what is left of %i droplets', async (count) => {
     const rows = rowsOf(count, { status: 'unknown', error: 'no response' });
-    const error: unknown = await reportDeletionEnd(ioOf('table'), { ...end, rows, signal: 'SIGTERM' }).catch((e) => e);
+    const error: unknown = await reportDropletDeletionEnd(ioOf('table'), { ...end, rows, signal: 'SIGTERM' }).catch(
+      (e) => e,
+    );
     if (!(error instanceof CliError)) throw error;
     expect(error).toMatchObject({ code: 'cancelled', exitCode: 143 });
     expectGolden('droplets', `${error.message}\n${error.detail}\n${error.hint}`);
@@ -156,21 +158,24 @@ describe('the end of a deletion', () => {
 
   it('names droplets that were already gone', async () => {
     const io = ioOf('table');
-    expect(await reportDeletionEnd(io, { ...end, rows: rowsOf(2, { already_gone: true }) })).toBe(0);
+    expect(await reportDropletDeletionEnd(io, { ...end, rows: rowsOf(2, { already_gone: true }) })).toBe(0);
     expectGolden('droplets', io.host.err());
   });
 
   it('is exit 5 for droplets that are all unknown', async () => {
     const io = ioOf('table');
-    expect(await reportDeletionEnd(io, { ...end, rows: rowsOf(1, { status: 'unknown', error: 'e' }) })).toBe(5);
+    expect(await reportDropletDeletionEnd(io, { ...end, rows: rowsOf(1, { status: 'unknown', error: 'e' }) })).toBe(5);
     expectGolden('droplets', io.host.err());
   });
 
   it('throws what stopped the run when nothing was deleted', async () => {
     const rows = rowsOf(2, { status: 'failed', error: 'e' });
     const stopped = new CliError('needs_login', 'the session has ended', { hint: 'log in' });
-    await expect(reportDeletionEnd(ioOf(), { ...end, rows, stopped })).rejects.toBe(stopped);
-    await expect(reportDeletionEnd(ioOf(), { ...end, rows })).rejects.toMatchObject({ code: 'api_error', exitCode: 1 });
+    await expect(reportDropletDeletionEnd(ioOf(), { ...end, rows, stopped })).rejects.toBe(stopped);
+    await expect(reportDropletDeletionEnd(ioOf(), { ...end, rows })).rejects.toMatchObject({
+      code: 'api_error',
+      exitCode: 1,
+    });
   });
 });
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readlinkSync, symlinkSync, writeFileSync } from 
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createLedger } from '../../../src/batch/ledger/ledger.ts';
-import { readLedgerChoice, sharedLedgerPath } from '../../../src/batch/ledger/ledger-choice.ts';
+import { buildBatchIdLedgerPath, readLedgerChoice } from '../../../src/batch/ledger/ledger-choice.ts';
 import { encodeLedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { argsFrom } from '../../fixtures/command-io.ts';
 import { batchOf, testBootId, testLedgerPath } from '../batch-fixtures.ts';
@@ -76,7 +76,7 @@ describe('the ledger of a run', () => {
 
 it('the ledger of a --batch-id is another one for another profile or server', () => {
   const paths = [{}, { profile: 'p' }, { base_url: 'https://b' }].map((changes) =>
-    sharedLedgerPath('/s', batchOf(['a'], { id: 'con', ...changes })),
+    buildBatchIdLedgerPath('/s', batchOf(['a'], { id: 'con', ...changes })),
   );
   expect(new Set(paths).size).toBe(3);
   expect(paths[0]).toMatch(/^\/s\/batches\/id-con-[0-9a-f]{8}\.jsonl$/);

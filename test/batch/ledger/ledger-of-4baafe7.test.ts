@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
-import { createBatch } from '../../../src/batch/create-batch.ts';
+import { createMissingDroplets } from '../../../src/batch/create-batch.ts';
 import { type Ledger, openLedger } from '../../../src/batch/ledger/ledger.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
-import { defaultBatchTimings } from '../../../src/batch/sending/batch-timings.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-timings.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock, type ScriptedApi, testBootId, testLedgerPath } from '../batch-fixtures.ts';
@@ -44,19 +44,19 @@ describe('a ledger written by commit 4baafe7', () => {
     const ledger = await open('interrupted.jsonl');
     expect([...ledger.state.rows()].filter(({ status }) => status === 'created')).toHaveLength(8);
     const clock = instantClock();
-    const lane = createSendLane({
+    const lane = createRateLimitedSender({
       api,
       loginHints: workLoginHints,
       clock,
       maxPause: 900_000,
       onPause: async () => {},
     });
-    const stopped = await createBatch({
+    const stopped = await createMissingDroplets({
       ledger,
       lane,
       lookup: createDropletLookup(lane),
       clock,
-      timings: defaultBatchTimings,
+      timings: defaultBatchTimeLimits,
       timeout: 30_000,
       loginHints: workLoginHints,
       ending: new AbortController().signal,

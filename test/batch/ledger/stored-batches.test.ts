@@ -16,7 +16,7 @@ function stateFolder(): string {
   return folders.state;
 }
 
-/** A ledger of two names, `a` created, and `b` if `isFinished`. */
+/** A ledger of two names, `a` created, and `b` if `isBatchFinished`. */
 async function batchIn(folder: string, id: string, isFinished: boolean): Promise<Ledger> {
   const ledger = await createLedger(ledgerPath(folder, id), batchOf(['a', 'b'], { id }), testBootId);
   onTestFinished(() => ledger.close());

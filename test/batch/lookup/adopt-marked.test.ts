@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { BatchEvent } from '../../../src/batch/ledger/ledger-event.ts';
+import type { BatchDescriptionEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { adoptMarkedDroplets } from '../../../src/batch/lookup/adopt-marked.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
 import { batchTag } from '../../../src/batch/sending/droplet-requests.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock, ledgerFor } from '../batch-fixtures.ts';
 
@@ -12,7 +12,11 @@ const at = '2026-01-01T00:00:00.000Z';
 const tags = [batchTag('b1')];
 const b = { id: 8, name: 'b', size_slug: 's', tags };
 
-async function adopt(droplets: readonly object[], changes: Partial<BatchEvent> = {}, total = droplets.length) {
+async function adopt(
+  droplets: readonly object[],
+  changes: Partial<BatchDescriptionEvent> = {},
+  total = droplets.length,
+) {
   const ledger = await ledgerFor(batchOf(names, { mark: true, ...changes }));
   await ledger.commit({ event: 'baseline', at, existing: { c: [3] } });
   await ledger.commit({ event: 'sending', at, group: 1, names: ['a'] });
@@ -26,7 +30,13 @@ async function adopt(droplets: readonly object[], changes: Partial<BatchEvent> =
     },
   );
   const clock = instantClock();
-  const line = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
+  const line = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock,
+    maxPause: 900_000,
+    onPause: async () => {},
+  });
   const ending = new AbortController().signal;
   const adopted = await adoptMarkedDroplets({ ledger, lookup: createDropletLookup(line), clock, ending });
   return { adopted, api, roster: ledger.state };

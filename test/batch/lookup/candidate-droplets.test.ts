@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { type Droplet, decodeDroplet } from '../../../src/api/droplets.ts';
 import {
-  type CandidateCriteria,
-  findCandidates,
-  findDifferentDroplets,
+  type CandidateDropletCriteria,
+  findCandidateDroplets,
+  findDropletsWithOtherAttributes,
   findOlderDroplets,
 } from '../../../src/batch/lookup/candidate-droplets.ts';
 
 const since = Date.parse('2026-01-01T12:00:00Z');
 
-const wanted: CandidateCriteria = {
+const wanted: CandidateDropletCriteria = {
   attributes: { size: 's-1', image: 'debian', region: 'nyc3', extra: {} },
   mark: undefined,
   sentAfter: since,
@@ -34,8 +34,8 @@ function droplet(changes: object = {}): Droplet {
   return decoded;
 }
 
-function isCandidate(changes: object, more: Partial<CandidateCriteria> = {}): boolean {
-  return findCandidates('a', [droplet(changes)], { ...wanted, ...more }).length === 1;
+function isCandidate(changes: object, more: Partial<CandidateDropletCriteria> = {}): boolean {
+  return findCandidateDroplets('a', [droplet(changes)], { ...wanted, ...more }).length === 1;
 }
 
 describe('a droplet may be ours', () => {
@@ -84,7 +84,7 @@ describe('a droplet is not ours', () => {
 
 describe('a droplet that would be ours, were it not older than the request', () => {
   const old = { created_at: '2026-01-01T11:59:54Z' };
-  const ids = (changes: object, more: Partial<CandidateCriteria> = {}) =>
+  const ids = (changes: object, more: Partial<CandidateDropletCriteria> = {}) =>
     findOlderDroplets('a', [droplet(changes)], { ...wanted, ...more });
 
   it('is told apart, for the clocks of a server may differ', () => {
@@ -114,8 +114,8 @@ describe('with a mark', () => {
 });
 
 describe('a droplet that appeared since the request with other attributes', () => {
-  const found = (changes: object, more: Partial<CandidateCriteria> = {}) =>
-    findDifferentDroplets('a', [droplet(changes)], { ...wanted, ...more });
+  const found = (changes: object, more: Partial<CandidateDropletCriteria> = {}) =>
+    findDropletsWithOtherAttributes('a', [droplet(changes)], { ...wanted, ...more });
 
   it.each([
     [{ region: { slug: 'nyc2' } }, 'region nyc2 instead of nyc3'],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { createDropletLookup, type DropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock, type ScriptedApi } from '../batch-fixtures.ts';
 
@@ -17,7 +17,7 @@ interface Server {
 
 function lookupsOver(api: ScriptedApi): DropletLookup {
   return createDropletLookup(
-    createSendLane({
+    createRateLimitedSender({
       api,
       loginHints: workLoginHints,
       clock: instantClock(),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasTag, tagsOf } from '../../../src/batch/lookup/droplet-tags.ts';
+import { hasDropletTag, readDropletTags } from '../../../src/batch/lookup/droplet-tags.ts';
 
 it.each([
   [['web'], 'web', true],
@@ -9,10 +9,10 @@ it.each([
   ['web', 'web', false],
   [undefined, 'web', false],
 ])('a droplet with the tags %j and the tag %s: %s', (tags, wanted, result) => {
-  expect(hasTag({ raw: { id: 1, name: 'a', tags } }, wanted)).toBe(result);
+  expect(hasDropletTag({ raw: { id: 1, name: 'a', tags } }, wanted)).toBe(result);
 });
 
 it('tags are in lower case, and are only those that are strings', () => {
-  expect(tagsOf({ tags: ['Web', 7, null, 'X'] })).toEqual(['web', 'x']);
-  expect(tagsOf({ tags: 'web' })).toEqual([]);
+  expect(readDropletTags({ tags: ['Web', 7, null, 'X'] })).toEqual(['web', 'x']);
+  expect(readDropletTags({ tags: 'web' })).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   chooseDroplet,
-  type DropletReader,
+  type DropletReadOptions,
   findDroplets,
   readDroplets,
 } from '../../../src/batch/lookup/find-droplets.ts';
@@ -39,7 +39,7 @@ async function readerOf(droplets: readonly Item[], { refusals = 0, ignoresName =
     });
   });
   const api = await apiOf(server.origin);
-  const reader: DropletReader = {
+  const reader: DropletReadOptions = {
     api,
     pause: async (ms) => {
       paused.push(ms);

@@ -4,9 +4,9 @@ import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import { createLedger, type Ledger, replaceLedger } from '../../../src/batch/ledger/ledger.ts';
 import { encodeLedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
-import { createTaggedBatch, reportDuplicates } from '../../../src/batch/lookup/settle-tagged.ts';
-import { defaultBatchTimings } from '../../../src/batch/sending/batch-timings.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { createTaggedBatchReconciler, reportDuplicateDroplets } from '../../../src/batch/lookup/settle-tagged.ts';
+import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-timings.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import type { Clock } from '../../../src/platform/host.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import {
@@ -58,18 +58,33 @@ async function account(droplets: readonly Made[], { ledger, filter = 'applied' }
       return batchResponse(200, { droplets: shown, meta: { total: shown.length } });
     },
   );
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
+  const lane = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock,
+    maxPause: 900_000,
+    onPause: async () => {},
+  });
   const used = ledger ?? (await ledgerFor(batch));
   const doubts: (readonly [number, number])[] = [];
   const adopted: string[] = [];
   const signal = new AbortController().signal;
   const deps = {
-    ...{ ledger: used, lane, lookup: createDropletLookup(lane), clock, timings: defaultBatchTimings },
+    ...{ ledger: used, lane, lookup: createDropletLookup(lane), clock, timings: defaultBatchTimeLimits },
     ...{ ending: signal, ended: signal },
     onAdopted: async (found: readonly string[]) => void adopted.push(...found),
     onDoubt: async (count: number, ms: number) => void doubts.push([count, ms]),
   };
-  return { api, clock, ledger: used, state: used.state, doubts, adopted, deps, tagged: createTaggedBatch(deps) };
+  return {
+    api,
+    clock,
+    ledger: used,
+    state: used.state,
+    doubts,
+    adopted,
+    deps,
+    tagged: createTaggedBatchReconciler(deps),
+  };
 }
 
 function hasTag(one: Made, tag: string): boolean {
@@ -236,7 +251,7 @@ describe('what an earlier run may have sent', () => {
     ]);
     await run.tagged.begin();
     await run.tagged.resolveMissing();
-    expect(await reportDuplicates(run.deps)).toEqual({ names: ['a'], hasTagged: true });
+    expect(await reportDuplicateDroplets(run.deps)).toEqual({ names: ['a'], hasTagged: true });
     expect([...run.state.rows()]).toMatchObject([
       { name: 'a', status: 'unknown', error: expect.stringMatching(/1, 7/) },
       { name: 'b', status: 'created', id: 2 },
@@ -258,7 +273,7 @@ describe('what an earlier run may have sent', () => {
       failures -= 1;
       return failures < 0 ? lane.request(sent) : batchResponse(500);
     };
-    expect(await reportDuplicates({ ...run.deps, lane: { ...lane, request } })).toMatchObject({ names: ['a'] });
+    expect(await reportDuplicateDroplets({ ...run.deps, lane: { ...lane, request } })).toMatchObject({ names: ['a'] });
     expect(run.clock.slept.slice(-2)).toEqual([15_000, 15_000]);
   });
 

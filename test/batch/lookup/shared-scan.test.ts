@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createSharedDropletScan } from '../../../src/batch/lookup/shared-scan.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock } from '../batch-fixtures.ts';
 
@@ -15,7 +15,13 @@ function scanOf(tags: readonly string[], tag: string | undefined) {
     },
   );
   const onPause = async (): Promise<void> => {};
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock: instantClock(), maxPause: 900_000, onPause });
+  const lane = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock: instantClock(),
+    maxPause: 900_000,
+    onPause,
+  });
   return { scan: createSharedDropletScan(lane, tag), api };
 }
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
-import { takeBaseline } from '../../../src/batch/lookup/take-baseline.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { recordBatchBaseline } from '../../../src/batch/lookup/take-baseline.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock, ledgerFor } from '../batch-fixtures.ts';
 
@@ -17,8 +17,17 @@ const both = [
 async function ground(list: (request: ApiRequest, at: number) => ApiResponse) {
   const ledger = await ledgerFor(batchOf(names));
   const [api, clock, ending] = [apiOf(() => batchResponse(500), list), instantClock(), new AbortController().signal];
-  const line = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
-  return { api, take: () => takeBaseline({ ledger, lane: line, lookup: createDropletLookup(line), clock, ending }) };
+  const line = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock,
+    maxPause: 900_000,
+    onPause: async () => {},
+  });
+  return {
+    api,
+    take: () => recordBatchBaseline({ ledger, lane: line, lookup: createDropletLookup(line), clock, ending }),
+  };
 }
 
 describe('a baseline', () => {

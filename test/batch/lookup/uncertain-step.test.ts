@@ -6,7 +6,7 @@ import {
   type UncertainRequest,
   type UncertainRequestStep,
 } from '../../../src/batch/lookup/uncertain-step.ts';
-import { defaultBatchTimings } from '../../../src/batch/sending/batch-timings.ts';
+import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-timings.ts';
 
 const second = 1_000;
 
@@ -117,12 +117,12 @@ describe('the next step about a group in doubt', () => {
 
   it.each(rows)('%s', (_what, changes, looks, at, expected) => {
     expect(
-      told(nextUncertainRequestStep(doubt({ ...changes, lookups: looks }), at * second, defaultBatchTimings)),
+      told(nextUncertainRequestStep(doubt({ ...changes, lookups: looks }), at * second, defaultBatchTimeLimits)),
     ).toBe(expected);
   });
 
   it('names the ids when it does not guess', () => {
-    const verdict = nextUncertainRequestStep(doubt({ lookups: [look(0, 'a1 a2 b3')] }), 0, defaultBatchTimings);
+    const verdict = nextUncertainRequestStep(doubt({ lookups: [look(0, 'a1 a2 b3')] }), 0, defaultBatchTimeLimits);
     expect(verdict).toMatchObject({ error: expect.stringContaining('(a: 1, 2)') });
   });
 });
@@ -152,7 +152,7 @@ describe('whatever was seen', () => {
   const judged = (one: Partial<UncertainRequest>) => {
     const whole = doubt(one);
     const now = Math.max(whole.lookups.at(-1)?.at ?? 0, whole.closedAt ?? 0);
-    return { verdict: nextUncertainRequestStep(whole, now, defaultBatchTimings), whole, now };
+    return { verdict: nextUncertainRequestStep(whole, now, defaultBatchTimeLimits), whole, now };
   };
 
   it('it is sent again only when the connection has ended, nothing was ever seen, and two late looks were conclusive', () => {
@@ -165,9 +165,11 @@ describe('whatever was seen', () => {
         expect(whole.sends).toBeLessThan(3);
         expect(whole.lookups.every(({ found }) => found.size === 0)).toBe(true);
         const late = whole.lookups.filter(
-          ({ at, conclusive }) => conclusive && at >= (whole.closedAt ?? 0) + defaultBatchTimings.settleDelay,
+          ({ at, conclusive }) => conclusive && at >= (whole.closedAt ?? 0) + defaultBatchTimeLimits.settleDelay,
         );
-        expect((late.at(-1)?.at ?? 0) - (late[0]?.at ?? 0)).toBeGreaterThanOrEqual(defaultBatchTimings.lookupInterval);
+        expect((late.at(-1)?.at ?? 0) - (late[0]?.at ?? 0)).toBeGreaterThanOrEqual(
+          defaultBatchTimeLimits.lookupInterval,
+        );
       }),
       { numRuns: 3_000 },
     );
@@ -208,7 +210,7 @@ describe('whatever was seen', () => {
           expect(steps).toBeLessThan(40);
           now = Math.max(now, verdict.kind === 'look-up' ? verdict.at : verdict.until);
           if (verdict.kind === 'look-up') whole = { ...whole, lookups: [...whole.lookups, look(now / second, from)] };
-          verdict = nextUncertainRequestStep(whole, now, defaultBatchTimings);
+          verdict = nextUncertainRequestStep(whole, now, defaultBatchTimeLimits);
         }
       }),
       { numRuns: 1_000 },
@@ -226,7 +228,7 @@ describe('a droplet that differs from the request, or is older', () => {
     ['and is older, at the first lookup alone', [{ ...look(0, ''), ...older }]],
   ])('%s, is never a reason to send again', (_when, seen) => {
     const lookups = [...seen, look(15, ''), look(30, '')].toSorted((left, right) => left.at - right.at);
-    const step = nextUncertainRequestStep(doubt({ lookups }), 30 * second, defaultBatchTimings);
+    const step = nextUncertainRequestStep(doubt({ lookups }), 30 * second, defaultBatchTimeLimits);
     expect(step).toMatchObject({ kind: 'unknown', error: expect.stringContaining('a: 7') });
   });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decodeUserDataDigest } from '../../../src/batch/options/user-data.ts';
+import { decodeDropletUserDataDigest } from '../../../src/batch/options/user-data.ts';
 import { recordedRequests, runCloudctl } from '../../commands/run-cloudctl.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
@@ -134,5 +134,5 @@ describe('--user-data-file', () => {
 });
 
 it.each([7, {}, { sha256: 'x' }, { sha256: 1, bytes: 2 }])('a digest of another form is refused: %j', (json) => {
-  expect(decodeUserDataDigest(json)).toBeUndefined();
+  expect(decodeDropletUserDataDigest(json)).toBeUndefined();
 });

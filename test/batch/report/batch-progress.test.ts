@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { crossesTenPercentStep, progressBarLine, progressText } from '../../../src/batch/report/batch-progress.ts';
+import {
+  crossesTenPercentStep,
+  formatBatchProgressText,
+  progressBarLine,
+} from '../../../src/batch/report/batch-progress.ts';
 
 const standing = { created: 30, total: 120, fresh: 20, elapsed: 10_000 };
 
@@ -14,7 +18,7 @@ describe('progress', () => {
     [{ ...standing, created: 120 }, '120/120 created, 2.0/s'],
     [{ ...standing, fresh: 1_000 }, '30/120 created, 100/s, 1 s left'],
   ])('of %j is %j', (one, text) => {
-    expect(progressText(one)).toBe(text);
+    expect(formatBatchProgressText(one)).toBe(text);
   });
 
   it('of an empty bar and a full one has as many cells', () => {

@@ -1,21 +1,25 @@
 import { expect, it } from 'vitest';
 import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
-import type { BatchEvent, LedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
+import type { BatchDescriptionEvent, LedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
-import { batchPlanView, planBatch } from '../../../src/batch/report/plan-batch.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { batchPlanListView, planBatch } from '../../../src/batch/report/plan-batch.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock } from '../batch-fixtures.ts';
 
 const names = ['a', 'b', 'c', 'd'];
 const at = '2026-01-01T00:00:00.000Z';
 const attributes = { size: 's', image: 'i', region: 'r', extra: {} };
-const shared: Partial<BatchEvent> = { ...deriveBatchFromId('x', names, attributes) };
+const shared: Partial<BatchDescriptionEvent> = { ...deriveBatchFromId('x', names, attributes) };
 const tags = shared.attributes?.extra.tags;
 const like = { size_slug: 's', region: { slug: 'r' }, image: { slug: 'i' } };
 
-async function rowsOf(droplets: readonly object[], batch: Partial<BatchEvent> = {}, ...events: readonly LedgerEvent[]) {
+async function rowsOf(
+  droplets: readonly object[],
+  batch: Partial<BatchDescriptionEvent> = {},
+  ...events: readonly LedgerEvent[]
+) {
   const state = createBatchState(batchOf(names, { attributes, ...batch }));
   for (const event of events) state.apply(event);
   const api = apiOf(
@@ -27,7 +31,13 @@ async function rowsOf(droplets: readonly object[], batch: Partial<BatchEvent> = 
     },
   );
   const clock = instantClock();
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
+  const lane = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock,
+    maxPause: 900_000,
+    onPause: async () => {},
+  });
   const rows = await planBatch(state, {
     lane,
     lookup: createDropletLookup(lane),
@@ -96,5 +106,5 @@ it('of a ledger, a droplet that was deleted since differs', async () => {
 });
 
 it('the columns of a plan are those of the contract', () => {
-  expect(batchPlanView.columns.map(({ name }) => name)).toEqual(['Name', 'Status', 'ID', 'Difference']);
+  expect(batchPlanListView.columns.map(({ name }) => name)).toEqual(['Name', 'Status', 'ID', 'Difference']);
 });

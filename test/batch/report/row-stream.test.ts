@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startRowStream } from '../../../src/batch/report/row-stream.ts';
+import { startBatchRowStream } from '../../../src/batch/report/row-stream.ts';
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -7,7 +7,7 @@ const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 function ground(most?: number) {
   const given: (readonly number[])[] = [];
   const pauses: (() => void)[] = [];
-  const stream = startRowStream<number>(
+  const stream = startBatchRowStream<number>(
     async (batches) => {
       for await (const rows of batches) given.push(rows);
     },
@@ -75,7 +75,7 @@ it('a pause that rows did not wait for holds for those after them, and its end b
 it('who brings rows waits while too many wait for a slow reader', async () => {
   const given: (readonly number[])[] = [];
   let goOn = (): void => {};
-  const stream = startRowStream<number>(
+  const stream = startBatchRowStream<number>(
     async (batches) => {
       for await (const rows of batches) {
         given.push(rows);
@@ -101,7 +101,7 @@ it('who brings rows waits while too many wait for a slow reader', async () => {
 
 it('what ended the reader is told to whoever waits, whoever comes later, and at the end', async () => {
   const reason = new Error('the disk is full');
-  const stream = startRowStream<number>(
+  const stream = startBatchRowStream<number>(
     async (batches) => {
       for await (const _ of batches) throw reason;
     },

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createBatchIo } from '../../../src/batch/batch-io.ts';
-import { startSilenceNotice } from '../../../src/batch/report/silence-notice.ts';
+import { startBatchWaitingNotice } from '../../../src/batch/report/silence-notice.ts';
 import type { OutputFormat } from '../../../src/cli/print-presented.ts';
 import { createProgressReporter } from '../../../src/cli/progress.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
@@ -43,7 +43,7 @@ function setUp({ quiet = false, terminal = false, format = 'table' as OutputForm
   const clock = steppedClock();
   const host = { ...testHost(terminal ? { terminal: 80 } : {}), clock: { ...clock, advance: () => {} } };
   const io = { ...commandIo(host, format), progress: createProgressReporter({ stderr: host.stderr, clock, quiet }) };
-  const notice = startSilenceNotice(createBatchIo(io));
+  const notice = startBatchWaitingNotice(createBatchIo(io));
   const lines = () => host.err().split('\n').filter(Boolean);
   return { notice, lines, clock };
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { expandDropletNames } from '../../../src/batch/options/expand-names.ts';
 import {
-  createDropletRequests,
+  addTagToDropletAttributes,
+  buildDropletCreationRequests,
   type DropletAttributes,
-  withAddedTag,
 } from '../../../src/batch/sending/droplet-requests.ts';
 
 const attributes: DropletAttributes = { size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64', region: 'nyc3', extra: {} };
 
 describe('the requests of a batch', () => {
   it('hold ten names each, and a single one as name', () => {
-    const requests = createDropletRequests(expandDropletNames(['n{1..21}']), attributes, 10);
+    const requests = buildDropletCreationRequests(expandDropletNames(['n{1..21}']), attributes, 10);
     expect(requests.map(({ names }) => names.length)).toEqual([10, 10, 1]);
     expect(JSON.parse(requests[0]?.body ?? '')).toMatchObject({ names: expandDropletNames(['n{1..10}']) });
     expect(JSON.parse(requests[2]?.body ?? '')).toEqual({
@@ -23,7 +23,7 @@ describe('the requests of a batch', () => {
   });
 
   it('leave the region out when there is none, and carry further attributes', () => {
-    const [request] = createDropletRequests(['a'], { size: 's', image: 7, extra: { tags: ['x'] } }, 10);
+    const [request] = buildDropletCreationRequests(['a'], { size: 's', image: 7, extra: { tags: ['x'] } }, 10);
     expect(JSON.parse(request?.body ?? '')).toEqual({ name: 'a', size: 's', image: 7, tags: ['x'] });
   });
 });
@@ -37,10 +37,10 @@ describe('the tag of a mark', () => {
     ],
     [{ tags: [] }, { tags: ['m'] }],
   ])('joins %j', (extra, joined) => {
-    expect(withAddedTag({ ...attributes, extra }, 'm')?.extra).toEqual(joined);
+    expect(addTagToDropletAttributes({ ...attributes, extra }, 'm')?.extra).toEqual(joined);
   });
 
   it.each([[{ tags: 'web' }], [{ tags: [1] }], [{ tags: null }]])('cannot join %j', (extra) => {
-    expect(withAddedTag({ ...attributes, extra }, 'm')).toBeUndefined();
+    expect(addTagToDropletAttributes({ ...attributes, extra }, 'm')).toBeUndefined();
   });
 });

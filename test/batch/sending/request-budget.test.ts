@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { limitSendRate } from '../../../src/batch/sending/request-budget.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock } from '../batch-fixtures.ts';
 
@@ -17,7 +17,7 @@ function limited(status: number) {
     },
   );
   const onPause = async (): Promise<void> => {};
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause });
+  const lane = createRateLimitedSender({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause });
   const limitedLane = limitSendRate(lane, clock, { requests: 25, window: 60_000 });
   const send = async (count: number): Promise<void> => {
     for (let at = 0; at < count; at++) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../../src/errors.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -13,7 +13,7 @@ const post = { method: 'POST', path: '/v2/droplets', body: '{}' } as const;
 async function waits(together: number, times: number): Promise<readonly number[]> {
   const told: number[] = [];
   const onPause = async (ms: number): Promise<void> => void told.push(Math.round(ms / 1000));
-  const line = createSendLane({
+  const line = createRateLimitedSender({
     api: apiOf(() => busy),
     loginHints: workLoginHints,
     clock: instantClock(),
@@ -40,7 +40,7 @@ it('an answer without a Date leaves the time of the server as it was last told',
     () => batchResponse(500),
     (_, count) => batchResponse(200, {}, { date: dates[count] }),
   );
-  const line = createSendLane({
+  const line = createRateLimitedSender({
     api,
     loginHints: workLoginHints,
     clock: instantClock(),
@@ -59,7 +59,7 @@ it('an answer without a Date leaves the time of the server as it was last told',
 /** What ends the patience with a server that refuses with this `retry-after`. */
 async function endOf(retryAfter: number): Promise<unknown> {
   const api = apiOf(() => batchResponse(429, {}, { retryAfter }));
-  const line = createSendLane({
+  const line = createRateLimitedSender({
     api,
     loginHints: workLoginHints,
     clock: instantClock(),

@@ -2,10 +2,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Ledger } from '../../../src/batch/ledger/ledger.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
 import { startBatchReporter } from '../../../src/batch/report/batch-reporter.ts';
-import { startSilenceNotice } from '../../../src/batch/report/silence-notice.ts';
-import { defaultBatchTimings } from '../../../src/batch/sending/batch-timings.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
-import { sendMissing } from '../../../src/batch/sending/send-missing.ts';
+import { startBatchWaitingNotice } from '../../../src/batch/report/silence-notice.ts';
+import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-timings.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { sendMissingDroplets } from '../../../src/batch/sending/send-missing.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -14,16 +14,22 @@ import { apiOf, batchOf, batchResponse, fastClock, ledgerFor, respondCreated } f
 async function send(ledger: Ledger, api = apiOf(respondCreated)) {
   const clock = fastClock();
   const io = commandIo({ ...testHost(), clock }, 'json');
-  const notice = startSilenceNotice(io);
+  const notice = startBatchWaitingNotice(io);
   onTestFinished(() => notice.stop());
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
+  const lane = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock,
+    maxPause: 900_000,
+    onPause: async () => {},
+  });
   const running = new AbortController().signal;
   const deps = {
-    ...{ ledger, lane, clock, lookup: createDropletLookup(lane), timings: defaultBatchTimings },
+    ...{ ledger, lane, clock, lookup: createDropletLookup(lane), timings: defaultBatchTimeLimits },
     ...{ ending: running, ended: running, loginHints: workLoginHints },
   };
   const reporter = await startBatchReporter(notice.io, ledger);
-  return sendMissing(notice, reporter, deps, { api, batchSize: 10, concurrency: 1, timeout: 30_000 });
+  return sendMissingDroplets(notice, reporter, deps, { api, batchSize: 10, concurrency: 1, timeout: 30_000 });
 }
 
 const baseline = { event: 'baseline', at: '2026-01-01T00:00:00.000Z', existing: {} } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { createDropletPoller } from '../../../src/batch/waiting/droplet-poller.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock } from '../batch-fixtures.ts';
@@ -36,7 +36,13 @@ function pollerOf({ ids, tagged, next, hasTotal = true, tag, unlisted = [] }: Ac
     },
   );
   const onPause = async (): Promise<void> => {};
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock: instantClock(), maxPause: 900_000, onPause });
+  const lane = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock: instantClock(),
+    maxPause: 900_000,
+    onPause,
+  });
   const poller = createDropletPoller(lane, tag);
   const poll = async (awaited: readonly number[]) => {
     const before = api.read.length;

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
-import { batchCountsAfterWait, batchRowAfterWait, createWaitResults } from '../../../src/batch/waiting/wait-results.ts';
+import {
+  batchRowAfterWait,
+  countBatchStatusesAfterWait,
+  createDropletWaitResults,
+} from '../../../src/batch/waiting/wait-results.ts';
 
 it('a created row gets the address of its droplet, and fails when the droplet cannot become active', () => {
-  const results = createWaitResults();
+  const results = createDropletWaitResults();
   results.addresses.set(1, '203.0.113.1');
   results.failures.set(2, 'deleted');
   const created = { name: 'a', status: 'created', id: 1 } as const;
@@ -17,5 +21,5 @@ it('a created row gets the address of its droplet, and fails when the droplet ca
   const skipped = { name: 'a', status: 'skipped', id: 2 } as const;
   expect(batchRowAfterWait(skipped, results)).toBe(skipped);
   const counts = { created: 3, failed: 1, skipped: 0, unknown: 0, missing: 0 };
-  expect(batchCountsAfterWait(counts, results)).toEqual({ ...counts, created: 2, failed: 2 });
+  expect(countBatchStatusesAfterWait(counts, results)).toEqual({ ...counts, created: 2, failed: 2 });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
-import type { BatchEvent } from '../../../src/batch/ledger/ledger-event.ts';
-import { defaultBatchTimings } from '../../../src/batch/sending/batch-timings.ts';
-import { createSendLane } from '../../../src/batch/sending/send-lane.ts';
-import { createWaitResults } from '../../../src/batch/waiting/wait-results.ts';
-import { waitUntilActive } from '../../../src/batch/waiting/wait-until-active.ts';
+import type { BatchDescriptionEvent } from '../../../src/batch/ledger/ledger-event.ts';
+import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-timings.ts';
+import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
+import { createDropletWaitResults } from '../../../src/batch/waiting/wait-results.ts';
+import { waitUntilDropletsActive } from '../../../src/batch/waiting/wait-until-active.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock } from '../batch-fixtures.ts';
 
@@ -15,7 +15,10 @@ const at = '2026-01-01T00:00:00.000Z';
 async function waited(
   names: readonly string[],
   lists: readonly ApiResponse[],
-  { items = {}, ...changes }: Partial<BatchEvent> & { readonly items?: Readonly<Record<string, ApiResponse>> } = {},
+  {
+    items = {},
+    ...changes
+  }: Partial<BatchDescriptionEvent> & { readonly items?: Readonly<Record<string, ApiResponse>> } = {},
 ) {
   const state = createBatchState(batchOf(names, changes));
   const rows = names.map((name, index) => ({ name, id: index + 1, action_id: index + 901 }));
@@ -38,7 +41,13 @@ async function waited(
     },
   );
   const clock = deadlineClock();
-  const lane = createSendLane({ api, loginHints: workLoginHints, clock, maxPause: 900_000, onPause: async () => {} });
+  const lane = createRateLimitedSender({
+    api,
+    loginHints: workLoginHints,
+    clock,
+    maxPause: 900_000,
+    onPause: async () => {},
+  });
   const told: string[] = [];
   const ended: string[] = [];
   const onPoll = async (active: number, total: number, names: readonly string[]): Promise<void> => {
@@ -46,10 +55,10 @@ async function waited(
     ended.push(...names);
   };
   const { signal } = new AbortController();
-  const results = createWaitResults();
-  const error = await waitUntilActive(state, {
+  const results = createDropletWaitResults();
+  const error = await waitUntilDropletsActive(state, {
     ...{ lane, clock, signal, onPoll, results },
-    ...{ timings: defaultBatchTimings, timeout: 900_000 },
+    ...{ timings: defaultBatchTimeLimits, timeout: 900_000 },
   }).catch((reason: unknown) => reason);
   const lookups = api.read.map(({ path }) => path);
   const paths = lookups.filter((path) => path.includes('?'));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ndjsonLine, printableLines } from '../../../src/cli/formats/ndjson.ts';
+import { escapeNdjsonLines, ndjsonLine } from '../../../src/cli/formats/ndjson.ts';
 
 test('a JSON text is on one line, whatever it contains', () => {
   expect(ndjsonLine({ a: 'x\ny\u2028z', b: [1, 2] })).toBe('{"a":"x\\ny\\u2028z","b":[1,2]}\n');
@@ -8,8 +8,8 @@ test('a JSON text is on one line, whatever it contains', () => {
 
 test('lines from elsewhere are passed on as they are, but for what must not reach a terminal', () => {
   const plain = Buffer.from('{"a":"b"}\n{"c":1.0}\n');
-  expect(printableLines(plain)).toBe(plain);
-  expect(printableLines(Buffer.from('{"a":"é\u202e"}\n'))).toBe('{"a":"é\\u202e"}\n');
-  expect(printableLines(Buffer.from('{"a":"\u007f"}\n'))).toBe('{"a":"\\u007f"}\n');
-  expect(printableLines(Buffer.from([0x22, 0xff, 0x22, 0x0a]))).toBe('"\ufffd"\n');
+  expect(escapeNdjsonLines(plain)).toBe(plain);
+  expect(escapeNdjsonLines(Buffer.from('{"a":"é\u202e"}\n'))).toBe('{"a":"é\\u202e"}\n');
+  expect(escapeNdjsonLines(Buffer.from('{"a":"\u007f"}\n'))).toBe('{"a":"\\u007f"}\n');
+  expect(escapeNdjsonLines(Buffer.from([0x22, 0xff, 0x22, 0x0a]))).toBe('"\ufffd"\n');
 });

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createLoginDialog } from '../../../src/commands/auth/login-dialog.ts';
-import type { Context } from '../../../src/context.ts';
+import type { CommandContext } from '../../../src/context.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
@@ -20,7 +20,7 @@ function dialogWith(options: readonly string[], isTerminal: boolean, interactive
         return true;
       },
     },
-  } as unknown as Context;
+  } as unknown as CommandContext;
   const args = { has: (name: string) => options.includes(name) } as never;
   const dialog = createLoginDialog(context, args, {
     profile: profileNamed('default'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { writeAccount } from '../../../src/session/account.ts';
-import { encodeRecord } from '../../../src/session/credential-record.ts';
-import { createFileStore } from '../../../src/session/file-store.ts';
+import { writeAccountFile } from '../../../src/session/account.ts';
+import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
@@ -51,9 +51,11 @@ describe('auth refresh', () => {
       const [host, sandbox] = [testHost(), await sandboxFor()];
       const { record, place, stored } = await seedSession(host, sandbox);
       const { refreshToken: _none, ...bare } = record;
-      await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+      await createFileCredentialStore(place).withItems((items) =>
+        items.write('credential', encodeCredentialRecord(bare)),
+      );
       const { sid, scope } = record;
-      writeAccount(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
+      writeAccountFile(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
       const ran = await runCloudctl(host, ['auth', 'refresh', '-o', 'json']);
       expect(ran).toMatchObject({ code: 4, out: '' });
       expect(ran.error()).toMatchObject({ code: 'needs_login', hint: expect.stringContaining(`auth login${option}`) });

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { writeAccount } from '../../../src/session/account.ts';
+import { writeAccountFile } from '../../../src/session/account.ts';
 import { writeClientSecret } from '../../../src/session/client-secret.ts';
-import { encodeRecord } from '../../../src/session/credential-record.ts';
-import { createFileStore } from '../../../src/session/file-store.ts';
-import { keychainAccount, writeAheadPath } from '../../../src/session/profile-paths.ts';
+import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../../src/session/file-store.ts';
+import { buildRefreshJournalFilePath, keychainAccount } from '../../../src/session/profile-paths.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../../fixtures/host.ts';
@@ -21,12 +21,12 @@ async function seededHost(host: TestHost = testHost(), seed: Seed = {}) {
   const work = await seedSession(host, sandbox, { profile: 'work', ...seed });
   const { raw } = host.readConfig();
   host.writeConfig({ later: 1, current: 'default', ...raw });
-  await writeClientSecret(createFileStore(work.place), bindingTo(sandbox), new Secret('client-secret'));
+  await writeClientSecret(createFileCredentialStore(work.place), bindingTo(sandbox), new Secret('client-secret'));
   const { sid, scope } = work.record;
-  writeAccount(host.folders.config, 'work', { sid, scope, scope_verified: true, flow: 'code' });
+  writeAccountFile(host.folders.config, 'work', { sid, scope, scope_verified: true, flow: 'code' });
   for (const path of [
-    writeAheadPath(work.place, sid, 2),
-    `${writeAheadPath(work.place, sid, 2)}.next`,
+    buildRefreshJournalFilePath(work.place, sid, 2),
+    `${buildRefreshJournalFilePath(work.place, sid, 2)}.next`,
     join(work.place.folder, '.work.credential.json.1.tmp'),
     join(work.place.folder, '.work.client.json.1.tmp'),
   ])
@@ -84,7 +84,7 @@ describe('auth remove', () => {
     const items = new Map<string, string>();
     const { host, sandbox, record, place } = await seededHost(testHost({ keychain: memoryKeychain(items) }));
     const account = keychainAccount(place, host.random);
-    items.set(account, encodeRecord(record).reveal()).set(`${account}:client`, '{}').set('other', 'x');
+    items.set(account, encodeCredentialRecord(record).reveal()).set(`${account}:client`, '{}').set('other', 'x');
     expect((await runCloudctl(host, ['auth', 'remove', 'work'])).code).toBe(0);
     expect([...items.keys()]).toEqual(['other']);
     expect(filesOf(host, 'work')).toEqual([]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { recordSandbox } from '../../../src/config/sandbox-connection.ts';
-import { encodeRecord } from '../../../src/session/credential-record.ts';
-import { createFileStore } from '../../../src/session/file-store.ts';
+import { recordStartedSandbox } from '../../../src/config/sandbox-connection.ts';
+import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { keychainAccount } from '../../../src/session/profile-paths.ts';
-import { createWriteAheadJournal } from '../../../src/session/write-ahead-journal.ts';
+import { createKeychainRefreshJournal } from '../../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../../fixtures/host.ts';
 import { seedSession } from '../../fixtures/session.ts';
@@ -23,7 +23,7 @@ describe('auth status', () => {
   it('prints exactly the documented fields, and sends no request', async () => {
     const sandbox = await sandboxFor();
     const host = await createSandboxHost(sandbox, { env: sandboxEnvironment(sandbox) });
-    recordSandbox(host.folders.state, sandbox.ready);
+    recordStartedSandbox(host.folders.state, sandbox.ready);
     await runLogin(host);
     await admin(sandbox, 'DELETE', '/_sandbox/requests');
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
@@ -82,7 +82,10 @@ describe('auth status', () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox);
     const { refreshToken: _none, ...bare } = record;
-    if (!renewable) await createFileStore(place).withItems((items) => items.write('credential', encodeRecord(bare)));
+    if (!renewable)
+      await createFileCredentialStore(place).withItems((items) =>
+        items.write('credential', encodeCredentialRecord(bare)),
+      );
     host.clock.advance(age);
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(exit);
@@ -93,7 +96,7 @@ describe('auth status', () => {
   it('of a session whose last refresh was interrupted is in doubt, and usable', async () => {
     const [host, sandbox] = [testHost(), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox);
-    const { journal } = createFileStore(place);
+    const { journal } = createFileCredentialStore(place);
     journal.reserve(record, { now: 1, random: host.random }).close();
     const ran = await runCloudctl(host, ['auth', 'status', '-o', 'json']);
     expect(ran.code).toBe(0);
@@ -107,8 +110,8 @@ describe('auth status', () => {
     const items = new Map<string, string>();
     const [host, sandbox] = [testHost({ keychain: memoryKeychain(items) }), await sandboxFor()];
     const { record, place } = await seedSession(host, sandbox, { values: { credential_store: 'keychain' } });
-    items.set(keychainAccount(place, host.random), encodeRecord(record).reveal());
-    const room = createWriteAheadJournal(place).reserve(record, {
+    items.set(keychainAccount(place, host.random), encodeCredentialRecord(record).reveal());
+    const room = createKeychainRefreshJournal(place).reserve(record, {
       now: Math.floor(Date.now() / 1000),
       random: host.random,
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readWatchRecord, watchRecordPath } from '../../../src/watch/watch-record.ts';
+import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../../src/watch/watch-record.ts';
 import { maskVariable } from '../../fixtures/error-text.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -184,8 +184,13 @@ describe('a response of 2xx', () => {
     const host = dbTestHost({ CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' });
     const ran = await runCloudctl(host, ['db', 'migrate', cluster, '--source', 'postgres://u@h/d', ...unseen]);
     expect([ran.code, ran.json<{ id: string }>().id]).toEqual([0, id]);
-    const path = watchRecordPath(host.folders.state, { engine: 'postgresql', host: 'h', port: 5432, dbname: 'd' });
-    expect(readWatchRecord(path)?.started).toMatchObject({ id, cluster });
+    const path = getMigrationWatchRecordPath(host.folders.state, {
+      engine: 'postgresql',
+      host: 'h',
+      port: 5432,
+      dbname: 'd',
+    });
+    expect(readMigrationWatchRecord(path)?.started).toMatchObject({ id, cluster });
   });
 });
 

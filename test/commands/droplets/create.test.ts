@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { tryAcquireLock } from '../../../src/platform/file-lock.ts';
+import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
 import type { SandboxServerOptions } from '../../../src/sandbox/sandbox.ts';
 import { fastClock } from '../../batch/batch-fixtures.ts';
 import { closedOrigin, type RequestHandler, reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -507,7 +507,7 @@ describe('--resume', () => {
 
   it('of a batch that another process works on is busy', async () => {
     const { host, ledger } = await begun();
-    const held = tryAcquireLock(`${ledger}.lock`);
+    const held = tryAcquireFileLock(`${ledger}.lock`);
     const ran = await runCloudctl(host, ['droplets', 'create', '--resume', ledger, '-o', 'json']);
     held?.release();
     expect(ran.code).toBe(1);

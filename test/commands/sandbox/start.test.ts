@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readLastSandbox, recordSandbox } from '../../../src/config/sandbox-connection.ts';
+import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-connection.ts';
 import { readClientSecret } from '../../../src/session/client-secret.ts';
-import { createFileStore } from '../../../src/session/file-store.ts';
+import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';
@@ -70,7 +70,7 @@ describe('sandbox start', () => {
     const host = testHost();
     const admin_url = `http://127.0.0.1:${await closedPort()}`;
     const killed = await startSandboxCommand(host, ['--no-profile']);
-    recordSandbox(host.folders.state, { ...readLastSandbox(host.folders.state)!, admin_url });
+    recordStartedSandbox(host.folders.state, { ...readLastSandbox(host.folders.state)!, admin_url });
     killed.host.signal('SIGINT');
     await killed.ended;
     expect(readLastSandbox(host.folders.state)).toBeUndefined();
@@ -120,7 +120,7 @@ describe('sandbox start', () => {
       await startSandboxCommand(testHost(), ['--seed', '7']),
     ];
     expect(a.ready.client_secret).toBe(b.ready.client_secret);
-    const store = createFileStore(profilePaths(a.host.folders.state, 'sandbox'));
+    const store = createFileCredentialStore(profilePaths(a.host.folders.state, 'sandbox'));
     const binding = { authOrigin: a.ready.auth_url ?? '', clientId: a.ready.client_id ?? '' };
     expect((await readClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../../src/errors.ts';
+import type { CliErrorCode } from '../../../src/errors.ts';
 import type { FaultSpec } from '../../../src/sandbox/faults/fault.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
@@ -18,7 +18,7 @@ interface Path {
   readonly prepare?: (setup: BatchSetup) => void | Promise<void>;
   readonly fault?: Omit<FaultSpec, 'match'>;
   /** The code of the error; absent: the run succeeds and prints nothing on stderr. */
-  readonly code?: ErrorCode;
+  readonly code?: CliErrorCode;
   readonly exit: number;
   /** The statuses of the rows; absent: nothing is printed. */
   readonly statuses?: readonly string[];
@@ -137,7 +137,7 @@ it.each(['ndjson', 'table', 'csv', 'yaml'])('with -o %s the first line on stderr
 });
 
 interface Expected {
-  readonly code: ErrorCode | undefined;
+  readonly code: CliErrorCode | undefined;
   readonly exit: number;
   readonly statuses: readonly string[] | undefined;
 }

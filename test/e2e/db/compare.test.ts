@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { ComparisonReport } from '../../../src/rehearsal/comparison-report.ts';
+import type { DatabaseComparisonReport } from '../../../src/rehearsal/comparison-report.ts';
 import { startSource, startTarget } from '../../engine/engine-servers.ts';
 import { run } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
@@ -65,7 +65,7 @@ test('another value is exit 1: JSON on standard output, one error on standard er
   await target.query("UPDATE t SET name = 'two'", 'shop');
   const ran = await compare('-o', 'json');
   expect(ran).toMatchObject({ code: 1 });
-  expect(ran.json<ComparisonReport>()).toMatchObject({
+  expect(ran.json<DatabaseComparisonReport>()).toMatchObject({
     state: 'differs',
     databases: [{ name: 'shop', tables: [{ name: 'public.t', rows_source: 1, rows_target: 1, state: 'differs' }] }],
   });

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { type Ran, type RunOptions, run } from '../../fixtures/cli.ts';
 import type { Environment, Folders } from '../../fixtures/folders.ts';
@@ -39,16 +39,19 @@ export function problemFindings({ findings }: PreflightReport): readonly string[
   return findings.filter(({ status }) => !['pass', 'skip', 'info'].includes(status)).map(named);
 }
 
-export function idsOf({ findings }: PreflightReport, ...statuses: readonly Finding['status'][]): readonly string[] {
+export function idsOf(
+  { findings }: PreflightReport,
+  ...statuses: readonly CheckFinding['status'][]
+): readonly string[] {
   return [...new Set(findings.filter(({ status }) => statuses.includes(status)).map(({ id }) => id))];
 }
 
-export function findingOf({ findings }: PreflightReport, id: string, database?: string): Finding {
+export function findingOf({ findings }: PreflightReport, id: string, database?: string): CheckFinding {
   const found = findings.find((finding) => finding.id === id && finding.database === database);
   if (found === undefined) throw new Error(`no finding ${id}${database === undefined ? '' : ` of ${database}`}`);
   return found;
 }
 
-function named({ id, status, database, observed }: Finding): string {
+function named({ id, status, database, observed }: CheckFinding): string {
   return `${status} ${id}${database === undefined ? '' : ` ${database}`}: ${observed}`;
 }

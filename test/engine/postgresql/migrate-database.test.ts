@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { cleanUpFromJournal } from '../../../src/engine/clean-up-from-journal.ts';
-import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
-import type { LeftoverObject } from '../../../src/engine/migration-state.ts';
+import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-journal.ts';
+import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
+import type { MigrationLeftoverObject } from '../../../src/engine/migration-state.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
@@ -172,13 +172,13 @@ test('slots of table copies are named when the source cannot be reached, and the
     await target.query("INSERT INTO t VALUES (1, 'in the way')", 'copying');
     return copied;
   };
-  const journal = createMemoryJournal();
+  const journal = createMemoryMigrationJournal();
   const limits = { ...shortEngineLimits, removalTimeout: 300 };
   const migration = beginMigration(await job(['copying']), testEngineDependencies({ limits, journal, schemaCopy }));
   const syncSlots = async () => (await objectsOn(source)).filter((name) => /^slot pg_\d+_sync_/.test(name));
   await waitUntil(async () => (await syncSlots()).length > 0, 'the slot of a table copy');
   await source.query("ALTER USER postgres PASSWORD 'other'");
-  let left: readonly LeftoverObject[] = [];
+  let left: readonly MigrationLeftoverObject[] = [];
   try {
     left = await migration.stop();
   } finally {
@@ -188,7 +188,7 @@ test('slots of table copies are named when the source cannot be reached, and the
   expect(await subscriptionsOn(target)).toEqual([]);
   expect(await syncSlots()).not.toEqual([]);
   const before = new Map(journal.pending().map((entry) => [entry.name, entry]));
-  expect(await cleanUpFromJournal(testEngineDependencies({ journal }))).toEqual([]);
+  expect(await cleanUpFromMigrationJournal(testEngineDependencies({ journal }))).toEqual([]);
   expect(await objectsOn(source)).toEqual([]);
   // The statements that were named do the same.
   for (const object of found.filter((name) => name.startsWith('slot '))) {

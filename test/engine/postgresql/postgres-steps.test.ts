@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MigrationError, redactedReason } from '../../../src/engine/migration-error.ts';
+import { MigrationError, redactErrorReason } from '../../../src/engine/migration-error.ts';
 import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
 import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
-import { querySingleValue, withEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
+import { querySingleValue, withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
 import { replicationObjectName } from '../../../src/engine/postgresql/object-names.ts';
-import { readSourceStatus } from '../../../src/engine/postgresql/replication-status.ts';
-import { readServerIdentity, requireCompatibleServers } from '../../../src/engine/postgresql/server-identity.ts';
+import { readSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';
+import {
+  readPostgresqlServerIdentity,
+  requireCompatibleServers,
+} from '../../../src/engine/postgresql/server-identity.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
@@ -32,7 +35,9 @@ test('a name fits a slot, and tells migrations and databases apart', () => {
 
 test('a reason never contains a password', () => {
   const words = 'FATAL: hunter22 is wrong';
-  expect(redactedReason(new MigrationError(words), undefined, new Secret('hunter22'))).toBe('FATAL: [secret] is wrong');
+  expect(redactErrorReason(new MigrationError(words), undefined, new Secret('hunter22'))).toBe(
+    'FATAL: [secret] is wrong',
+  );
 });
 
 test('servers are incompatible when the source is newer, has no logical replication, or is the target', () => {
@@ -59,13 +64,13 @@ test('settings of the role do not apply to a session, and it is closed after a f
     "ALTER ROLE postgres SET statement_timeout = '1s'; ALTER ROLE postgres SET search_path = 'odd'; ALTER ROLE postgres SET datestyle = 'SQL, DMY'",
   );
   const door = postgresEndpointOf(source);
-  const found = await withEngineSession(door, testEngineDependencies(), { name }, async (session) => [
+  const found = await withMigrationEngineSession(door, testEngineDependencies(), { name }, async (session) => [
     await querySingleValue(session, 'SHOW statement_timeout'),
     await querySingleValue(session, 'SHOW search_path'),
     await querySingleValue(session, "SELECT DATE '2020-02-01'::text"),
   ]);
   expect(found).toEqual(['0', 'pg_catalog, pg_temp', '2020-02-01']);
-  const failure = withEngineSession(door, testEngineDependencies(), { name }, () =>
+  const failure = withMigrationEngineSession(door, testEngineDependencies(), { name }, () =>
     Promise.reject(new Error('broken')),
   );
   await expect(failure).rejects.toThrow('broken');
@@ -76,8 +81,8 @@ test('settings of the role do not apply to a session, and it is closed after a f
 test('a database is made as it is on the source, once, and roles without rights over everything', async () => {
   await source.query("CREATE DATABASE \"My-DB\" ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
   await source.query('CREATE ROLE boss SUPERUSER LOGIN');
-  await withEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, (from) =>
-    withEngineSession(postgresEndpointOf(target), testEngineDependencies(), { name }, async (to) => {
+  await withMigrationEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, (from) =>
+    withMigrationEngineSession(postgresEndpointOf(target), testEngineDependencies(), { name }, async (to) => {
       const databases = await listSourceDatabases(from, ['postgres']);
       expect(databases).toMatchObject([{ name: 'My-DB', encoding: 'LATIN1', collate: 'C' }]);
       for (let twice = 0; twice < 2; twice++) {
@@ -100,9 +105,9 @@ test('a role that the target had before gets no member, and before 16 no role ge
   await target.query('CREATE ROLE keeper SUPERUSER');
   const older = await startTarget({ version: 15 });
   const warnings: string[] = [];
-  await withEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (from) => {
+  await withMigrationEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (from) => {
     for (const server of [target, older]) {
-      await withEngineSession(postgresEndpointOf(server), testEngineDependencies(), { name }, async (to) => {
+      await withMigrationEngineSession(postgresEndpointOf(server), testEngineDependencies(), { name }, async (to) => {
         warnings.push(...(await copyRoles(from, to, randomBytes)));
         // What the first time created is there before the second time.
         if (server === older) warnings.push(...(await copyRoles(from, to, randomBytes)));
@@ -118,15 +123,15 @@ test('a role that the target had before gets no member, and before 16 no role ge
 
 test('a slot has caught up when it has confirmed all that was written up to the look before', async () => {
   await source.query("SELECT pg_create_logical_replication_slot('s', 'pgoutput')");
-  await withEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (session) => {
-    const { version } = await readServerIdentity(session);
-    const first = await readSourceStatus(session, ['s'], undefined, version);
+  await withMigrationEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (session) => {
+    const { version } = await readPostgresqlServerIdentity(session);
+    const first = await readSourceReplicationStatus(session, ['s'], undefined, version);
     expect(first.slots.get('s')).toMatchObject({ caughtUp: false, lost: false });
     await source.query('CREATE TABLE written AS SELECT generate_series(1, 100) n');
-    const second = await readSourceStatus(
+    const second = await readSourceReplicationStatus(
       session,
       ['s', 'other'],
-      (await readSourceStatus(session, [], undefined, version)).endLsn,
+      (await readSourceReplicationStatus(session, [], undefined, version)).endLsn,
       version,
     );
     expect([...second.slots.keys()]).toEqual(['s']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
-import { createDatabaseProgress, recordDatabaseOutage } from '../../../src/engine/migration-state.ts';
+import { createDatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../../../src/engine/migration-state.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,
@@ -99,10 +99,15 @@ test.each([
   { phases: ['done', 'done'], status: 'done' },
 ] as const)('databases in the phases $phases are together $status', ({ phases, status }) => {
   const progress = createMigrationProgress();
-  const empty = { ...createDatabaseProgress('postgres'), hasTables: false, error: 'refused', phase: 'error' as const };
+  const empty = {
+    ...createDatabaseMigrationProgress('postgres'),
+    hasTables: false,
+    error: 'refused',
+    phase: 'error' as const,
+  };
   const databases = phases.map((phase, at) => {
-    const database = { ...createDatabaseProgress(`d${at}`), hasTables: true };
-    if (phase === 'source_unreachable') recordDatabaseOutage(database, phase, 'no route');
+    const database = { ...createDatabaseMigrationProgress(`d${at}`), hasTables: true };
+    if (phase === 'source_unreachable') recordDatabaseMigrationOutage(database, phase, 'no route');
     else database.phase = phase;
     if (phase === 'error') database.error = 'no';
     return database;

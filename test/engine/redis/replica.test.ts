@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { isReplicaOf, replicaSettingsFor } from '../../../src/engine/redis/replica.ts';
-import { parseInfo } from '../../../src/redis/info.ts';
+import { buildRedisReplicaSettings, isReplicaOf } from '../../../src/engine/redis/replica.ts';
+import { parseRedisInfo } from '../../../src/redis/info.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import { Secret } from '../../../src/secret.ts';
 
@@ -14,14 +14,18 @@ const source: RedisSource = {
 };
 
 test('a target connects to the source with the credentials of the request', () => {
-  expect(replicaSettingsFor(source)).toEqual({ masteruser: 'mover', masterauth: 'hunter22', 'tls-replication': 'yes' });
+  expect(buildRedisReplicaSettings(source)).toEqual({
+    masteruser: 'mover',
+    masterauth: 'hunter22',
+    'tls-replication': 'yes',
+  });
   const open = { ...source, username: undefined, password: undefined, ssl: 'disable' } as const;
-  expect(replicaSettingsFor(open)).toEqual({ masteruser: '', masterauth: '', 'tls-replication': 'no' });
+  expect(buildRedisReplicaSettings(open)).toEqual({ masteruser: '', masterauth: '', 'tls-replication': 'no' });
 });
 
 test('a replica of another server, or none, does not follow the source', () => {
   const info = (role: string, host: string, port: number) =>
-    parseInfo(`role:${role}\nmaster_host:${host}\nmaster_port:${port}\n`);
+    parseRedisInfo(`role:${role}\nmaster_host:${host}\nmaster_port:${port}\n`);
   expect(isReplicaOf(info('slave', 'cache.example.com', 6380), source)).toBe(true);
   expect(isReplicaOf(info('slave', '192.0.2.1', 6380), { ...source, address: '192.0.2.1' })).toBe(true);
   expect(isReplicaOf(info('slave', 'cache.example.com', 6379), source)).toBe(false);

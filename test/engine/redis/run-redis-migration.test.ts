@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cleanUpFromJournal } from '../../../src/engine/clean-up-from-journal.ts';
-import type { EngineDependencies } from '../../../src/engine/migration-job.ts';
-import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-journal.ts';
+import type { MigrationEngineDependencies } from '../../../src/engine/migration-job.ts';
+import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -25,7 +25,7 @@ async function server(options: RedisOptions = {}) {
 }
 
 /** Commands time out as soon as connections, so that a stopped server is noticed within a test. */
-const impatient: EngineDependencies['connectRedis'] = async (source, options) => {
+const impatient: MigrationEngineDependencies['connectRedis'] = async (source, options) => {
   const session = await connectRedis(source, options);
   return { ...session, send: (command, limit = 500) => session.send(command, limit) };
 };
@@ -247,15 +247,15 @@ describe.skipIf(lacks('redis-server', 'valkey-server'))('a Redis migration', () 
   test('that was cut off by the end of its process is ended by the next one, from the journal', async () => {
     const [source, target] = await Promise.all([server(), server()]);
     source.cli('SET', 'a', '1');
-    const journal = createMemoryJournal();
+    const journal = createMemoryMigrationJournal();
     const migration = beginMigration(
       makeRedisJob(redisEndpointOf(source), redisEndpointOf(target)),
       testEngineDependencies({ journal }),
     );
     await waitForState(migration, ({ status }) => status === 'syncing');
-    const left = createMemoryJournal();
+    const left = createMemoryMigrationJournal();
     for (const entry of journal.pending()) left.recordIntent(entry);
-    expect(await cleanUpFromJournal(testEngineDependencies({ journal: left }))).toEqual([]);
+    expect(await cleanUpFromMigrationJournal(testEngineDependencies({ journal: left }))).toEqual([]);
     expect(left.pending()).toEqual([]);
     expect(target.cli('INFO', 'replication')).toContain('role:master');
     await migration.stop();

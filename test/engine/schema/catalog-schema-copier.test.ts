@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { copySchemaFromCatalog, planSchemaParts } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { pinSession } from '../../../src/postgresql/pinned-session.ts';
+import { makeSessionSearchPathSafe } from '../../../src/postgresql/pinned-session.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
@@ -87,7 +87,7 @@ test('names in LATIN1 arrive in UTF8', async () => {
 test('a copy that is stopped leaves nothing', async () => {
   const [source, target] = [await createEmptyDatabase(server), await createEmptyDatabase(server)];
   await runStatements(server, source, ['CREATE SCHEMA first', 'CREATE TABLE first.t (a serial PRIMARY KEY)']);
-  const blocker = await pinSession(
+  const blocker = await makeSessionSearchPathSafe(
     await connectPostgresql(databaseEndpointOf(server, target), { dbname: target, limit: 10_000 }),
   );
   await blocker.query('BEGIN; LOCK TABLE pg_class IN SHARE MODE');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
 import { closestPgDump, findPgDumpPrograms, parsePgDumpMajor } from '../../../src/engine/schema/find-pg-dump.ts';
 import { canConnectByPgDump, withoutPsqlCommands } from '../../../src/engine/schema/pg-dump-schema-copier.ts';
-import { type RunExternalProgram, runExternalProgram } from '../../../src/platform/external-program.ts';
+import { type ExternalProgramRunner, runExternalProgram } from '../../../src/platform/external-program.ts';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
@@ -41,7 +41,7 @@ describe('a pg_dump', () => {
         .map((path) => path.slice(folder.length + 1).split('/')[0]!),
     ),
   ];
-  const answer: RunExternalProgram = async (file) => ({
+  const answer: ExternalProgramRunner = async (file) => ({
     status: answers[file] === '' ? 1 : 0,
     stdout: answers[file] ?? '',
     stderr: '',
@@ -107,7 +107,7 @@ describe.skipIf(lacks('pg_dump'))('copying by pg_dump', () => {
   }, 60_000);
   /** Notes arguments, and the files that a kill at this moment would leave in the temporary folder. */
   const spied =
-    (seen: { words: string[]; files: string[] }): RunExternalProgram =>
+    (seen: { words: string[]; files: string[] }): ExternalProgramRunner =>
     (file, words, options) => {
       seen.words.push(...words);
       for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith('cloudctl-dump-')))

@@ -1,9 +1,9 @@
-import type { DatabaseEndpoint } from '../../../src/engine/schema-copier.ts';
+import type { SchemaCopyEndpoint } from '../../../src/engine/schema-copier.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 
 /** How its superuser enters one database of a test's server. */
-export function databaseEndpointOf(server: Postgres, dbname: string): DatabaseEndpoint {
+export function databaseEndpointOf(server: Postgres, dbname: string): SchemaCopyEndpoint {
   return {
     host: server.host,
     port: server.port,

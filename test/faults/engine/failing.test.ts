@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
-import { QueryError } from '../../../src/postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../../src/postgresql/query-error.ts';
 import {
   beginMigration,
   objectsOn,
@@ -27,12 +27,12 @@ function failingAt(nth: number, how: 'refused' | 'cut') {
       async query(text, limit) {
         count += 1;
         if (count !== nth) return session.query(text, limit);
-        if (how === 'refused') throw new QueryError('XX000', 'it fails on purpose', false);
+        if (how === 'refused') throw new PostgresqlQueryError('XX000', 'it fails on purpose', false);
         // The server goes on with a statement whose sender has gone.
         const sent = session.query(text, limit).catch(() => {});
         await session.end();
         await sent;
-        throw new QueryError('ECONNRESET', 'it was cut on purpose', true);
+        throw new PostgresqlQueryError('ECONNRESET', 'it was cut on purpose', true);
       },
     };
   };
@@ -47,7 +47,7 @@ test.each(['refused', 'cut'] as const)(
     for (let nth = how === 'cut' ? Math.ceil(stride / 2) : 1; ; nth += stride) {
       await fresh('d', 'CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t SELECT generate_series(1, 10)');
       const failing = failingAt(nth, how);
-      const journal = createMemoryJournal();
+      const journal = createMemoryMigrationJournal();
       const migration = beginMigration(
         await job(['d']),
         testEngineDependencies({ connectPostgres: failing.connect, journal }),

@@ -10,12 +10,16 @@ import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
 import { Secret } from '../../../src/secret.ts';
-import { type CredentialRecord, decodeRecord, encodeRecord } from '../../../src/session/credential-record.ts';
+import {
+  type CredentialRecord,
+  decodeCredentialRecord,
+  encodeCredentialRecord,
+} from '../../../src/session/credential-record.ts';
 import type { CredentialStore } from '../../../src/session/credential-store.ts';
-import { createFileStore } from '../../../src/session/file-store.ts';
+import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { createKeychainStore } from '../../../src/session/keychain-store.ts';
 import { keychainAccount, type ProfilePaths, profilePaths } from '../../../src/session/profile-paths.ts';
-import { createWriteAheadJournal } from '../../../src/session/write-ahead-journal.ts';
+import { createKeychainRefreshJournal } from '../../../src/session/write-ahead-journal.ts';
 import { node, type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { profileNamed } from '../../fixtures/profile.ts';
@@ -128,7 +132,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
   const place = profilePaths(folders.state, 'default');
   const storeOf = (profile: string): CredentialStore => {
     const at = profilePaths(folders.state, profile);
-    if (store === 'file') return createFileStore(at);
+    if (store === 'file') return createFileCredentialStore(at);
     return createKeychainStore({
       profile: profileNamed(profile),
       keychain: createHelperKeychain({ env: service?.env ?? {}, script: join(build, 'keychain.cjs') }),
@@ -136,7 +140,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
       limit: 5_000,
       onWaiting: () => undefined,
       platform: 'linux',
-      journal: createWriteAheadJournal(at),
+      journal: createKeychainRefreshJournal(at),
     });
   };
   const start: FaultFixture['start'] = (words, { under = [], limit = 60_000, ...more } = {}) => {
@@ -159,13 +163,15 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
     },
     async item(profile = 'default') {
       const text = await readDropletOrAction(parts, profile, service);
-      const record = text === undefined ? undefined : decodeRecord(text);
+      const record = text === undefined ? undefined : decodeCredentialRecord(text);
       if (text !== undefined && record === undefined) throw new Error('the item is damaged');
       if (record !== undefined) note(fixture, record);
       return record;
     },
     async write(record, profile = 'default') {
-      const written = await storeOf(profile).withItems((items) => items.write('credential', encodeRecord(record)));
+      const written = await storeOf(profile).withItems((items) =>
+        items.write('credential', encodeCredentialRecord(record)),
+      );
       if (written.kind !== 'done') throw new Error(written.reason);
     },
     async expire(everywhere = false) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideRequest } from '../../../src/loopback/decide-request.ts';
+import { decideLoopbackRequest } from '../../../src/loopback/decide-request.ts';
 import { type Row, table } from '../decision-table.ts';
 import {
   armed,
@@ -48,8 +48,10 @@ describe('rule 10: GET only on the callback, POST only on the relay', () => {
     );
   });
   test('405 names the method that is allowed', () => {
-    expect(decideRequest(implicit, armed, request('/callback/fragment'))).toMatchObject({ allow: 'POST' });
-    expect(decideRequest(implicit, armed, request('/callback', { method: 'HEAD' }))).toMatchObject({ allow: 'GET' });
+    expect(decideLoopbackRequest(implicit, armed, request('/callback/fragment'))).toMatchObject({ allow: 'POST' });
+    expect(decideLoopbackRequest(implicit, armed, request('/callback', { method: 'HEAD' }))).toMatchObject({
+      allow: 'GET',
+    });
   });
 });
 

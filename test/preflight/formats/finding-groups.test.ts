@@ -1,18 +1,21 @@
 import { expect, it } from 'vitest';
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import {
-  blockingGroups,
-  createRepetitionFilter,
+  createRepeatedSentenceFilter,
   dataLossLines,
   groupFindings,
+  selectBlockingFindingGroups,
 } from '../../../src/preflight/formats/finding-groups.ts';
-import { fixSteps, groupFixLines } from '../../../src/preflight/formats/fix-steps.ts';
+import { countPreflightFixSteps, formatFixLinesOfGroup } from '../../../src/preflight/formats/fix-steps.ts';
 import { findings, report } from '../sample.ts';
 
 const bare = findings.find(({ id }) => id === 'replica-identity')!;
 
 /** The same finding in so many databases, each with a table of its own. */
-function inDatabases(count: number, changes: (at: number) => Partial<Finding> = () => ({})): readonly Finding[] {
+function inDatabases(
+  count: number,
+  changes: (at: number) => Partial<CheckFinding> = () => ({}),
+): readonly CheckFinding[] {
   return Array.from({ length: count }, (_, at) => {
     const fix = { ...bare.fix!, database: `d${at}`, sql: [`ALTER TABLE public."t ${at}" REPLICA IDENTITY FULL`] };
     return { ...bare, database: `d${at}`, fix, ...changes(at) };
@@ -38,14 +41,14 @@ it('a text that differs is that of the first database', () => {
 it('an accepted finding is a group of its own, and blocks nothing', () => {
   const groups = groupFindings(inDatabases(3, (at) => (at === 0 ? { accepted: true } : {})));
   expect(groups.map(({ databases }) => databases.length)).toEqual([1, 2]);
-  expect(blockingGroups(report, groups)).toEqual([groups[1]]);
+  expect(selectBlockingFindingGroups(report, groups)).toEqual([groups[1]]);
 });
 
 it('with --strict warnings are what blocks', () => {
   const strict = { ...report, ok: false, findings: findings.filter(({ status }) => status === 'warn') };
-  const ids = blockingGroups(strict, groupFindings(strict.findings)).map(({ first }) => first.id);
+  const ids = selectBlockingFindingGroups(strict, groupFindings(strict.findings)).map(({ first }) => first.id);
   expect(ids).toEqual(['hba-rule', 'unlogged']);
-  expect(blockingGroups({ ...strict, ok: true }, groupFindings(strict.findings))).toEqual([]);
+  expect(selectBlockingFindingGroups({ ...strict, ok: true }, groupFindings(strict.findings))).toEqual([]);
 });
 
 it('what is lost in many databases is one line', () => {
@@ -53,7 +56,7 @@ it('what is lost in many databases is one line', () => {
 });
 
 it('a sentence is stated once', () => {
-  const isNew = createRepetitionFilter();
+  const isNew = createRepeatedSentenceFilter();
   expect(isNew('First. Second.')).toBe('First. Second.');
   expect(isNew('Second. Third.')).toBe('Third.');
   expect(isNew('First.')).toBeUndefined();
@@ -61,19 +64,19 @@ it('a sentence is stated once', () => {
 
 it('tables, statements and restarts are counted', () => {
   const many = { ...report, findings: [...findings.filter(({ id }) => id === 'wal-level'), ...inDatabases(3)] };
-  const { statements, restart } = fixSteps(many, groupFindings(many.findings));
+  const { statements, restart } = countPreflightFixSteps(many, groupFindings(many.findings));
   expect(statements.map(({ database }) => database)).toEqual(['d0', 'd1', 'd2', undefined]);
   expect(restart).toBe(true);
-  const { amount } = fixSteps(many, groupFindings(many.findings));
+  const { amount } = countPreflightFixSteps(many, groupFindings(many.findings));
   expect(amount?.match(/\d+/g)).toEqual(['3', '3', '4', '1']);
 });
 
 it('statements are shown once for all databases that need them, and no name ends their line', () => {
   const fix = { text: '', sql: ['ALTER TABLE t REPLICA IDENTITY FULL'] };
   const same = groupFindings(inDatabases(9, (at) => ({ fix: { ...fix, database: `d\n${at}` } })));
-  const lines = groupFixLines(same[0]!, 'postgresql');
+  const lines = formatFixLinesOfGroup(same[0]!, 'postgresql');
   expect(lines).toHaveLength(2);
   expect(lines[1]).toBe('ALTER TABLE t REPLICA IDENTITY FULL;');
   const unreadable = groupFindings([{ ...bare, fix: { text: '', sql: ['DROP TABLE a; DROP\nTABLE b'] } }]);
-  expect(groupFixLines(unreadable[0]!, 'postgresql')).toEqual(['-- DROP TABLE a; DROP TABLE b']);
+  expect(formatFixLinesOfGroup(unreadable[0]!, 'postgresql')).toEqual(['-- DROP TABLE a; DROP TABLE b']);
 });

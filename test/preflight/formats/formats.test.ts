@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { htmlReport } from '../../../src/preflight/formats/html-report.ts';
-import { markdownReport } from '../../../src/preflight/formats/markdown-report.ts';
-import { renderReport, reportFileExtensions } from '../../../src/preflight/formats/render-report.ts';
+import { renderHtmlPreflightReport } from '../../../src/preflight/formats/html-report.ts';
+import { renderMarkdownPreflightReport } from '../../../src/preflight/formats/markdown-report.ts';
+import { preflightReportFileExtensions, renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
 import { formatBytes, formatSeconds, rowLines } from '../../../src/preflight/formats/report-text.ts';
-import { textReport } from '../../../src/preflight/formats/text-report.ts';
+import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { validReport } from '../../fixtures/report-schema.ts';
 import { findings, report } from '../sample.ts';
 
 describe('the report as', () => {
-  it.each(reportFileExtensions)('%s is chosen by the file extension', (extension) => {
-    const text = renderReport(`REPORT${extension.toUpperCase()}`, report, '1.2.3') ?? '';
+  it.each(preflightReportFileExtensions)('%s is chosen by the file extension', (extension) => {
+    const text = renderPreflightReport(`REPORT${extension.toUpperCase()}`, report, '1.2.3') ?? '';
     expect(text).toContain('dump');
     // Without the styles and their checksum, which are no wording.
     const body = text.replace(/<style>[\s\S]*<\/style>/, '<style/>').replace(/sha256-[^']+/, 'sha256-HASH');
@@ -20,7 +20,7 @@ describe('the report as', () => {
 
   it.each(['md', 'html'])('%s states once whether rows were read, and which were not', (extension) => {
     const body = (rows: PreflightReport['rows']) =>
-      renderReport(`a.${extension}`, { ...report, ...(rows === undefined ? {} : { rows }) }, '1') ?? '';
+      renderPreflightReport(`a.${extension}`, { ...report, ...(rows === undefined ? {} : { rows }) }, '1') ?? '';
     expect(body({ state: 'not_read' }).split('--deep')).toHaveLength(2);
     expect(body(report.rows).split('no privilege')).toHaveLength(2);
   });
@@ -29,7 +29,7 @@ describe('the report as', () => {
     const same = (text: string): string => text;
     const styles = { bold: same, dim: same, red: same, yellow: same };
     const { rows, ...redis } = report;
-    const text = (one: PreflightReport) => textReport({ ...one, findings: [] }, styles);
+    const text = (one: PreflightReport) => renderTextPreflightReport({ ...one, findings: [] }, styles);
     expect(text({ ...report, rows: { state: 'not_read' } }).split('--deep')).toHaveLength(2);
     expect(text(redis)).not.toContain('--deep');
     const all = { ...rows, state: 'read', not_read: [], keys_not_compared: [], tables: 0, rows: 0, bytes: 0 } as const;
@@ -39,36 +39,36 @@ describe('the report as', () => {
   });
 
   it('another file extension has no format', () => {
-    expect(renderReport('report.pdf', report, '1.2.3')).toBeUndefined();
+    expect(renderPreflightReport('report.pdf', report, '1.2.3')).toBeUndefined();
   });
 
   it('a range with equal ends is one value', () => {
     const estimate = { ...report.estimate, seconds_low: 0.2, seconds_high: 0.9 };
-    const even = renderReport('a.md', { ...report, estimate }, '1') ?? '';
+    const even = renderPreflightReport('a.md', { ...report, estimate }, '1') ?? '';
     expect(even).toMatch(/about 1 s$/m);
   });
 
   it('JSON is the report itself', () => {
-    expect(validReport(JSON.parse(renderReport('a.json', report, '1') ?? ''))).toEqual(report);
+    expect(validReport(JSON.parse(renderPreflightReport('a.json', report, '1') ?? ''))).toEqual(report);
   });
 
   it.each(['a.json', 'a.sarif'])('%s has the real names, escaped where they change the direction of text', (file) => {
     const name = 'public."safe\u202e\u2066evil\u200b"';
     const one = { ...findings[0]!, observed: name, objects: [name] };
-    const text = renderReport(file, { ...report, findings: [one] }, '1') ?? '';
+    const text = renderPreflightReport(file, { ...report, findings: [one] }, '1') ?? '';
     expect(text).not.toMatch(/[\p{Cf}\u2028\u2029]/u);
     expect(JSON.stringify(JSON.parse(text))).toContain(JSON.stringify(name).slice(1, -1));
   });
 
   it('HTML has no script, no external resource and no markup of the source', () => {
-    const html = htmlReport(report);
+    const html = renderHtmlPreflightReport(report);
     expect(html).not.toMatch(/<script|<link|<img|src=|@import|url\(/i);
     expect(html).not.toContain('<b>Table</b>');
     expect(html).toContain("default-src 'none'");
   });
 
   it('HTML has the verdict first and the findings by severity', () => {
-    const html = htmlReport(report);
+    const html = renderHtmlPreflightReport(report);
     const order = [
       '<h1>',
       'What blocks the continuous migration',
@@ -87,7 +87,7 @@ describe('the report as', () => {
 
   it('Markdown escapes names in tables and code spans', () => {
     const names = [{ ...report.databases[0]!, name: 'a|b`c``d\ne' }];
-    const markdown = renderReport('a.md', { ...report, databases: names }, '1') ?? '';
+    const markdown = renderPreflightReport('a.md', { ...report, databases: names }, '1') ?? '';
     expect(markdown).toContain('| ``` a\\|b`c``d e ``` | dump |');
   });
 });
@@ -130,8 +130,8 @@ it('names the open premises with what settles them', () => {
   ];
   const open = { ...report, verdict: 'continuous', proven: false, premises } as const;
   const plain = (text: string) => text;
-  const text = textReport(open, { bold: plain, dim: plain, red: plain, yellow: plain }, undefined);
+  const text = renderTextPreflightReport(open, { bold: plain, dim: plain, red: plain, yellow: plain }, undefined);
   expectGolden('db-preflight-reports', text.split('\n\n').slice(0, 4).join('\n\n'), 'text');
-  for (const one of [markdownReport(open), htmlReport(open)])
+  for (const one of [renderMarkdownPreflightReport(open), renderHtmlPreflightReport(open)])
     for (const { condition } of premises) expect(one).toContain(condition);
 });

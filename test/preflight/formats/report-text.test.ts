@@ -1,18 +1,18 @@
 import { expect, it } from 'vitest';
-import type { Finding } from '../../../src/preflight/finding.ts';
-import { renderReport } from '../../../src/preflight/formats/render-report.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
+import { renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
 import { findingTitle } from '../../../src/preflight/formats/report-text.ts';
-import { textReport } from '../../../src/preflight/formats/text-report.ts';
+import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import type { PostgresqlCheck } from '../../../src/preflight/postgresql/check.ts';
 import { superuserCheck } from '../../../src/preflight/postgresql/checks/superuser.ts';
 import { evaluateServerCheck } from '../../../src/preflight/postgresql/evaluate-checks.ts';
 import { migrationRoleQuery } from '../../../src/preflight/postgresql/queries/migration-role.ts';
-import type { QueryResult } from '../../../src/preflight/query.ts';
+import type { PreflightQueryResult } from '../../../src/preflight/query.ts';
 import { preflightOptions, role, sourceFacts } from '../postgresql/facts.ts';
 import { report } from '../sample.ts';
 
 /** The finding of the superuser check for this result of its query. */
-function superuserFinding(result: QueryResult<unknown>): Finding {
+function superuserFinding(result: PreflightQueryResult<unknown>): CheckFinding {
   const results = new Map([[migrationRoleQuery, result]]);
   const check: PostgresqlCheck = superuserCheck;
   return evaluateServerCheck(check, results, sourceFacts(), preflightOptions());
@@ -27,13 +27,14 @@ const failedFinding = superuserFinding({ kind: 'known', value: role({ superuser:
 const passedFinding = superuserFinding({ kind: 'known', value: role() });
 
 const same = (text: string): string => text;
-const formats: Readonly<Record<string, (findings: readonly Finding[]) => string>> = {
+const formats: Readonly<Record<string, (findings: readonly CheckFinding[]) => string>> = {
   terminal: (findings) =>
-    textReport({ ...report, findings }, { bold: same, dim: same, red: same, yellow: same }, undefined),
+    renderTextPreflightReport({ ...report, findings }, { bold: same, dim: same, red: same, yellow: same }, undefined),
   ...Object.fromEntries(
     ['md', 'html', 'xml', 'sarif'].map((extension) => [
       extension,
-      (findings: readonly Finding[]) => renderReport(`report.${extension}`, { ...report, findings }, '1') ?? '',
+      (findings: readonly CheckFinding[]) =>
+        renderPreflightReport(`report.${extension}`, { ...report, findings }, '1') ?? '',
     ]),
   ),
 };

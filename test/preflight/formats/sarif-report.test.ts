@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sarifReport } from '../../../src/preflight/formats/sarif-report.ts';
+import { renderSarifPreflightReport } from '../../../src/preflight/formats/sarif-report.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { schemaErrors } from '../../fixtures/json-schema.ts';
 import { findings, report } from '../sample.ts';
@@ -19,7 +19,7 @@ interface SarifResult {
 
 /** The only run, valid for code scanning when a file is given. */
 function runOf(one: PreflightReport, uri?: string) {
-  const log = JSON.parse(sarifReport(one, '1.2.3', uri));
+  const log = JSON.parse(renderSarifPreflightReport(one, '1.2.3', uri));
   expect(schemaErrors(codeScanningSchema, log).length === 0).toBe(uri !== undefined);
   return log.runs[0] as {
     readonly tool: { readonly driver: { readonly rules: readonly { readonly id: string }[] } };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { BaselineChange } from '../../../src/preflight/baseline.ts';
-import { renderReport } from '../../../src/preflight/formats/render-report.ts';
-import { textReport } from '../../../src/preflight/formats/text-report.ts';
+import type { PreflightBaselineChange } from '../../../src/preflight/baseline.ts';
+import { renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
+import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
 
@@ -9,7 +9,7 @@ const same = (text: string): string => text;
 const ink = { bold: same, dim: same, red: (text: string) => `<${text}>`, yellow: same };
 
 describe('the report on a terminal', () => {
-  const text = textReport(report, ink);
+  const text = renderTextPreflightReport(report, ink);
 
   it('begins with the verdict, what blocks and what to run, then has the findings by severity', () => {
     expectGolden('db-preflight-reports', text);
@@ -44,7 +44,7 @@ describe('the report on a terminal', () => {
     }));
     const source = { ...report.source, host: 'h'.repeat(253), dbname: name, username: name };
     const worst = { ...report, source, premises, findings: many.map((one) => ({ ...one, database: name })) };
-    const rows = textReport(worst, ink)
+    const rows = renderTextPreflightReport(worst, ink)
       .split('\n')
       .flatMap((line) => line.match(/.{1,80}/gu) ?? ['']);
     expect(rows.slice(0, 24).join('\n')).toContain(': 1 table, 3 statements, 1 restart');
@@ -58,8 +58,8 @@ describe('the report on a terminal', () => {
 
   it('names the command that follows, and the file of the fix script', () => {
     const possible = { ...report, ok: true, findings: [] };
-    expectGolden('db-preflight-reports', textReport(possible, ink, { nextCommand: 'NEXT' }), 'possible');
-    expect(textReport(report, ink, { fixFile: 'my fix.sql' })).toContain("-f 'my fix.sql'");
+    expectGolden('db-preflight-reports', renderTextPreflightReport(possible, ink, { nextCommand: 'NEXT' }), 'possible');
+    expect(renderTextPreflightReport(report, ink, { fixFile: 'my fix.sql' })).toContain("-f 'my fix.sql'");
   });
 
   it('omits findings that passed, were skipped or only inform', () => {
@@ -68,8 +68,9 @@ describe('the report on a terminal', () => {
 
   it('recommends databases to ignore, if that makes the method possible', () => {
     const advised = { ...report, advice: { ignore_dbs: ['My-DB', 'old'], verdict: 'continuous' as const } };
-    expect(textReport(advised, ink)).toContain('--ignore-dbs My-DB,old');
-    for (const file of ['a.md', 'a.html']) expect(renderReport(file, advised, '1')).toContain('ignore-dbs My-DB,old');
+    expect(renderTextPreflightReport(advised, ink)).toContain('--ignore-dbs My-DB,old');
+    for (const file of ['a.md', 'a.html'])
+      expect(renderPreflightReport(file, advised, '1')).toContain('ignore-dbs My-DB,old');
     expect(text).not.toContain('--ignore-dbs');
   });
 
@@ -82,14 +83,14 @@ describe('the report on a terminal', () => {
   it('lists every object of a finding, because the detail counts the others', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const objects = Array.from({ length: 20 }, (_, at) => `public.t${at}`);
-    const shown = textReport({ ...report, findings: [{ ...unlogged, objects }] }, ink);
+    const shown = renderTextPreflightReport({ ...report, findings: [{ ...unlogged, objects }] }, ink);
     expect(shown).toContain(objects.join(', '));
   });
 
   it('shows the same finding of several databases once', () => {
     const unlogged = findings.find(({ id }) => id === 'unlogged')!;
     const many = Array.from({ length: 9 }, (_, at) => ({ ...unlogged, database: `d${at}` }));
-    const shown = textReport({ ...report, findings: many }, ink);
+    const shown = renderTextPreflightReport({ ...report, findings: many }, ink);
     expect(shown.match(/warn: unlogged/g)).toHaveLength(1);
     expect(shown).toContain('in d0, d1, d2, d3, d4 and 4 more');
   });
@@ -98,7 +99,7 @@ describe('the report on a terminal', () => {
     const [first] = findings;
     const nasty = '\u001b[2J\u202eevil\u0007';
     const [one] = report.databases;
-    const shown = textReport(
+    const shown = renderTextPreflightReport(
       {
         ...report,
         databases: [{ ...one!, name: nasty }],
@@ -114,13 +115,15 @@ describe('the report on a terminal', () => {
 
   it('shows the databases that a finding of the server concerns', () => {
     const [first] = findings;
-    expect(textReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink)).toMatch(/wal-level in a, b/);
+    expect(renderTextPreflightReport({ ...report, findings: [{ ...first!, only: ['a', 'b'] }] }, ink)).toMatch(
+      /wal-level in a, b/,
+    );
   });
 
   it('puts databases with the same verdict and reasons together', () => {
     const [one, two] = report.databases;
     const same = Array.from({ length: 200 }, (_, at) => ({ ...one!, name: `d${at}` }));
-    const shown = textReport({ ...report, databases: [...same, two!] }, ink);
+    const shown = renderTextPreflightReport({ ...report, databases: [...same, two!] }, ink);
     expect(shown).toMatch(/^ {2}d0, d1, d2, d3, d4 and 195 more {2}dump/m);
     expect(shown).not.toContain('d9');
   });
@@ -131,8 +134,10 @@ describe('the report on a terminal', () => {
       before: { status: 'fail', observed: 'replica' },
       after: { status: 'pass' as const, observed: 'logical' },
     };
-    const changesOf = (changes: readonly BaselineChange[]) =>
-      textReport(report, ink, { changes }).slice(textReport(report, ink).trimEnd().length);
+    const changesOf = (changes: readonly PreflightBaselineChange[]) =>
+      renderTextPreflightReport(report, ink, { changes }).slice(
+        renderTextPreflightReport(report, ink).trimEnd().length,
+      );
     expectGolden('db-preflight-reports', changesOf([change]), 'one change');
     expectGolden('db-preflight-reports', changesOf([]), 'no change');
   });

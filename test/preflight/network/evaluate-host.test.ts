@@ -6,13 +6,13 @@ import {
   evaluateSplitHorizon,
   isConnectedOverLoopback,
 } from '../../../src/preflight/network/evaluate-host.ts';
-import type { AddressFacts } from '../../../src/preflight/network/network-facts.ts';
+import type { SourceAddressFacts } from '../../../src/preflight/network/network-facts.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { failed, found, healthyAddress, healthyWish, literal } from './sample.ts';
 
 const every = ['continuous', 'dump'] as const;
 const near = { ...healthyWish, isOverInternet: false };
-const address = (facts: Partial<AddressFacts>): AddressFacts => ({ ...healthyAddress, ...facts });
+const address = (facts: Partial<SourceAddressFacts>): SourceAddressFacts => ({ ...healthyAddress, ...facts });
 
 describe('host-parse', () => {
   test('passes without contradictions', () => {

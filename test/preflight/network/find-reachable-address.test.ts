@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findReachableAddress } from '../../../src/preflight/network/find-reachable-address.ts';
-import type { NameResolver } from '../../../src/preflight/network/name-resolver.ts';
+import type { HostNameResolver } from '../../../src/preflight/network/name-resolver.ts';
 
 let server: Server;
 let port = 0;
@@ -24,7 +24,7 @@ async function listening(on: Server): Promise<number> {
 
 const absent = Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' });
 const never = () => new Promise<readonly string[]>(() => {});
-function namesOf(lookup: readonly string[], more: Partial<NameResolver> = {}): NameResolver {
+function namesOf(lookup: readonly string[], more: Partial<HostNameResolver> = {}): HostNameResolver {
   return { lookup: async () => lookup, resolve4: async () => lookup, resolve6: () => Promise.reject(absent), ...more };
 }
 const options = { contradictions: [], limit: 300, signal: AbortSignal.timeout(10_000) };

@@ -1,4 +1,4 @@
-import type { AddressFacts, NameLookupResult } from '../../../src/preflight/network/network-facts.ts';
+import type { HostNameLookupResult, SourceAddressFacts } from '../../../src/preflight/network/network-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 
 export const healthyWish: PreflightOptions = {
@@ -16,16 +16,16 @@ export const healthyWish: PreflightOptions = {
   now: Date.UTC(2030, 0, 1),
 };
 
-export function found(...addresses: readonly string[]): NameLookupResult {
+export function found(...addresses: readonly string[]): HostNameLookupResult {
   return { kind: 'found', addresses };
 }
 
-export function failed(code = 'ENOTFOUND', reason = 'the name does not exist'): NameLookupResult {
+export function failed(code = 'ENOTFOUND', reason = 'the name does not exist'): HostNameLookupResult {
   return { kind: 'failed', code, reason };
 }
 
 /** A public name with one public address that answers. */
-export const healthyAddress: AddressFacts = {
+export const healthyAddress: SourceAddressFacts = {
   host: 'db.example.com',
   port: 5432,
   kind: 'name',
@@ -37,7 +37,7 @@ export const healthyAddress: AddressFacts = {
 };
 
 /** An address literal. */
-export function literal(address: string): AddressFacts {
+export function literal(address: string): SourceAddressFacts {
   const known = found(address);
   return {
     ...healthyAddress,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectVolatility } from '../../../src/preflight/postgresql/function-body/volatility.ts';
+import { detectFunctionVolatility } from '../../../src/preflight/postgresql/function-body/volatility.ts';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
 
@@ -69,11 +69,11 @@ test('FULL is no fix for a table with NULL in a hash index', async () => {
 }, 60_000);
 
 test('a function is volatile if it uses the current time, and possibly if it uses a part of it', () => {
-  expect(detectVolatility('SELECT now()')).toBe('surely');
-  expect(detectVolatility('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
-  expect(detectVolatility('SELECT gen_random_uuid()')).toBe('surely');
-  expect(detectVolatility('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
-  expect(detectVolatility('SELECT current_date - $1')).toBe('perhaps');
-  expect(detectVolatility("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
-  expect(detectVolatility('SELECT known($1)')).toBeUndefined();
+  expect(detectFunctionVolatility('SELECT now()')).toBe('surely');
+  expect(detectFunctionVolatility('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
+  expect(detectFunctionVolatility('SELECT gen_random_uuid()')).toBe('surely');
+  expect(detectFunctionVolatility('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
+  expect(detectFunctionVolatility('SELECT current_date - $1')).toBe('perhaps');
+  expect(detectFunctionVolatility("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
+  expect(detectFunctionVolatility('SELECT known($1)')).toBeUndefined();
 });

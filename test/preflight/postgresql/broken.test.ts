@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Finding, Fix } from '../../../src/preflight/finding.ts';
+import type { CheckFinding, FindingFix } from '../../../src/preflight/finding.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { short } from './facts.ts';
@@ -369,7 +369,7 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
   }, 60_000);
   afterAll(() => server.stop());
 
-  const judge = async ({ id, as = 'postgres', wish, database }: Break): Promise<Finding> => {
+  const judge = async ({ id, as = 'postgres', wish, database }: Break): Promise<CheckFinding> => {
     const checks = postgresqlChecks.filter((check) => check.id === id);
     const password = as === 'postgres' ? server.password : 'secret';
     const report = await preflightServer({ port: server.port, password, username: as, wish }, { checks });
@@ -404,7 +404,7 @@ describe.each([14, 18] as const)('PostgreSQL %i', (version) => {
     await writer.query('BEGIN; CREATE TABLE unfinished (id int)');
   };
 
-  const apply = async (fix: Fix | undefined, statements: readonly string[] | undefined) => {
+  const apply = async (fix: FindingFix | undefined, statements: readonly string[] | undefined) => {
     await run(statements ?? [], fix?.database);
     if (fix?.restart === true) await server.restart();
     else if (fix?.reload === true) await reload();

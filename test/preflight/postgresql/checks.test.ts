@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
-import type { AnyPostgresqlQuery } from '../../../src/preflight/postgresql/query.ts';
+import type { AnyPostgresqlPreflightQuery } from '../../../src/preflight/postgresql/query.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
-const queries = new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlQuery>(queries)));
+const queries = new Set(postgresqlChecks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries)));
 const ids = postgresqlChecks.map(({ id }) => id);
 
 test('check ids are unique', () => {

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
-import { fail } from '../../../src/preflight/finding.ts';
-import { estimateCopyTime, initialCopySize, largestTables } from '../../../src/preflight/postgresql/copy-estimate.ts';
+import { failOutcome } from '../../../src/preflight/finding.ts';
+import {
+  estimatePostgresqlCopyTime,
+  largestTables,
+  sumInitialCopySize,
+} from '../../../src/preflight/postgresql/copy-estimate.ts';
 import { adviseIgnoringDatabases } from '../../../src/preflight/postgresql/ignore-advice.ts';
-import { walBytesPerSecond } from '../../../src/preflight/postgresql/wal-bytes-per-second.ts';
+import { estimateWalBytesPerSecond } from '../../../src/preflight/postgresql/wal-bytes-per-second.ts';
 
 const terabyte = 1e12;
 
@@ -12,13 +16,13 @@ const finding = (id: string, database?: string) => ({
   headline: id,
   scope: 'server' as const,
   ...(database === undefined ? {} : { database }),
-  ...fail(['continuous'], 'no'),
+  ...failOutcome(['continuous'], 'no'),
 });
 
 test('one large table is a lower bound of the duration, and two workers share many small ones', () => {
   const big = { database: 'd', table: 't', bytes: terabyte };
-  expect(estimateCopyTime({ bytes: terabyte, largest: big })).toEqual({ low: 20_000, high: 50_000 });
-  expect(estimateCopyTime({ bytes: terabyte, largest: undefined })).toEqual({ low: 10_000, high: 25_000 });
+  expect(estimatePostgresqlCopyTime({ bytes: terabyte, largest: big })).toEqual({ low: 20_000, high: 50_000 });
+  expect(estimatePostgresqlCopyTime({ bytes: terabyte, largest: undefined })).toEqual({ low: 10_000, high: 25_000 });
 });
 
 test('sizes are summed over databases, and databases without a size are named', () => {
@@ -27,15 +31,15 @@ test('sizes are summed over databases, and databases without a size are named', 
     ['a', { databaseBytes: 20, bytes: 12, tables: 2, largest: [table('x', 9), table('y', 3)] }],
     ['b', { databaseBytes: 30, bytes: 5, tables: 1, largest: [table('z', 5)] }],
   ]);
-  const all = initialCopySize(['a', 'b', 'c'], sizes);
+  const all = sumInitialCopySize(['a', 'b', 'c'], sizes);
   expect(all).toMatchObject({ bytes: 17, tables: 3, largest: { database: 'a', table: 'x', bytes: 9 }, unseen: ['c'] });
   expect(largestTables(sizes).map(({ database, table: name }) => `${database}.${name}`)).toEqual(['a.x', 'b.z', 'a.y']);
 });
 
 test('the WAL rate is the higher one of the measured and the average rate', () => {
-  expect(walBytesPerSecond({ bytes: 500, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(100);
-  expect(walBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(2);
-  expect(walBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 60 })).toBe(0);
+  expect(estimateWalBytesPerSecond({ bytes: 500, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(100);
+  expect(estimateWalBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 3600 })).toBe(2);
+  expect(estimateWalBytesPerSecond({ bytes: 0, seconds: 5 }, { bytes: 7200, seconds: 60 })).toBe(0);
 });
 
 test('the advice names the databases that block the method', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CheckOutcome } from '../../../src/preflight/finding.ts';
-import type { NotableRelations } from '../../../src/preflight/postgresql/queries/relations.ts';
+import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
+import type { NonOrdinaryRelations } from '../../../src/preflight/postgresql/queries/relations.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { expectOutcomeText } from './expect-text.ts';
@@ -9,9 +9,9 @@ import { preflightOptions, short, sourceFacts } from './facts.ts';
 export interface DatabaseCase {
   readonly what: string;
   /** The outcome when a continuous migration was requested. */
-  readonly continuous: CheckOutcome;
+  readonly continuous: PreflightCheckOutcome;
   /** The outcome when a dump was requested. */
-  readonly dump?: CheckOutcome;
+  readonly dump?: PreflightCheckOutcome;
   readonly verdict: string;
   /** Of `dump`; as `verdict` when absent. */
   readonly dumped?: string;
@@ -34,7 +34,7 @@ export function forBothMethods<V>(
       database: string,
       facts: PostgresqlSourceFacts,
       options: PreflightOptions,
-    ) => CheckOutcome;
+    ) => PreflightCheckOutcome;
   },
   values: V,
 ): Pick<DatabaseCase, 'continuous' | 'dump'> {
@@ -45,7 +45,7 @@ export function forBothMethods<V>(
 }
 
 /** The result of the relations query for a database without any but the given. */
-export function relations(more: Partial<NotableRelations> = {}): { readonly relations: NotableRelations } {
+export function relations(more: Partial<NonOrdinaryRelations> = {}): { readonly relations: NonOrdinaryRelations } {
   const none = { unlogged: [], foreign: [], temporary: [], partitioned: [], matviews: [], secured: [], placed: [] };
   return { relations: { ...none, ...more } };
 }

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createResponseMemory } from '../../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemory } from '../../../src/platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
-import { diagnoseSilence, withCatalogLocks } from '../../../src/preflight/postgresql/diagnose-silence.ts';
-import { explainSilence } from '../../../src/preflight/postgresql/login-steps.ts';
+import {
+  addCatalogLocksToAccess,
+  diagnoseUnansweredLogin,
+} from '../../../src/preflight/postgresql/diagnose-silence.ts';
+import { explainUnansweredLogin } from '../../../src/preflight/postgresql/login-steps.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-source.ts';
 import { catalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -52,11 +55,11 @@ test('the process that locks a catalog of the database is named', async () => {
 test('a lock of another database is not the reason', async () => {
   await whileLocked('shop', 'pg_class', async () => {
     expect((await loginTo('postgres')).kind).toBe('entered');
-    const memory = createResponseMemory('session');
+    const memory = createDatabaseResponseMemory('session');
     const signal = AbortSignal.timeout(10_000);
     const timeouts = { address: 1000, connect: 1000, query: 1000 };
     const source = sourceTo('postgres');
-    expect(await diagnoseSilence({ source, timeouts, signal, memory, onSend: () => {} })).toMatchObject({
+    expect(await diagnoseUnansweredLogin({ source, timeouts, signal, memory, onSend: () => {} })).toMatchObject({
       answersTlsRequest: true,
       locks: [],
     });
@@ -76,9 +79,9 @@ test('a database that did not answer has the locks that concern it', () => {
   const shared = { ...lock, catalog: 'pg_authid', database: undefined };
   const results = new Map([[catalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
   const lost = { kind: 'lost' as const, message: 'm' };
-  expect(withCatalogLocks(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
-  expect(withCatalogLocks(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });
-  expect(withCatalogLocks({ kind: 'closed' }, 'a', results)).toEqual({ kind: 'closed' });
+  expect(addCatalogLocksToAccess(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
+  expect(addCatalogLocksToAccess(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });
+  expect(addCatalogLocksToAccess({ kind: 'closed' }, 'a', results)).toEqual({ kind: 'closed' });
 });
 
 function sourceTo(dbname: string): PostgresqlSource {
@@ -106,6 +109,6 @@ async function whileLocked(dbname: string, catalog: string, work: (pid: number) 
 
 function textOf(connection: Awaited<ReturnType<typeof loginTo>>): string {
   if (connection.kind === 'entered') return 'entered';
-  const why = explainSilence(connection);
+  const why = explainUnansweredLogin(connection);
   return [connection.message, why?.detail, why?.fix.text].join('\n');
 }

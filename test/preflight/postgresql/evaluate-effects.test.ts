@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import { connectionCapacityQuery } from '../../../src/preflight/postgresql/queries/connection-capacity.ts';
 import {
   nullableInheritedColumnsQuery,
@@ -9,31 +9,34 @@ import {
 import { databasesQuery } from '../../../src/preflight/postgresql/queries/databases.ts';
 import { functionBodiesQuery } from '../../../src/preflight/postgresql/queries/function-bodies.ts';
 import { functionCallingConstraintsQuery } from '../../../src/preflight/postgresql/queries/function-calling-constraints.ts';
-import { functionUsesQuery } from '../../../src/preflight/postgresql/queries/function-uses.ts';
+import { userFunctionUsesQuery } from '../../../src/preflight/postgresql/queries/function-uses.ts';
 import { hbaRulesQuery } from '../../../src/preflight/postgresql/queries/hba-rules.ts';
 import { invalidIndexesQuery } from '../../../src/preflight/postgresql/queries/invalid-indexes.ts';
 import { migrationRoleQuery } from '../../../src/preflight/postgresql/queries/migration-role.ts';
-import { namedObjectsQuery } from '../../../src/preflight/postgresql/queries/named-objects.ts';
+import { namedDatabaseObjectsQuery } from '../../../src/preflight/postgresql/queries/named-objects.ts';
 import { nullableHashIndexColumnsQuery } from '../../../src/preflight/postgresql/queries/nullable-hash-index-columns.ts';
 import { publicationsQuery } from '../../../src/preflight/postgresql/queries/publications.ts';
 import { regprocColumnsQuery } from '../../../src/preflight/postgresql/queries/regproc-columns.ts';
-import { relationsQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
+import { nonOrdinaryRelationsQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
 import { removedTypeUsesQuery } from '../../../src/preflight/postgresql/queries/removed-type-uses.ts';
 import {
-  columnsWithoutEqualityQuery,
+  noEqualityOperatorColumnsQuery,
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../../../src/preflight/postgresql/queries/replica-identities.ts';
-import { slotsQuery } from '../../../src/preflight/postgresql/queries/replication-slots.ts';
+import { replicationSlotsQuery } from '../../../src/preflight/postgresql/queries/replication-slots.ts';
 import { roleSettingsQuery } from '../../../src/preflight/postgresql/queries/role-settings.ts';
 import { serverSpecificColumnsQuery } from '../../../src/preflight/postgresql/queries/server-specific-columns.ts';
 import { sessionDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/session-dependent-constraints.ts';
-import { settingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
+import { postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
 import { settingsDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
-import { storedRolesQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
-import { applyTriggersQuery, eventTriggersQuery } from '../../../src/preflight/postgresql/queries/triggers.ts';
+import { rolesInStoredSettingsQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
 import {
-  restartNeededError,
+  eventTriggersQuery,
+  subscriptionApplyTriggersQuery,
+} from '../../../src/preflight/postgresql/queries/triggers.ts';
+import {
+  pgFileSettingsRestartError,
   unappliedConfigLinesQuery,
 } from '../../../src/preflight/postgresql/queries/unapplied-config-lines.ts';
 import { unreadableObjectsQuery } from '../../../src/preflight/postgresql/queries/unreadable-objects.ts';
@@ -46,7 +49,7 @@ import { findingOf, healthySettings, type Returned, returns, simulated } from '.
 type SettingValues = Parameters<typeof settings>[0];
 
 function setting(values: SettingValues): Returned {
-  return returns(settingsQuery, settings({ ...healthySettings, ...values }));
+  return returns(postgresqlSettingsQuery, settings({ ...healthySettings, ...values }));
 }
 
 const table: TableReplicaIdentity = {
@@ -110,7 +113,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'stored-role',
-    returned: [roleSetting('role', 'bare'), returns(storedRolesQuery, new Map([['bare', false]]))],
+    returned: [roleSetting('role', 'bare'), returns(rolesInStoredSettingsQuery, new Map([['bare', false]]))],
   },
   { id: 'role-readonly', returned: [roleSetting('default_transaction_read_only', 'on')] },
   { id: 'role-timeouts', returned: [roleSetting('statement_timeout', '5s')] },
@@ -146,7 +149,10 @@ const cases: readonly Case[] = [
     id: 'rls',
     returned: [
       returns(migrationRoleQuery, plain),
-      returns(relationsQuery, { ...relationsQuery.absent, secured: [{ name: 'public.t', forced: false }] }),
+      returns(nonOrdinaryRelationsQuery, {
+        ...nonOrdinaryRelationsQuery.absent,
+        secured: [{ name: 'public.t', forced: false }],
+      }),
     ],
     facts: notSuperuser,
   },
@@ -185,20 +191,20 @@ const cases: readonly Case[] = [
     id: 'full-without-eq',
     returned: [
       returns(replicaIdentitiesQuery, [{ ...table, identity: 'f', usableIndex: 't_a_key' }]),
-      returns(columnsWithoutEqualityQuery, [{ table: 'public.t', column: 'doc json' }]),
+      returns(noEqualityOperatorColumnsQuery, [{ table: 'public.t', column: 'doc json' }]),
     ],
   },
   {
     id: 'unlogged',
     returned: [
-      returns(relationsQuery, { ...relationsQuery.absent, unlogged: ['public.t'] }),
+      returns(nonOrdinaryRelationsQuery, { ...nonOrdinaryRelationsQuery.absent, unlogged: ['public.t'] }),
       returns(replicaIdentitiesQuery, [{ ...table, unlogged: true }]),
     ],
   },
   {
     id: 'leftovers',
     returned: [
-      returns(slotsQuery, [slot({ name: 'aiven_db_migrate_1_slot', active: false })]),
+      returns(replicationSlotsQuery, [slot({ name: 'aiven_db_migrate_1_slot', active: false })]),
       returns(publicationsQuery, [{ name: 'aiven_db_migrate_1_pub', allTables: true }]),
     ],
   },
@@ -241,7 +247,9 @@ const cases: readonly Case[] = [
   {
     id: 'always-triggers',
     returned: [
-      returns(applyTriggersQuery, [{ table: 'public.t', name: 'x', always: true, acts: true, unlogged: false }]),
+      returns(subscriptionApplyTriggersQuery, [
+        { table: 'public.t', name: 'x', always: true, acts: true, unlogged: false },
+      ]),
     ],
   },
   {
@@ -287,14 +295,14 @@ const cases: readonly Case[] = [
   {
     id: 'search-path',
     returned: [
-      returns(functionUsesQuery, [{ calls: '1', kind: 'check', name: 'c', filled: true }]),
+      returns(userFunctionUsesQuery, [{ calls: '1', kind: 'check', name: 'c', filled: true }]),
       returns(functionBodiesQuery, [functionBody('SELECT count(*) > 0 FROM other')]),
-      returns(namedObjectsQuery, [{ kind: 'relation', schema: 'public', name: 'other' }]),
+      returns(namedDatabaseObjectsQuery, [{ kind: 'relation', schema: 'public', name: 'other' }]),
     ],
   },
 ];
 
-function severity(finding: Finding | undefined): number {
+function severity(finding: CheckFinding | undefined): number {
   return ['unknown', 'warn', 'fail'].indexOf(finding?.status ?? '');
 }
 
@@ -347,7 +355,13 @@ test('a restart that activates a lower wal_level is not written', () => {
   const { findings, after } = simulated([
     setting({ max_replication_slots: '1' }),
     returns(unappliedConfigLinesQuery, [
-      { name: 'wal_level', value: 'replica', error: restartNeededError, file: '/data/postgresql.conf', line: 3 },
+      {
+        name: 'wal_level',
+        value: 'replica',
+        error: pgFileSettingsRestartError,
+        file: '/data/postgresql.conf',
+        line: 3,
+      },
     ]),
   ]);
   const { fix } = findingOf(findings, 'slots-free');
@@ -402,7 +416,10 @@ test('REPLICA IDENTITY FULL is not offered where a hash index would not find row
 });
 
 test('max_slot_wal_keep_size -1 stays as it is, and more slots leave the connections as they are', () => {
-  const { findings, after } = simulated([setting({ max_replication_slots: '2' }), returns(slotsQuery, slots(2))]);
+  const { findings, after } = simulated([
+    setting({ max_replication_slots: '2' }),
+    returns(replicationSlotsQuery, slots(2)),
+  ]);
   expect(findingOf(findings, 'slot-retention').fix).toBeUndefined();
   for (const id of ['slot-retention', 'conn-headroom', 'wal-senders']) expect(findingOf(after, id).status).toBe('pass');
   expect(findingOf(after, 'slots-free').status).toBe('pass');

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CheckOutcome } from '../../../src/preflight/finding.ts';
+import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 
 /** How many texts the running test has compared: each needs a name of its own. */
@@ -15,7 +15,7 @@ export function expectText(text: string | undefined): void {
 }
 
 /** Compares everything that a report prints of an outcome, except the statements of its fix. */
-export function expectOutcomeText({ headline, observed, required, detail, fix }: CheckOutcome): void {
+export function expectOutcomeText({ headline, observed, required, detail, fix }: PreflightCheckOutcome): void {
   const parts = { headline, observed, required, detail, fix: fix?.text, by: fix?.by };
   const lines = Object.entries(parts).flatMap(([name, text]) => (text === undefined ? [] : [`${name}: ${text}`]));
   expectText(lines.join('\n'));

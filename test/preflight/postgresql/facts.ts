@@ -1,12 +1,15 @@
 import type { ScannedDatabase } from '../../../src/preflight/postgresql/deep/scanned-rows.ts';
 import {
-  type DatabaseOverview,
-  databaseOverviewQuery,
+  type DatabaseFeatureOverview,
+  databaseFeatureOverviewQuery,
 } from '../../../src/preflight/postgresql/queries/database-overview.ts';
 import type { PostgresqlDatabase } from '../../../src/preflight/postgresql/queries/databases.ts';
 import type { MigrationRole } from '../../../src/preflight/postgresql/queries/migration-role.ts';
 import type { ReplicationSlot } from '../../../src/preflight/postgresql/queries/replication-slots.ts';
-import type { ServerSetting, ServerSettings } from '../../../src/preflight/postgresql/queries/settings.ts';
+import type {
+  PostgresqlServerSetting,
+  PostgresqlServerSettings,
+} from '../../../src/preflight/postgresql/queries/settings.ts';
 import type {
   InitialCopySize,
   PostgresqlConnectionResult,
@@ -93,7 +96,9 @@ export function preflightOptions(more: Partial<PreflightOptions> = {}): Prefligh
   };
 }
 
-export function settings(values: Readonly<Record<string, string | Partial<ServerSetting>>>): ServerSettings {
+export function settings(
+  values: Readonly<Record<string, string | Partial<PostgresqlServerSetting>>>,
+): PostgresqlServerSettings {
   return new Map(
     Object.entries(values).map(([name, given]) => [
       name,
@@ -188,6 +193,6 @@ export function database(name: string, more: Partial<PostgresqlDatabase> = {}): 
 }
 
 /** Of a database with nothing in it but what is told. */
-export function overviewOf(more: Partial<DatabaseOverview> = {}): DatabaseOverview {
-  return { ...databaseOverviewQuery.absent, ...more };
+export function overviewOf(more: Partial<DatabaseFeatureOverview> = {}): DatabaseFeatureOverview {
+  return { ...databaseFeatureOverviewQuery.absent, ...more };
 }

@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { pinSession } from '../../../src/postgresql/pinned-session.ts';
+import { makeSessionSearchPathSafe } from '../../../src/postgresql/pinned-session.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
-import { listTables, readSequences, readTableContents } from '../../../src/rehearsal/postgresql/count-rows.ts';
+import {
+  listRehearsalTables,
+  readSequenceStates,
+  readTableContents,
+} from '../../../src/rehearsal/postgresql/count-rows.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
@@ -130,16 +134,18 @@ describe.each([14, 15, 16, 17, 18] as const)('a hostile owner of a database of P
     const sql = sequencesQuery.sql(version * 10_000, { inRecovery: false, superuser: true }) ?? '';
     expect(sequencesQuery.decode(await queryRows(server, 'hostile', sql))).toHaveLength(1);
     const source = { ...postgresEndpointOf(server), dbname: 'hostile' };
-    const session = await pinSession(await connectPostgresql(source, { dbname: 'hostile', limit: 10_000 }));
+    const session = await makeSessionSearchPathSafe(
+      await connectPostgresql(source, { dbname: 'hostile', limit: 10_000 }),
+    );
     try {
-      const tables = await listTables(session);
+      const tables = await listRehearsalTables(session);
       const contents = await readTableContents(session, tables, {
         ...{ limit: 10_000, oldest: 140_000 },
         onFailure: (name, error) => expect.unreachable(`${name}: ${error.message}`),
       });
       expect(contents.get('public.hashed')?.rows).toBe(1);
       expect(contents.size).toBe(tables.length);
-      await readSequences(session);
+      await readSequenceStates(session);
     } finally {
       await session.end();
     }

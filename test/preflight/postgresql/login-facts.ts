@@ -1,4 +1,4 @@
-import type { CheckOutcome } from '../../../src/preflight/finding.ts';
+import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
 import type { PostgresqlCheck, PostgresqlServerCheck } from '../../../src/preflight/postgresql/check.ts';
 import type {
   PostgresqlConnectionResult,
@@ -53,7 +53,7 @@ export function outcomeOf(
   check: PostgresqlServerCheck,
   ground: PostgresqlSourceFacts,
   wish: Partial<PreflightOptions> = {},
-): CheckOutcome {
+): PreflightCheckOutcome {
   return check.evaluate({}, ground, { ...healthyWish, ...wish });
 }
 

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
-import { requiresWalInterval } from '../../../src/preflight/postgresql/measure-wal-rate.ts';
-import { settingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
-import type { QueryResults } from '../../../src/preflight/query.ts';
+import { isWalRateIntervalRequired } from '../../../src/preflight/postgresql/measure-wal-rate.ts';
+import { postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
+import type { PreflightQueryResults } from '../../../src/preflight/query.ts';
 import { preflightOptions, settings } from './facts.ts';
 
-function keeping(value: string): QueryResults {
+function keeping(value: string): PreflightQueryResults {
   return new Map([
-    [settingsQuery, { kind: 'known', value: settings({ max_slot_wal_keep_size: { value, unit: 'MB' } }) }],
-  ]) as QueryResults;
+    [postgresqlSettingsQuery, { kind: 'known', value: settings({ max_slot_wal_keep_size: { value, unit: 'MB' } }) }],
+  ]) as PreflightQueryResults;
 }
 
 test('the write rate is measured for the whole interval only where it decides a check', () => {
-  expect(requiresWalInterval(new Map(), preflightOptions())).toBe(false);
-  expect(requiresWalInterval(keeping('-1'), preflightOptions())).toBe(false);
-  expect(requiresWalInterval(keeping('0'), preflightOptions())).toBe(true);
-  expect(requiresWalInterval(keeping('1024'), preflightOptions())).toBe(true);
-  expect(requiresWalInterval(keeping('-1'), preflightOptions({ method: 'dump' }))).toBe(true);
-  expect(requiresWalInterval(keeping('-1'), preflightOptions({ sourceDiskFree: 1e9 }))).toBe(true);
+  expect(isWalRateIntervalRequired(new Map(), preflightOptions())).toBe(false);
+  expect(isWalRateIntervalRequired(keeping('-1'), preflightOptions())).toBe(false);
+  expect(isWalRateIntervalRequired(keeping('0'), preflightOptions())).toBe(true);
+  expect(isWalRateIntervalRequired(keeping('1024'), preflightOptions())).toBe(true);
+  expect(isWalRateIntervalRequired(keeping('-1'), preflightOptions({ method: 'dump' }))).toBe(true);
+  expect(isWalRateIntervalRequired(keeping('-1'), preflightOptions({ sourceDiskFree: 1e9 }))).toBe(true);
 });

@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { readOnlyTransaction } from '../../../src/postgresql/pinned-message.ts';
+import { buildReadOnlyTransaction } from '../../../src/postgresql/pinned-message.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
-import { startupSettings } from '../../../src/postgresql/startup-settings.ts';
-import type { CheckOutcome } from '../../../src/preflight/finding.ts';
+import { postgresqlStartupSettings } from '../../../src/postgresql/startup-settings.ts';
+import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
 import { notPostgresCheck } from '../../../src/preflight/postgresql/checks/not-postgres.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-source.ts';
-import { managedServiceMarkersQuery } from '../../../src/preflight/postgresql/queries/managed-service-markers.ts';
+import { managedPostgresqlMarkersQuery } from '../../../src/preflight/postgresql/queries/managed-service-markers.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -47,7 +47,7 @@ const connectionChecks = postgresqlChecks.filter(({ id }) => connectionCheckIds.
 interface Seen {
   readonly ground: PostgresqlSourceFacts;
   readonly sent: readonly string[];
-  readonly outcomes: ReadonlyMap<string, CheckOutcome>;
+  readonly outcomes: ReadonlyMap<string, PreflightCheckOutcome>;
   /** `id: status` of everything that is neither silent nor skipped. */
   readonly said: readonly string[];
 }
@@ -74,17 +74,17 @@ async function look(source: PostgresqlSource, more: Partial<PreflightOptions> = 
       session === undefined
         ? {}
         : {
-            marks: managedServiceMarkersQuery.decode(
+            marks: managedPostgresqlMarkersQuery.decode(
               (
                 await session.query(
-                  readOnlyTransaction([
-                    managedServiceMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '',
+                  buildReadOnlyTransaction([
+                    managedPostgresqlMarkersQuery.sql(150000, { inRecovery: false, superuser: true }) ?? '',
                   ]),
                 )
               ).flat(),
             ),
           };
-    const outcomes = new Map<string, CheckOutcome>();
+    const outcomes = new Map<string, PreflightCheckOutcome>();
     for (const check of connectionChecks) {
       if (check.scope !== 'server') continue;
       if (check.needs === 'connection' && ground.connection.kind !== 'entered') continue;
@@ -311,7 +311,7 @@ describe.each([14, 18] as const)('PostgreSQL %d', (version) => {
 
     test.each([
       { what: 'rejects', ignored: [] },
-      { what: 'ignores', ignored: Object.keys(startupSettings) },
+      { what: 'ignores', ignored: Object.keys(postgresqlStartupSettings) },
     ])('the report says that it $what the settings of the login', async ({ ignored }) => {
       await server.query('ALTER DATABASE postgres SET search_path = public');
       try {
@@ -412,7 +412,7 @@ describe('something else', () => {
   });
 
   test('that is another product is connected to and named', async () => {
-    const pinned = (query: string) => (query === 'ROLLBACK' ? query : readOnlyTransaction([query]));
+    const pinned = (query: string) => (query === 'ROLLBACK' ? query : buildReadOnlyTransaction([query]));
     const answers: Readonly<Record<string, Buffer>> = {
       ROLLBACK: wire.message('C', Buffer.from('ROLLBACK\0')),
       'SELECT pg_backend_pid() AS pid': wire.row('pid', '4711'),

@@ -1,9 +1,9 @@
 import { nearestWord } from '../../../src/cli/suggest.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import {
-  type PostgresqlReport,
-  type PostgresqlRunOptions,
+  type PostgresqlPreflightReport,
+  type PostgresqlPreflightRunOptions,
   runPostgresqlPreflight,
 } from '../../../src/preflight/postgresql/run.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -21,8 +21,8 @@ export interface ServerAddress {
 /** A run against a server of this machine, without TLS and without the five seconds between two readings of the WAL position. */
 export async function preflightServer(
   where: ServerAddress,
-  more: Partial<PostgresqlRunOptions> = {},
-): Promise<PostgresqlReport> {
+  more: Partial<PostgresqlPreflightRunOptions> = {},
+): Promise<PostgresqlPreflightReport> {
   const report = await runPostgresqlPreflight({
     source: {
       host: '127.0.0.1',
@@ -46,7 +46,7 @@ function isOwner({ username }: ServerAddress): boolean {
   return username === undefined || username === 'postgres';
 }
 
-export function found(report: PostgresqlReport, id: string, database?: string): Finding {
+export function found(report: PostgresqlPreflightReport, id: string, database?: string): CheckFinding {
   const finding = report.findings.find((one) => one.id === id && (database === undefined || one.database === database));
   if (finding === undefined) throw new Error(`no finding of ${id}`);
   return finding;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nearestWord } from '../../../src/cli/suggest.ts';
 import { CliError } from '../../../src/errors.ts';
-import { selectDatabases } from '../../../src/preflight/postgresql/select-databases.ts';
+import { selectDatabasesToMigrate } from '../../../src/preflight/postgresql/select-databases.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { database } from './facts.ts';
 
@@ -9,7 +9,7 @@ const databases = ['app', 'billing', 'postgres'].map((name) => database(name));
 
 function refusal(ignored: readonly string[]): CliError {
   try {
-    selectDatabases(databases, ignored, nearestWord);
+    selectDatabasesToMigrate(databases, ignored, nearestWord);
   } catch (error) {
     if (error instanceof CliError) return error;
   }
@@ -17,7 +17,7 @@ function refusal(ignored: readonly string[]): CliError {
 }
 
 test('every database is selected but the ignored', () => {
-  expect(selectDatabases(databases, ['billing', 'template1'], nearestWord)).toEqual(['app', 'postgres']);
+  expect(selectDatabasesToMigrate(databases, ['billing', 'template1'], nearestWord)).toEqual(['app', 'postgres']);
 });
 
 test('an ignored name that no database has is refused, with the closest one', () => {

@@ -1,26 +1,30 @@
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../../../src/preflight/postgresql/collected-facts.ts';
 import { evaluateDatabaseChecks, evaluateServerCheck } from '../../../src/preflight/postgresql/evaluate-checks.ts';
-import { evaluateEffects } from '../../../src/preflight/postgresql/evaluate-effects.ts';
+import { evaluatePostgresqlFixEffects } from '../../../src/preflight/postgresql/evaluate-effects.ts';
 import { clientAddressQuery } from '../../../src/preflight/postgresql/queries/client-address.ts';
 import { connectionCapacityQuery } from '../../../src/preflight/postgresql/queries/connection-capacity.ts';
 import { databasesQuery } from '../../../src/preflight/postgresql/queries/databases.ts';
 import { hbaRulesQuery } from '../../../src/preflight/postgresql/queries/hba-rules.ts';
 import { migrationRoleQuery } from '../../../src/preflight/postgresql/queries/migration-role.ts';
-import { settingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
-import type { AnyPostgresqlQuery, PostgresqlQuery } from '../../../src/preflight/postgresql/query.ts';
-import { resultsForEffects } from '../../../src/preflight/postgresql/results-for-effects.ts';
+import { postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
+import type { AnyPostgresqlPreflightQuery, PostgresqlPreflightQuery } from '../../../src/preflight/postgresql/query.ts';
+import { selectResultsForFixEffects } from '../../../src/preflight/postgresql/results-for-effects.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import { simulateFixes } from '../../../src/preflight/simulate-fixes.ts';
-import { type EffectInDatabase, type EvaluatedEffects, findingKey } from '../../../src/preflight/simulated-fix.ts';
+import { simulatePreflightFixes } from '../../../src/preflight/simulate-fixes.ts';
+import {
+  type EvaluatedFixEffects,
+  type FixEffectInDatabase,
+  findingKey,
+} from '../../../src/preflight/simulated-fix.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */
-export type Returned = readonly [query: AnyPostgresqlQuery, value: unknown];
+export type Returned = readonly [query: AnyPostgresqlPreflightQuery, value: unknown];
 
-export function returns<T>(query: PostgresqlQuery<T>, value: NoInfer<T>): Returned {
+export function returns<T>(query: PostgresqlPreflightQuery<T>, value: NoInfer<T>): Returned {
   return [query, value];
 }
 
@@ -31,9 +35,9 @@ export function simulated(
 ) {
   const source = sourceFacts(facts);
   const chosen = preflightOptions({ targetVersion: '18', targetExtensions: [], ...options });
-  const given = new Map<AnyPostgresqlQuery, unknown>([...healthyResults(), ...returned]);
-  const resultsOf = (scope: 'server' | 'database', from: ReadonlyMap<AnyPostgresqlQuery, unknown>) => {
-    const queries = postgresqlChecks.flatMap(({ queries: own }) => Object.values<AnyPostgresqlQuery>(own));
+  const given = new Map<AnyPostgresqlPreflightQuery, unknown>([...healthyResults(), ...returned]);
+  const resultsOf = (scope: 'server' | 'database', from: ReadonlyMap<AnyPostgresqlPreflightQuery, unknown>) => {
+    const queries = postgresqlChecks.flatMap(({ queries: own }) => Object.values<AnyPostgresqlPreflightQuery>(own));
     return new Map(
       [...new Set(queries)]
         .filter((query) => query.scope === scope)
@@ -45,7 +49,7 @@ export function simulated(
     const own = resultsOf('database', name === 'd1' ? given : healthyResults());
     const all = new Map([...server, ...own]);
     const found = evaluateDatabaseChecks(postgresqlChecks, all, name, source, chosen);
-    return { name, found, retained: resultsForEffects(postgresqlChecks, found, all) };
+    return { name, found, retained: selectResultsForFixEffects(postgresqlChecks, found, all) };
   });
   const collected: CollectedPostgresqlFacts = {
     facts: source,
@@ -59,15 +63,15 @@ export function simulated(
     walRate: source.walRate,
     waited: 0,
   };
-  const findings: readonly Finding[] = [
+  const findings: readonly CheckFinding[] = [
     ...postgresqlChecks.flatMap((check) =>
       check.scope === 'server' ? [evaluateServerCheck(check, server, source, chosen)] : [],
     ),
     ...collected.findings,
   ];
-  const evaluate = (effects: readonly EffectInDatabase[]): EvaluatedEffects =>
-    evaluateEffects(postgresqlChecks, collected, source, chosen, effects);
-  const simulation = simulateFixes(findings, 'continuous', evaluate);
+  const evaluate = (effects: readonly FixEffectInDatabase[]): EvaluatedFixEffects =>
+    evaluatePostgresqlFixEffects(postgresqlChecks, collected, source, chosen, effects);
+  const simulation = simulatePreflightFixes(findings, 'continuous', evaluate);
   return {
     before: findings,
     ...simulation,
@@ -78,10 +82,10 @@ export function simulated(
 
 /** The findings after every fix that the script has, its optional part included. */
 function afterAll(
-  before: readonly Finding[],
-  simulatedFindings: readonly Finding[],
-  evaluate: (effects: readonly EffectInDatabase[]) => EvaluatedEffects,
-): readonly Finding[] {
+  before: readonly CheckFinding[],
+  simulatedFindings: readonly CheckFinding[],
+  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+): readonly CheckFinding[] {
   const effects = before.flatMap(({ fix, database: name }, at) => {
     if (simulatedFindings[at]?.fix?.simulated !== true) return [];
     const restart = fix?.restart === true ? [{ kind: 'restart' } as const] : [];
@@ -92,7 +96,7 @@ function afterAll(
 }
 
 /** The finding of a check: of d1 when it is one of databases. */
-export function findingOf(findings: readonly Finding[] | undefined, id: string): Finding {
+export function findingOf(findings: readonly CheckFinding[] | undefined, id: string): CheckFinding {
   const found = findings?.find((one) => one.id === id && (one.database ?? 'd1') === 'd1');
   if (found === undefined) throw new Error(`there is no finding ${id}`);
   return found;
@@ -125,9 +129,9 @@ export const healthySettings = {
   IntervalStyle: { value: 'postgres', context: 'user' },
 };
 
-function healthyResults(): ReadonlyMap<AnyPostgresqlQuery, unknown> {
-  return new Map<AnyPostgresqlQuery, unknown>([
-    [settingsQuery, settings(healthySettings)],
+function healthyResults(): ReadonlyMap<AnyPostgresqlPreflightQuery, unknown> {
+  return new Map<AnyPostgresqlPreflightQuery, unknown>([
+    [postgresqlSettingsQuery, settings(healthySettings)],
     [migrationRoleQuery, role()],
     [databasesQuery, [database('d1'), database('postgres')]],
     [connectionCapacityQuery, { max: 100, reserved: 3, used: 5 }],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLibraryMissing } from '../../../src/preflight/postgresql/target-libraries.ts';
+import { isTargetLibraryMissing } from '../../../src/preflight/postgresql/target-libraries.ts';
 
 const offered = ['pgcrypto', 'postgis', 'intarray', 'plperl'];
 
@@ -15,5 +15,5 @@ test.each([
   { library: '$libdir/own/code', lacking: true },
   { library: '/opt/own/code.so', lacking: true },
 ])('$library is lacking on a target with these extensions: $lacking', ({ library, lacking }) => {
-  expect(isLibraryMissing(library, offered)).toBe(lacking);
+  expect(isTargetLibraryMissing(library, offered)).toBe(lacking);
 });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
 import {
   binarySizeText,
-  parseBytes,
-  parseMilliseconds,
+  parsePostgresqlDuration,
+  parsePostgresqlSize,
   sizeSettingText,
   timeSpanText,
 } from '../../../src/preflight/postgresql/units.ts';
@@ -15,7 +15,7 @@ test.each([
   { value: '-1', unit: 'MB', bytes: -(1024 ** 2) },
   { value: 'much', unit: 'MB', bytes: undefined },
 ])('$value counted in $unit is $bytes bytes', ({ value, unit, bytes }) => {
-  expect(parseBytes(value, unit)).toBe(bytes);
+  expect(parsePostgresqlSize(value, unit)).toBe(bytes);
 });
 
 test.each([
@@ -24,7 +24,7 @@ test.each([
   { value: '2 s', unit: 'ms', span: 2000 },
   { value: '1.5h', unit: undefined, span: 5_400_000 },
 ])('$value counted in $unit is $span ms', ({ value, unit, span }) => {
-  expect(parseMilliseconds(value, unit)).toBe(span);
+  expect(parsePostgresqlDuration(value, unit)).toBe(span);
 });
 
 test('sizes and spans are short', () => {

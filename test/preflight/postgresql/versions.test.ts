@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { PostgresqlReport } from '../../../src/preflight/postgresql/run.ts';
+import type { PostgresqlPreflightReport } from '../../../src/preflight/postgresql/run.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { preflightServer } from './preflight.ts';
 
 /** Checks without a result, except the one that only the user can answer. */
-function unanswered(report: PostgresqlReport): readonly string[] {
+function unanswered(report: PostgresqlPreflightReport): readonly string[] {
   return report.findings
     .filter(({ status, id }) => status === 'unknown' && id !== 'version-not-newer')
     .map(({ id, observed }) => `${id}: ${observed}`);

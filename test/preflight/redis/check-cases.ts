@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
-import type { KeySample } from '../../../src/preflight/redis/key-sample.ts';
+import type { RedisKeySample } from '../../../src/preflight/redis/key-sample.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { effectsEvaluator, evaluateRecorded, type Recorded, sourceFacts } from './recorded.ts';
@@ -12,10 +12,10 @@ export interface CheckCase {
   readonly server?: Recorded;
   readonly facts?: Partial<RedisSourceFacts>;
   readonly options?: Partial<PreflightOptions>;
-  readonly status: Finding['status'];
+  readonly status: CheckFinding['status'];
   readonly blocks?: readonly string[];
   /** The status with the fix applied, when it is not `pass`. */
-  readonly fixed?: Finding['status'];
+  readonly fixed?: CheckFinding['status'];
 }
 
 /** One test for each case of a check; the rest of the server is in order. The wording is in the golden file. */
@@ -120,7 +120,10 @@ export function writing(writes: number): Partial<RedisSourceFacts> {
   return { rate: { writes, source: 'stream', evicted: 0, expired: 0 } };
 }
 
-export function sampled(key: { readonly type?: string; readonly bytes?: number }): { kind: 'known'; value: KeySample } {
+export function sampled(key: { readonly type?: string; readonly bytes?: number }): {
+  kind: 'known';
+  value: RedisKeySample;
+} {
   return {
     kind: 'known',
     value: { keys: [{ database: 0, name: 'k', type: key.type ?? 'string', bytes: key.bytes }], isAll: true },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
-import { simulateFixes } from '../../../src/preflight/simulate-fixes.ts';
+import { simulatePreflightFixes } from '../../../src/preflight/simulate-fixes.ts';
 import { filled, writing } from './check-cases.ts';
 import { effectsEvaluator, evaluateRecorded, type Recorded } from './recorded.ts';
 import { healthy } from './recordings.ts';
@@ -9,13 +9,13 @@ import { healthy } from './recordings.ts';
 async function simulate(server: Recorded, changes: Parameters<typeof evaluateRecorded>[1] = {}) {
   const before = [...(await evaluateRecorded(server, changes, redisChecks)).values()];
   const evaluate = await effectsEvaluator(server, changes);
-  const { findings } = simulateFixes(before, 'continuous', evaluate);
+  const { findings } = simulatePreflightFixes(before, 'continuous', evaluate);
   const offered = before.flatMap(({ fix }, at) => (findings[at]?.fix?.simulated === true ? (fix?.effects ?? []) : []));
   const { changed } = evaluate(offered.map((effect) => ({ effect, database: undefined })));
   return { findings, after: before.map((finding) => changed.get(finding.id) ?? finding) };
 }
 
-const byId = (findings: readonly Finding[] | undefined, id: string) => findings?.find((one) => one.id === id);
+const byId = (findings: readonly CheckFinding[] | undefined, id: string) => findings?.find((one) => one.id === id);
 
 test('a larger backlog without the memory for it makes source-memory worse: a full cache would evict its keys', async () => {
   const changes = { facts: writing(1e6) };

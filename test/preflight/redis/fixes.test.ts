@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { removeRenameFix } from '../../../src/preflight/redis/fixes.ts';
+import { buildRemoveRenameCommandFix } from '../../../src/preflight/redis/fixes.ts';
 import { formatRedisCommand } from '../../../src/redis/quote.ts';
 import { hostileNames } from '../../fixtures/hostile-names.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -16,7 +16,7 @@ function folder(): string {
 }
 
 function fixFor(configFile: string, names: readonly string[] = ['PSYNC']) {
-  return removeRenameFix(names, { kind: 'known', value: new Map([['config_file', configFile]]) });
+  return buildRemoveRenameCommandFix(names, { kind: 'known', value: new Map([['config_file', configFile]]) });
 }
 
 test.each(["it's", 'a b', 'a; touch canary', '$(touch canary)', '`touch canary`', '-n', 'a\\'])(

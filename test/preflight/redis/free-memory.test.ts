@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freeMachineMemory, freeRedisMemory } from '../../../src/preflight/redis/free-memory.ts';
+import { computeFreeMachineMemory, computeFreeRedisMemory } from '../../../src/preflight/redis/free-memory.ts';
 import { renderFixScript } from '../../../src/preflight/render-fix-script.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { eventually, type RedisServer } from '../../fixtures/redis.ts';
@@ -25,11 +25,11 @@ test.each([
   { what: 'not reported', info: { maxmemory: '0', used_memory: '500' }, room: undefined },
 ])('the room of a server: $what', ({ info, room }) => {
   const fields = Object.entries(info).map(([name, value]) => [name, value] as const);
-  expect(freeRedisMemory(new Map(fields) as Parameters<typeof freeRedisMemory>[0])).toBe(room);
+  expect(computeFreeRedisMemory(new Map(fields) as Parameters<typeof computeFreeRedisMemory>[0])).toBe(room);
 });
 
 test('the machine has no room that is known when nothing is reported', () => {
-  expect(freeMachineMemory(new Map())).toBeUndefined();
+  expect(computeFreeMachineMemory(new Map())).toBeUndefined();
 });
 
 /** Runs every line of a script, the optional ones too, as a person would who removes their comment marks. */

@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/platform/clock.ts';
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import { redisEngine } from '../../../src/preflight/redis/engine.ts';
+import { createRedisPreflightEngine } from '../../../src/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { runPreflight } from '../../../src/preflight/run.ts';
 import { parseRedisSource, type RedisSourceInput } from '../../../src/redis/source.ts';
@@ -16,7 +16,7 @@ export interface Run {
   readonly report: PreflightReport;
   /** Every command that was sent, as told by `onQuery`. */
   readonly said: readonly string[];
-  finding(id: string): Finding;
+  finding(id: string): CheckFinding;
 }
 
 /** A preflight of a real server, with a short look at its rates. */
@@ -31,7 +31,7 @@ export async function preflight(
   const disableSsl = parts.disableSsl ?? server.ca === undefined;
   const place = parts.url === undefined ? { host: server.host, port: server.port } : {};
   const { source } = parseRedisSource({ ...place, ...(parts.url === undefined ? { disableSsl } : {}), ...parts });
-  const report = await runPreflight(redisEngine({ rateInterval: 250 }), {
+  const report = await runPreflight(createRedisPreflightEngine({ rateInterval: 250 }), {
     source,
     options: preflightOptions({ disableSsl, now: Date.now(), ...wishes }),
     clock: systemClock,

@@ -1,13 +1,13 @@
-import type { Finding } from '../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
 import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-checks.ts';
-import { evaluateRedisEffects } from '../../../src/preflight/redis/evaluate-effects.ts';
-import { runRedisQueries } from '../../../src/preflight/redis/run-queries.ts';
+import { evaluateRedisFixEffects } from '../../../src/preflight/redis/evaluate-effects.ts';
+import { runRedisPreflightQueries } from '../../../src/preflight/redis/run-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
-import type { EffectInDatabase, EvaluatedEffects } from '../../../src/preflight/simulated-fix.ts';
-import { CommandError, errorCodeOf } from '../../../src/redis/command-error.ts';
+import type { EvaluatedFixEffects, FixEffectInDatabase } from '../../../src/preflight/simulated-fix.ts';
+import { parseRedisErrorCode, RedisCommandError } from '../../../src/redis/command-error.ts';
 import type { RedisReply, RedisSession } from '../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../src/redis/send-command.ts';
 import { preflightOptions } from './preflight-options.ts';
@@ -64,9 +64,9 @@ export async function evaluateRecorded(
   recorded: Recorded,
   changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
   checks: readonly RedisCheck[] = redisChecks,
-): Promise<ReadonlyMap<string, Finding>> {
+): Promise<ReadonlyMap<string, CheckFinding>> {
   const facts = sourceFacts(changes.facts);
-  const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
+  const results = await runRedisPreflightQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
   const findings = evaluateRedisChecks(checks, results, facts, preflightOptions(changes.options));
   return new Map(findings.map((finding) => [finding.id, finding]));
 }
@@ -76,17 +76,17 @@ export async function effectsEvaluator(
   recorded: Recorded,
   changes: { readonly facts?: Partial<RedisSourceFacts>; readonly options?: Partial<PreflightOptions> } = {},
   checks: readonly RedisCheck[] = redisChecks,
-): Promise<(effects: readonly EffectInDatabase[]) => EvaluatedEffects> {
+): Promise<(effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects> {
   const facts = sourceFacts(changes.facts);
-  const results = await runRedisQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
-  return (placed) => evaluateRedisEffects(checks, { facts, results }, preflightOptions(changes.options), placed);
+  const results = await runRedisPreflightQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
+  return (placed) => evaluateRedisFixEffects(checks, { facts, results }, preflightOptions(changes.options), placed);
 }
 
 function sessionOf(recorded: Recorded): RedisSession {
   const send = async (words: RedisCommand) => {
     const reply = replyTo(words.map(String), recorded);
     if (typeof reply === 'string' && reply.startsWith('-')) {
-      throw new CommandError(errorCodeOf(reply.slice(1)), reply.slice(1), false);
+      throw new RedisCommandError(parseRedisErrorCode(reply.slice(1)), reply.slice(1), false);
     }
     return reply;
   };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { QueryResult } from '../../../src/preflight/query.ts';
-import { infoQuery } from '../../../src/preflight/redis/queries/info.ts';
-import { retryQueries } from '../../../src/preflight/redis/retry-queries.ts';
+import type { PreflightQueryResult } from '../../../src/preflight/query.ts';
+import { redisInfoQuery } from '../../../src/preflight/redis/queries/info.ts';
+import { retryRedisPreflightQueries } from '../../../src/preflight/redis/retry-queries.ts';
 import type { RedisSession } from '../../../src/redis/connection.ts';
 import { parseRedisSource } from '../../../src/redis/source.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
@@ -23,8 +23,8 @@ it.each([
       ended += 1;
     },
   };
-  const lost: QueryResult<never> = { kind: 'failed', reason: 'INFO: lost', broke: true, ...more };
+  const lost: PreflightQueryResult<never> = { kind: 'failed', reason: 'INFO: lost', broke: true, ...more };
   const options = { source, context: { user: 'default' }, connect: {} };
-  const retried = await retryQueries(new Map([[infoQuery, lost]]), session, options);
+  const retried = await retryRedisPreflightQueries(new Map([[redisInfoQuery, lost]]), session, options);
   expect({ ended, pipelineFailure: retried.pipelineFailure }).toEqual({ ended: times, pipelineFailure: undefined });
 });

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { toQueryResult } from '../../../src/preflight/redis/run-queries.ts';
-import { CommandError } from '../../../src/redis/command-error.ts';
+import { toRedisQueryResult } from '../../../src/preflight/redis/run-queries.ts';
+import { RedisCommandError } from '../../../src/redis/command-error.ts';
 
 const ask = { id: 'memory', permission: '+info' };
-const outcome = (error: unknown) => toQueryResult(Promise.reject(error), ask, { user: 'mover' });
+const outcome = (error: unknown) => toRedisQueryResult(Promise.reject(error), ask, { user: 'mover' });
 
 it('a reply that cannot be parsed fails its own query only', async () => {
   const result = await outcome(new TypeError('reply is no map'));
@@ -11,6 +11,9 @@ it('a reply that cannot be parsed fails its own query only', async () => {
 });
 
 it('a session that is lost breaks the rest, and our own end of it does not', async () => {
-  expect(await outcome(new CommandError('ECONNRESET', 'closed', true))).toMatchObject({ kind: 'failed', broke: true });
-  expect(await outcome(new CommandError('ERR', 'no', false))).toMatchObject({ kind: 'failed', broke: false });
+  expect(await outcome(new RedisCommandError('ECONNRESET', 'closed', true))).toMatchObject({
+    kind: 'failed',
+    broke: true,
+  });
+  expect(await outcome(new RedisCommandError('ERR', 'no', false))).toMatchObject({ kind: 'failed', broke: false });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { decodePersonInTeam } from '../../../src/sandbox/admin/people.ts';
+import { decodeSandboxPersonInTeam } from '../../../src/sandbox/admin/people.ts';
 import { MAYA, sandboxFor, TOMAS, userOf } from '../requests.ts';
 
 test('a person is found by e-mail address or UUID, a team by name or UUID', async () => {
   const sandbox = await sandboxFor();
   const tomas = userOf(sandbox, TOMAS);
-  const decode = (body: object) => decodePersonInTeam(new Map(Object.entries(body)), sandbox.world);
+  const decode = (body: object) => decodeSandboxPersonInTeam(new Map(Object.entries(body)), sandbox.world);
   const team = tomas.teams[0]?.uuid;
   expect(decode({ user: TOMAS, team: 'Harbour Works' })).toEqual({ person: tomas.uuid, team });
   expect(decode({ user: tomas.uuid, team })).toEqual({ person: tomas.uuid, team });

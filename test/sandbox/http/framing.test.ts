@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { checkFraming } from '../../../src/sandbox/http/framing.ts';
+import { checkHttpMessageFraming } from '../../../src/sandbox/http/framing.ts';
 import { callApi, sandboxFor, sendBytes, tokenFor } from '../requests.ts';
 
 describe('the end of a message is unambiguous', () => {
@@ -18,7 +18,7 @@ describe('the end of a message is unambiguous', () => {
     ['gzip, chunked', 0, 400],
   ])('Transfer-Encoding %j in HTTP/1.%i is %s', (codings, httpVersionMinor, status) => {
     const headers = codings === undefined ? {} : { 'transfer-encoding': codings };
-    expect(checkFraming({ headers, httpVersionMajor: 1, httpVersionMinor })).toBe(status);
+    expect(checkHttpMessageFraming({ headers, httpVersionMajor: 1, httpVersionMinor })).toBe(status);
   });
 });
 

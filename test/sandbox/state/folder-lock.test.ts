@@ -1,38 +1,42 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flock, lockFolder, type TryLockFile } from '../../../src/sandbox/state/folder-lock.ts';
+import {
+  type FileLockAttempt,
+  lockFileWithFlock,
+  lockSandboxStateFolder,
+} from '../../../src/sandbox/state/folder-lock.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { makeFolder } from './state-folders.ts';
 
-function holdsOnce(tryLock?: TryLockFile): void {
+function holdsOnce(tryLock?: FileLockAttempt): void {
   const path = join(makeFolder(), 'lock');
-  const release = tryLock === undefined ? lockFolder(path) : lockFolder(path, tryLock);
-  expect(() => lockFolder(path, tryLock)).toThrow(expect.objectContaining({ reason: 'busy' }));
+  const release = tryLock === undefined ? lockSandboxStateFolder(path) : lockSandboxStateFolder(path, tryLock);
+  expect(() => lockSandboxStateFolder(path, tryLock)).toThrow(expect.objectContaining({ reason: 'busy' }));
   release();
-  lockFolder(path, tryLock)();
+  lockSandboxStateFolder(path, tryLock)();
 }
 
 describe('the lock of a state folder', () => {
   it('has one holder at a time, and is free after it was released', () => holdsOnce());
 
-  it.skipIf(lacks('flock'))('works with the flock program alone', () => holdsOnce(flock));
+  it.skipIf(lacks('flock'))('works with the flock program alone', () => holdsOnce(lockFileWithFlock));
 
   it('is refused when the file was removed after it was opened', () => {
     const path = join(makeFolder(), 'lock');
-    const locked: TryLockFile = () => {
+    const locked: FileLockAttempt = () => {
       rmSync(path);
       writeFileSync(path, '');
       return true;
     };
-    expect(() => lockFolder(path, locked)).toThrow(expect.objectContaining({ reason: 'busy' }));
+    expect(() => lockSandboxStateFolder(path, locked)).toThrow(expect.objectContaining({ reason: 'busy' }));
   });
 
   it('is an error with its reason when the system cannot lock files', () => {
-    const broken: TryLockFile = () => {
+    const broken: FileLockAttempt = () => {
       throw new Error('no locks available');
     };
-    expect(() => lockFolder(join(makeFolder(), 'lock'), broken)).toThrow(
+    expect(() => lockSandboxStateFolder(join(makeFolder(), 'lock'), broken)).toThrow(
       expect.objectContaining({ reason: 'unusable', message: expect.stringContaining('no locks available') }),
     );
   });

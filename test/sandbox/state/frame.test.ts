@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeFrames, encodeFrame } from '../../../src/sandbox/state/frame.ts';
+import { decodeSandboxStateRecords, encodeSandboxStateRecord } from '../../../src/sandbox/state/frame.ts';
 
 const json = fc.json();
 
@@ -8,8 +8,8 @@ describe('frames of a file', () => {
   it('give back every record', () => {
     fc.assert(
       fc.property(fc.array(json), (records) => {
-        const bytes = Buffer.concat(records.map(encodeFrame));
-        expect(decodeFrames('x', bytes)).toEqual({ records, validBytes: bytes.length, tornBytes: 0 });
+        const bytes = Buffer.concat(records.map(encodeSandboxStateRecord));
+        expect(decodeSandboxStateRecords('x', bytes)).toEqual({ records, validBytes: bytes.length, tornBytes: 0 });
       }),
     );
   });
@@ -17,7 +17,7 @@ describe('frames of a file', () => {
   it('truncated anywhere give back the complete records and report the rest as torn, not as damaged', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), fc.nat(), (records, place) => {
-        const frames = records.map(encodeFrame);
+        const frames = records.map(encodeSandboxStateRecord);
         const bytes = Buffer.concat(frames);
         const cut = place % bytes.length;
         let whole = 0;
@@ -27,7 +27,7 @@ describe('frames of a file', () => {
           whole += one.length;
           count += 1;
         }
-        const reading = decodeFrames('x', bytes.subarray(0, cut));
+        const reading = decodeSandboxStateRecords('x', bytes.subarray(0, cut));
         expect(reading).toEqual({ records: records.slice(0, count), validBytes: whole, tornBytes: cut - whole });
       }),
     );
@@ -36,12 +36,12 @@ describe('frames of a file', () => {
   it('with one flipped bit are damaged at that line, unless the bit makes the last byte zero', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 4 }), fc.nat(), fc.nat(7), (records, place, bit) => {
-        const bytes = Buffer.concat(records.map(encodeFrame));
+        const bytes = Buffer.concat(records.map(encodeSandboxStateRecord));
         const at = place % bytes.length;
         const line = [...bytes.subarray(0, at)].filter((byte) => byte === 10).length + 1;
         bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
         fc.pre(bytes[at] !== 0);
-        expect(() => decodeFrames('x', bytes)).toThrow(
+        expect(() => decodeSandboxStateRecords('x', bytes)).toThrow(
           expect.objectContaining({ reason: 'damaged', detail: expect.stringMatching(`^x, line ${line}:`) }),
         );
       }),

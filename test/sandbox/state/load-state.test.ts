@@ -1,25 +1,26 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { encodeFrame } from '../../../src/sandbox/state/frame.ts';
-import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
+import { encodeSandboxStateRecord } from '../../../src/sandbox/state/frame.ts';
+import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { makeFolder, openWorld } from './state-folders.ts';
 import { WORLD_CHANGES } from './world-changes.ts';
 
 type Change = (files: { readonly snapshot: string; readonly journal: string }) => void;
 
-const record = (patch: unknown, number = 1): Buffer => encodeFrame(JSON.stringify({ record: number, patch }));
+const record = (patch: unknown, number = 1): Buffer =>
+  encodeSandboxStateRecord(JSON.stringify({ record: number, patch }));
 
 const CASES: Readonly<Record<string, Change>> = {
   'no snapshot': ({ snapshot }) => rmSync(snapshot),
   'no journal': ({ journal }) => rmSync(journal),
   'half a snapshot': ({ snapshot }) => writeFileSync(snapshot, readFileSync(snapshot).subarray(0, 99)),
   'two snapshots': ({ snapshot }) => writeFileSync(snapshot, Buffer.concat([readFileSync(snapshot), record({})])),
-  'another format': ({ snapshot }) => writeFileSync(snapshot, encodeFrame('{"format":"other"}')),
+  'another format': ({ snapshot }) => writeFileSync(snapshot, encodeSandboxStateRecord('{"format":"other"}')),
   'a wrong checksum': ({ journal }) => writeFileSync(journal, `00000000 2 {}\n`),
   'a missing record': ({ journal }) => writeFileSync(journal, record({ put: {}, drop: {} }, 3)),
-  'no JSON': ({ journal }) => writeFileSync(journal, encodeFrame('{')),
+  'no JSON': ({ journal }) => writeFileSync(journal, encodeSandboxStateRecord('{')),
   'an unknown member': ({ journal }) => writeFileSync(journal, record({ put: { color: 'red' }, drop: {} })),
   'an unknown table': ({ journal }) => writeFileSync(journal, record({ put: {}, drop: { colors: [] } })),
   'a wrong type': ({ journal }) => writeFileSync(journal, record({ put: { nextId: 'x' }, drop: {} })),
@@ -35,7 +36,7 @@ describe('a damaged state folder', () => {
     await writer.whenSaved();
     await close();
     change({ snapshot: join(folder, 'snapshot'), journal: join(folder, 'journal.1') });
-    const error = errorOf(() => openStateFolder(folder));
+    const error = errorOf(() => openSandboxStateFolder(folder));
     expect(error).toMatchObject({
       name: 'StateError',
       reason: 'damaged',
@@ -51,7 +52,7 @@ describe('the notice about a torn journal', () => {
     const { close } = await openWorld(folder);
     await close();
     writeFileSync(join(folder, 'journal.1'), '0123abcd 99 {"rec');
-    const state = openStateFolder(folder);
+    const state = openSandboxStateFolder(folder);
     state.release();
     expectGolden('sandbox', String(state.notice).replaceAll(folder, 'STATE'));
   });
@@ -62,8 +63,10 @@ describe('a folder that cannot be used', () => {
     const folder = makeFolder();
     const other = makeFolder();
     writeFileSync(join(other, 'thesis.txt'), 'x');
-    const state = openStateFolder(folder);
-    const errors = [folder, other, join(other, 'thesis.txt')].map((path) => errorOf(() => openStateFolder(path)));
+    const state = openSandboxStateFolder(folder);
+    const errors = [folder, other, join(other, 'thesis.txt')].map((path) =>
+      errorOf(() => openSandboxStateFolder(path)),
+    );
     state.release();
     expectGolden('sandbox', errors.map(parts).join('\n\n').replaceAll(folder, 'STATE').replaceAll(other, 'OTHER'));
   });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type SandboxServerOptions, type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
-import { StateFolderError } from '../../../src/sandbox/state/state-error.ts';
+import { SandboxStateFolderError } from '../../../src/sandbox/state/state-error.ts';
 import {
   admin,
   authorizationQuery,
@@ -164,7 +164,7 @@ describe('a sandbox with a state folder', () => {
 
   it('refuses a path where no folder can be created', async () => {
     const nowhere = existsSync('/proc/self') ? '/proc/cloudctl/state' : '/dev/null/state';
-    await expect(startSandboxServers({ state: nowhere })).rejects.toThrow(StateFolderError);
+    await expect(startSandboxServers({ state: nowhere })).rejects.toThrow(SandboxStateFolderError);
   });
 
   it('gives only its user access to its files', async () => {

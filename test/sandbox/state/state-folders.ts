@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { seededRandom, systemRandom } from '../../../src/sandbox/random.ts';
-import { generateSeedData } from '../../../src/sandbox/seed-data.ts';
+import { generateSandboxSeedData } from '../../../src/sandbox/seed-data.ts';
 import type { SandboxState } from '../../../src/sandbox/state/sandbox-state.ts';
 import type { SandboxIdentity } from '../../../src/sandbox/state/saved-state.ts';
-import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
-import type { StateWriter } from '../../../src/sandbox/state/state-writer.ts';
+import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
+import type { SandboxStateWriter } from '../../../src/sandbox/state/state-writer.ts';
 import { World } from '../../../src/sandbox/world.ts';
 
 /** A folder that is removed at the end of the test. */
@@ -19,14 +19,14 @@ export function makeFolder(): string {
 
 export const IDENTITY: SandboxIdentity = { adminToken: 'admin', host: '127.0.0.1', port: 4001, apiPort: 4002 };
 
-export const SEED = generateSeedData(seededRandom(7), [
+export const SEED = generateSandboxSeedData(seededRandom(7), [
   { name: 'One', callbackUrls: ['http://127.0.0.1:4003/callback'] },
   { name: 'Two', callbackUrls: ['http://127.0.0.1:4004/callback'] },
 ]);
 
 export interface OpenedWorld {
   readonly world: World;
-  readonly writer: StateWriter;
+  readonly writer: SandboxStateWriter;
   readonly folder: string;
   /** Path of the current journal. */
   readonly journal: () => string;
@@ -38,7 +38,7 @@ export async function openWorld(
   folder: string,
   { compactAt = 1_000_000, systemTime = () => 1_000_000 }: { compactAt?: number; systemTime?: () => number } = {},
 ): Promise<OpenedWorld> {
-  const state = openStateFolder(folder, compactAt);
+  const state = openSandboxStateFolder(folder, compactAt);
   const world = new World(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
   const writer = await state.startWriter(world, IDENTITY);
   const close = async (): Promise<void> => {
@@ -55,7 +55,7 @@ export function journalOf(folder: string): string {
 
 /** The saved state of a folder that is not in use. */
 export function readFolder(folder: string): SandboxState | undefined {
-  const state = openStateFolder(folder);
+  const state = openSandboxStateFolder(folder);
   state.release();
   return state.saved?.world;
 }

@@ -2,8 +2,8 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { parseWorldSnapshot } from '../../../src/sandbox/state/snapshot.ts';
-import { openStateFolder } from '../../../src/sandbox/state/state-folder.ts';
+import { parseSandboxSnapshot } from '../../../src/sandbox/state/snapshot.ts';
+import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import { admin, callApi, errorOf, refreshWith, sandboxFor } from '../requests.ts';
 import { makeFolder } from './state-folders.ts';
 
@@ -19,7 +19,7 @@ function copyState(): string {
 
 describe('a state folder written by commit 4baafe7', () => {
   it('is read: a snapshot, and a journal with every kind of record', () => {
-    const state = openStateFolder(copyState());
+    const state = openSandboxStateFolder(copyState());
     state.release();
     expect(state.notice).toBeUndefined();
     expect(state.saved?.identity).toMatchObject({ host: '127.0.0.1', port: 41_903, apiPort: 41_904, seedNumber: 19 });
@@ -46,7 +46,7 @@ describe('a state folder written by commit 4baafe7', () => {
 
 describe('a snapshot taken by commit 4baafe7', () => {
   it('is restored, digest included', async () => {
-    expect(parseWorldSnapshot(SNAPSHOT)).toEqual(SNAPSHOT);
+    expect(parseSandboxSnapshot(SNAPSHOT)).toEqual(SNAPSHOT);
     const sandbox = await sandboxFor();
     expect((await admin(sandbox, 'POST', '/_sandbox/restore', SNAPSHOT)).status).toBe(200);
     expect(JSON.parse((await admin(sandbox, 'GET', '/_sandbox/snapshot')).body)).toEqual(SNAPSHOT);

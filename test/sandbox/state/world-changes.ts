@@ -1,5 +1,9 @@
-import { addMigration, latestMigration, markMigrationStopped } from '../../../src/sandbox/migration-store.ts';
-import { toWorldImage } from '../../../src/sandbox/state/world-state.ts';
+import {
+  addSandboxMigration,
+  findLatestSandboxMigration,
+  markSandboxMigrationStopped,
+} from '../../../src/sandbox/migration-store.ts';
+import { toSandboxState } from '../../../src/sandbox/state/world-state.ts';
 import { advanceClock, freezeClock, resumeClock } from '../../../src/sandbox/virtual-clock.ts';
 import type { World } from '../../../src/sandbox/world.ts';
 
@@ -10,15 +14,15 @@ export type WorldChange = (world: World, pick: number) => void;
 export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
   signIn: (world, pick) => void world.signIn(one(world.seed.people, pick)?.uuid ?? ''),
   signOut: (world, pick) => {
-    const session = one(toWorldImage(world.state).sessions, pick);
+    const session = one(toSandboxState(world.state).sessions, pick);
     if (session !== undefined) world.signOut(session.id);
   },
   openForm: (world, pick) => {
-    const session = one(toWorldImage(world.state).sessions, pick);
+    const session = one(toSandboxState(world.state).sessions, pick);
     if (session !== undefined) world.issueCsrfToken(session, `form ${pick % 3}`);
   },
   closeForm: (world, pick) => {
-    const session = one(toWorldImage(world.state).sessions, pick);
+    const session = one(toSandboxState(world.state).sessions, pick);
     const form = one(session?.forms ?? [], pick);
     if (session !== undefined && form !== undefined) world.consumeCsrfToken(session, form.form, form.token);
   },
@@ -34,38 +38,38 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
     });
   },
   withdraw: (world, pick) => {
-    const authorization = one(toWorldImage(world.state).authorizations, pick);
+    const authorization = one(toSandboxState(world.state).authorizations, pick);
     if (authorization !== undefined) world.revokeAuthorization(authorization);
   },
   issueCode: (world, pick) => {
-    const authorization = one(toWorldImage(world.state).authorizations, pick);
+    const authorization = one(toSandboxState(world.state).authorizations, pick);
     if (authorization === undefined) return;
     const challenge = pick % 2 === 0 ? undefined : 'c'.repeat(43);
     world.issueCode({ ...authorization, authorization: authorization.id }, 'http://127.0.0.1/callback', challenge);
   },
   exchange: (world, pick) => {
-    const code = one(toWorldImage(world.state).codes, pick);
+    const code = one(toSandboxState(world.state).codes, pick);
     if (code !== undefined && world.codeState(code) === 'valid') world.exchange(code);
   },
   implicit: (world, pick) => {
-    const authorization = one(toWorldImage(world.state).authorizations, pick);
+    const authorization = one(toSandboxState(world.state).authorizations, pick);
     if (authorization !== undefined) world.issuePair({ ...authorization, authorization: authorization.id }, 'implicit');
   },
   refresh: (world, pick) => {
-    const pair = one(toWorldImage(world.state).pairs, pick);
+    const pair = one(toSandboxState(world.state).pairs, pick);
     if (pair?.refreshToken !== undefined && pair.end === undefined)
       world.refresh(pair, { by: 'refresh', client: pair.clientId });
   },
   revoke: (world, pick) => {
-    const pair = one(toWorldImage(world.state).pairs, pick);
+    const pair = one(toSandboxState(world.state).pairs, pick);
     if (pair !== undefined) world.revoke(pair);
   },
   revokeDescendants: (world, pick) => {
-    const pair = one(toWorldImage(world.state).pairs, pick);
+    const pair = one(toSandboxState(world.state).pairs, pick);
     if (pair !== undefined) world.revokeSuccessors(pair.accessToken);
   },
   expire: (world, pick) => {
-    const pair = one(toWorldImage(world.state).pairs, pick);
+    const pair = one(toSandboxState(world.state).pairs, pick);
     if (pair !== undefined) world.expire(pair);
   },
   createDroplets: (world, pick) => {
@@ -74,17 +78,20 @@ export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {
     world.createDroplets(account, ['a', 'b', 'ü"\\'].slice(0, (pick % 3) + 1), spec);
   },
   deleteDroplet: (world, pick) => {
-    const droplet = one(toWorldImage(world.state).droplets, pick);
+    const droplet = one(toSandboxState(world.state).droplets, pick);
     if (droplet !== undefined) world.deleteDroplet(droplet);
   },
   startMigration: (world, pick) => {
     const source = { host: 'db.example.com', port: 5432, dbname: 'shop', disableSsl: pick % 2 === 0, ignoreDbs: ['x'] };
     const cluster = one(world.seed.clusters, pick)?.uuid ?? '';
-    addMigration(world.state.migrationStore, { id: world.newId(), cluster, source, startedAt: world.now() });
+    addSandboxMigration(world.state.migrationStore, { id: world.newId(), cluster, source, startedAt: world.now() });
   },
   stopMigration: (world, pick) => {
-    const migration = latestMigration(world.state.migrationStore, one(world.seed.clusters, pick)?.uuid ?? '');
-    if (migration !== undefined) markMigrationStopped(world.state.migrationStore, migration, world.now());
+    const migration = findLatestSandboxMigration(
+      world.state.migrationStore,
+      one(world.seed.clusters, pick)?.uuid ?? '',
+    );
+    if (migration !== undefined) markSandboxMigrationStopped(world.state.migrationStore, migration, world.now());
   },
   advance: (world, pick) => world.setClock((clock) => advanceClock(clock, pick * 60_000)),
   freeze: (world) => world.setClock(freezeClock),

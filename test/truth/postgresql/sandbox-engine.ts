@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createEngineDependencies } from '../../../src/engine/engine-dependencies.ts';
+import { createMigrationEngineDependencies } from '../../../src/engine/engine-dependencies.ts';
 import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
-import { redactedReason } from '../../../src/engine/migration-error.ts';
-import { defaultEngineLimits } from '../../../src/engine/migration-job.ts';
-import { createMemoryJournal } from '../../../src/engine/migration-journal.ts';
+import { redactErrorReason } from '../../../src/engine/migration-error.ts';
+import { defaultMigrationEngineLimits } from '../../../src/engine/migration-job.ts';
+import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import {
-  createDatabaseProgress,
+  createDatabaseMigrationProgress,
   type DatabaseMigrationState,
   hasMigrationEnded,
   type MigrationState,
@@ -13,8 +13,11 @@ import {
 import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-rows.ts';
 import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
 import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
-import { withEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
-import { readServerIdentity, requireCompatibleServers } from '../../../src/engine/postgresql/server-identity.ts';
+import { withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
+import {
+  readPostgresqlServerIdentity,
+  requireCompatibleServers,
+} from '../../../src/engine/postgresql/server-identity.ts';
 import type { RunningMigration } from '../../../src/engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
@@ -42,7 +45,7 @@ async function startMigration(plan: MigrationPlan): Promise<StartedMigration> {
     ports: {
       connectPostgres: connectAsItIs,
       limits: {
-        ...defaultEngineLimits,
+        ...defaultMigrationEngineLimits,
         pollInterval: 200,
         connectTimeout: 5000,
         outageTimeout: patience / 2,
@@ -155,17 +158,17 @@ function stood({ phase, tables, warnings }: DatabaseMigrationState): string {
 async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   const { connection: door, target, databases, ignored, timeLimit: patience } = plan;
   const to = postgresEndpointOf(target);
-  const ports = createEngineDependencies({
+  const ports = createMigrationEngineDependencies({
     now: Date.now,
-    journal: createMemoryJournal(),
+    journal: createMemoryMigrationJournal(),
     schemaCopy: chooseSchemaCopier({ env: process.env }),
   });
   const signal = AbortSignal.timeout(patience * 2);
   const opening = { name: 'truth', signal };
   try {
-    const found = await withEngineSession(door, ports, opening, (from) =>
-      withEngineSession(to, ports, opening, async (session) => {
-        requireCompatibleServers(await readServerIdentity(from), await readServerIdentity(session));
+    const found = await withMigrationEngineSession(door, ports, opening, (from) =>
+      withMigrationEngineSession(to, ports, opening, async (session) => {
+        requireCompatibleServers(await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(session));
         await copyRoles(from, session, ports.random);
         return listSourceDatabases(from, ignored);
       }),
@@ -181,18 +184,18 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
           { ...door, dbname },
           { ...to, dbname },
         ];
-        await withEngineSession(to, ports, opening, (session) => createTargetDatabase(session, database));
+        await withMigrationEngineSession(to, ports, opening, (session) => createTargetDatabase(session, database));
         const copied = await ports.schemaCopy(source, sink, signal);
         if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
         await copyDatabaseRows(
           { source, target: sink, deps: ports, signal, name: 'truth' },
-          createDatabaseProgress(dbname),
+          createDatabaseMigrationProgress(dbname),
         );
       }
     }
     return { problems: ways, remarks: [] };
   } catch (error) {
-    return all(databases, [redactedReason(error, door.password)]);
+    return all(databases, [redactErrorReason(error, door.password)]);
   }
 }
 
@@ -201,6 +204,6 @@ async function one(plan: MigrationPlan, move: () => Promise<void>): Promise<read
     await move();
     return [];
   } catch (error) {
-    return [redactedReason(error, plan.connection.password)];
+    return [redactErrorReason(error, plan.connection.password)];
   }
 }

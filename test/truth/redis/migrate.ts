@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createMigrationEngine } from '../../../src/engine/migration-engine.ts';
-import { defaultEngineLimits } from '../../../src/engine/migration-job.ts';
+import { defaultMigrationEngineLimits } from '../../../src/engine/migration-job.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import type { RedisServer } from '../../fixtures/redis.ts';
 import { type RedisClientOptions, sizes, sizesOfAll, withRedisClient } from './keys.ts';
@@ -22,7 +22,7 @@ export async function migrate(plan: Plan): Promise<readonly string[]> {
     now: Date.now,
     ports: {
       limits: {
-        ...defaultEngineLimits,
+        ...defaultMigrationEngineLimits,
         pollInterval: 200,
         connectTimeout: 3000,
         outageTimeout: patience / 2,

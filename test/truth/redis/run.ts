@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/platform/clock.ts';
-import { redisEngine } from '../../../src/preflight/redis/engine.ts';
+import { createRedisPreflightEngine } from '../../../src/preflight/redis/engine.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { runPreflight } from '../../../src/preflight/run.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
@@ -82,7 +82,7 @@ export async function runCase(one: RedisCase, patience: number): Promise<TruthRo
 }
 
 async function judge(one: RedisCase, connection: RedisSource, targetVersion: string): Promise<PreflightReport> {
-  const report = await runPreflight(redisEngine({ rateInterval: 500 }), {
+  const report = await runPreflight(createRedisPreflightEngine({ rateInterval: 500 }), {
     source: connection,
     options: preflightOptions({
       targetVersion,

@@ -3,7 +3,7 @@ import {
   chooseMigrationSlots,
   isTableSyncSender,
   isTableSyncSlot,
-  publicationsInCommand,
+  parsePublicationsInCommand,
   walSenderOf,
 } from '../../../src/watch/postgresql/choose-slots.ts';
 import { makeSlot, makeWalSender } from './make-facts.ts';
@@ -52,7 +52,7 @@ it('the consumer of a slot is the process that holds it, or the one whose comman
 });
 
 it('the publications that are read stand in the command, quoted twice', () => {
-  expect(publicationsInCommand(makeWalSender().command)).toEqual(['p']);
-  expect(publicationsInCommand(`… publication_names '"p","it''s","a""b"')`)).toEqual(['p', "it's", 'a"b']);
-  expect(publicationsInCommand('COPY public.t TO STDOUT')).toEqual([]);
+  expect(parsePublicationsInCommand(makeWalSender().command)).toEqual(['p']);
+  expect(parsePublicationsInCommand(`… publication_names '"p","it''s","a""b"')`)).toEqual(['p', "it's", 'a"b']);
+  expect(parsePublicationsInCommand('COPY public.t TO STDOUT')).toEqual([]);
 });

@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
-import { type DatabasePhaseInput, decidePhase, overallPhase } from '../../../src/watch/postgresql/decide-phase.ts';
+import {
+  combineDatabasePhases,
+  decideWatchedDatabasePhase,
+  type WatchedDatabasePhaseInput,
+} from '../../../src/watch/postgresql/decide-phase.ts';
 import { progressPercent } from '../../../src/watch/progress-percent.ts';
 
-const streaming: DatabasePhaseInput = {
+const streaming: WatchedDatabasePhaseInput = {
   slot: { active: true, lag: 0 },
   hadSlot: true,
   wasActive: true,
@@ -13,7 +17,7 @@ const streaming: DatabasePhaseInput = {
   streamingLag: 100,
 };
 
-it.each<[string, Partial<DatabasePhaseInput>, string]>([
+it.each<[string, Partial<WatchedDatabasePhaseInput>, string]>([
   ['with a consumer that keeps up', {}, 'streaming'],
   ['a little behind', { slot: { active: true, lag: 100 } }, 'streaming'],
   ['far behind', { slot: { active: true, lag: 101 } }, 'catching_up'],
@@ -27,10 +31,10 @@ it.each<[string, Partial<DatabasePhaseInput>, string]>([
   ['that never was', { slot: undefined, hadSlot: false }, 'waiting'],
   ['that never was, with pg_dump', { slot: undefined, hadSlot: false, dumped: true }, 'copying'],
 ])('a slot %s', (_how, signs, phase) => {
-  expect(decidePhase({ ...streaming, ...signs })).toBe(phase);
+  expect(decideWatchedDatabasePhase({ ...streaming, ...signs })).toBe(phase);
 });
 
-it.each<[Parameters<typeof overallPhase>[0], string]>([
+it.each<[Parameters<typeof combineDatabasePhases>[0], string]>([
   [['streaming', 'stalled', 'copying'], 'stalled'],
   [['streaming', 'copying'], 'copying'],
   [['streaming', 'catching_up'], 'catching_up'],
@@ -39,7 +43,7 @@ it.each<[Parameters<typeof overallPhase>[0], string]>([
   [['gone'], 'gone'],
   [[], 'waiting'],
 ])('databases that are %j are %s together', (phases, phase) => {
-  expect(overallPhase(phases)).toBe(phase);
+  expect(combineDatabasePhases(phases)).toBe(phase);
 });
 
 it('the copy is 90 of a hundred, catching up the rest, and what stands still keeps its number', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findStopCause, violationsWithCause } from '../../../src/watch/postgresql/find-stop-cause.ts';
 import { postgresWatchRules } from '../../../src/watch/postgresql/postgres-watch-rules.ts';
-import type { DatabaseForRules, WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
-import type { ServerFacts, TableShape } from '../../../src/watch/postgresql/server-facts.ts';
+import type { MigrationWatchRuleInput, WatchRuleDatabase } from '../../../src/watch/postgresql/rule-input.ts';
+import type { WatchedServerFacts, WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
 import {
   makeDatabaseFacts,
   makeRuleInput,
@@ -12,12 +12,12 @@ import {
   makeWindow,
 } from './make-facts.ts';
 
-const diagnose = (input: WatchRuleInput) =>
+const diagnose = (input: MigrationWatchRuleInput) =>
   findStopCause(
     input,
     postgresWatchRules.flatMap((rule) => rule(input)),
   );
-const shape = (table: string, columns = '1'): TableShape => ({
+const shape = (table: string, columns = '1'): WatchedTableDefinition => ({
   schema: 'public',
   table,
   columns,
@@ -28,7 +28,7 @@ const shape = (table: string, columns = '1'): TableShape => ({
 const role = makeServerFacts().role!;
 
 /** Nothing is confirmed; `more` tells what a failing attempt leaves. */
-const stopped = (seconds: number, more: (at: number) => object = () => ({}), facts: Partial<ServerFacts> = {}) =>
+const stopped = (seconds: number, more: (at: number) => object = () => ({}), facts: Partial<WatchedServerFacts> = {}) =>
   makeWindow(seconds, (at) => ({
     walPosition: 2000 + at,
     senders: [],
@@ -36,7 +36,7 @@ const stopped = (seconds: number, more: (at: number) => object = () => ({}), fac
     ...(at === 0 ? {} : facts),
   }));
 const failing = (at: number) => ({ decoded: Math.floor(at / 5) });
-const altered = (more: Partial<DatabaseForRules> = {}): DatabaseForRules =>
+const altered = (more: Partial<WatchRuleDatabase> = {}): WatchRuleDatabase =>
   makeSeenDatabase({
     shapes: {
       first: new Map([['public.t', shape('t')]]),

@@ -1,16 +1,20 @@
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
-import type { DatabaseForRules, SlotWithSender, WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
 import type {
-  DatabaseFacts,
-  ObservedSetting,
-  ObservedSlot,
-  ObservedTable,
-  ObservedWalSender,
-  ServerFacts,
+  MigrationWatchRuleInput,
+  ReplicationSlotWithSender,
+  WatchRuleDatabase,
+} from '../../../src/watch/postgresql/rule-input.ts';
+import type {
+  WatchedDatabaseFacts,
+  WatchedServerFacts,
+  WatchedSetting,
+  WatchedSlot,
+  WatchedTable,
+  WatchedWalSender,
 } from '../../../src/watch/postgresql/server-facts.ts';
 
 /** A healthy server with the slot `s` of the database `shop`; a test tells what is otherwise. */
-export function makeServerFacts(more: Partial<ServerFacts> = {}): ServerFacts {
+export function makeServerFacts(more: Partial<WatchedServerFacts> = {}): WatchedServerFacts {
   return {
     at: 0,
     version: 170_000,
@@ -46,7 +50,7 @@ export function makeServerFacts(more: Partial<ServerFacts> = {}): ServerFacts {
   };
 }
 
-export function makeSlot(more: Partial<ObservedSlot> = {}): ObservedSlot {
+export function makeSlot(more: Partial<WatchedSlot> = {}): WatchedSlot {
   return {
     name: 's',
     plugin: 'pgoutput',
@@ -65,7 +69,7 @@ export function makeSlot(more: Partial<ObservedSlot> = {}): ObservedSlot {
   };
 }
 
-export function makeWalSender(more: Partial<ObservedWalSender> = {}): ObservedWalSender {
+export function makeWalSender(more: Partial<WatchedWalSender> = {}): WatchedWalSender {
   return {
     pid: 7,
     database: 'shop',
@@ -78,20 +82,20 @@ export function makeWalSender(more: Partial<ObservedWalSender> = {}): ObservedWa
   };
 }
 
-export function makeSetting(value: string, more: Partial<ObservedSetting> = {}): ObservedSetting {
+export function makeSetting(value: string, more: Partial<WatchedSetting> = {}): WatchedSetting {
   return { value, pendingRestart: false, inFile: undefined, ...more };
 }
 
 /** The settings of a healthy server with one that is otherwise. */
-export function settingsWith(name: string, other: ObservedSetting): ServerFacts['settings'] {
+export function settingsWith(name: string, other: WatchedSetting): WatchedServerFacts['settings'] {
   return new Map([...makeServerFacts().settings, [name, other]]);
 }
 
-export function makeTable(more: Partial<ObservedTable> = {}): ObservedTable {
+export function makeTable(more: Partial<WatchedTable> = {}): WatchedTable {
   return { oid: 1, name: 'public.t', seqScans: 0, seqRows: 0, rows: 100, changed: 0, inserted: 100, ...more };
 }
 
-export function makeDatabaseFacts(more: Partial<DatabaseFacts> = {}): DatabaseFacts {
+export function makeDatabaseFacts(more: Partial<WatchedDatabaseFacts> = {}): WatchedDatabaseFacts {
   return {
     name: 'shop',
     tables: [makeTable()],
@@ -106,9 +110,9 @@ export function makeDatabaseFacts(more: Partial<DatabaseFacts> = {}): DatabaseFa
 
 /** What rules are handed: `window` from first to last, which is now. */
 export function makeRuleInput(
-  window: readonly ServerFacts[],
-  more: Partial<WatchRuleInput> & { readonly ours?: Partial<SlotWithSender> } = {},
-): WatchRuleInput {
+  window: readonly WatchedServerFacts[],
+  more: Partial<MigrationWatchRuleInput> & { readonly ours?: Partial<ReplicationSlotWithSender> } = {},
+): MigrationWatchRuleInput {
   const { ours, ...rest } = more;
   const now = window.at(-1)!;
   return {
@@ -134,7 +138,7 @@ export function makeRuleInput(
   };
 }
 
-export function makeSeenDatabase(more: Partial<DatabaseForRules> = {}): DatabaseForRules {
+export function makeSeenDatabase(more: Partial<WatchRuleDatabase> = {}): WatchRuleDatabase {
   return {
     name: 'shop',
     now: makeDatabaseFacts(),
@@ -149,6 +153,9 @@ export function makeSeenDatabase(more: Partial<DatabaseForRules> = {}): Database
 }
 
 /** A look every second; `make` tells what is otherwise in each. */
-export function makeWindow(count: number, make: (at: number) => Partial<ServerFacts>): readonly ServerFacts[] {
+export function makeWindow(
+  count: number,
+  make: (at: number) => Partial<WatchedServerFacts>,
+): readonly WatchedServerFacts[] {
   return Array.from({ length: count }, (_, at) => makeServerFacts({ at: at * 1000, ...make(at) }));
 }

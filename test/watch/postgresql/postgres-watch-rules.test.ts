@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { postgresWatchRules } from '../../../src/watch/postgresql/postgres-watch-rules.ts';
-import type { WatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
+import type { MigrationWatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
 import { postgresOutageViolations } from '../../../src/watch/postgresql/rules/outage-violation.ts';
-import type { ServerFacts, TableShape } from '../../../src/watch/postgresql/server-facts.ts';
+import type { WatchedServerFacts, WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
 import type { TrackedShapes } from '../../../src/watch/postgresql/track-shapes.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
@@ -18,9 +18,9 @@ import {
   settingsWith,
 } from './make-facts.ts';
 
-const judge = (all: WatchRuleInput) => postgresWatchRules.flatMap((rule) => rule(all));
-const named = (all: WatchRuleInput) => judge(all).map(({ rule }) => rule);
-const then = (more: Partial<ServerFacts>) => [makeServerFacts(), makeServerFacts({ at: 2000, ...more })];
+const judge = (all: MigrationWatchRuleInput) => postgresWatchRules.flatMap((rule) => rule(all));
+const named = (all: MigrationWatchRuleInput) => judge(all).map(({ rule }) => rule);
+const then = (more: Partial<WatchedServerFacts>) => [makeServerFacts(), makeServerFacts({ at: 2000, ...more })];
 
 it('a healthy migration breaks no rule, however long it is watched', () => {
   expect(
@@ -34,7 +34,7 @@ it('a healthy migration breaks no rule, however long it is watched', () => {
 
 describe('changes on the server', () => {
   const role = makeServerFacts().role!;
-  it.each<[string, Partial<ServerFacts>, string]>([
+  it.each<[string, Partial<WatchedServerFacts>, string]>([
     [
       'a file that lowers wal_level',
       { settings: settingsWith('wal_level', makeSetting('logical', { inFile: 'replica' })) },
@@ -157,7 +157,7 @@ describe('slots, publications and tables', () => {
     expect(named(makeRuleInput(then({}), { databases: [makeSeenDatabase({ publications })] }))).toEqual([]);
   });
 
-  const shape = (more: Partial<TableShape> = {}): TableShape => ({
+  const shape = (more: Partial<WatchedTableDefinition> = {}): WatchedTableDefinition => ({
     schema: 'public',
     table: 't',
     columns: '1',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { TableShape } from '../../../src/watch/postgresql/server-facts.ts';
+import type { WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
 import {
   addColumnFix,
   changeTypeFix,
@@ -10,7 +10,7 @@ import {
 } from '../../../src/watch/postgresql/table-fixes.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 
-const table: TableShape = {
+const table: WatchedTableDefinition = {
   schema: 'sc"hema',
   table: "Ta'ble; --",
   columns: '1',

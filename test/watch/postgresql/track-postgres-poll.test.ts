@@ -1,14 +1,17 @@
 import { expect, it } from 'vitest';
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
-import type { PostgresPoll, ServerFacts } from '../../../src/watch/postgresql/server-facts.ts';
-import { type PostgresTrackingOptions, trackPostgresPoll } from '../../../src/watch/postgresql/track-postgres-poll.ts';
-import { initialPostgresState, type RecordedSlots } from '../../../src/watch/postgresql/tracking-state.ts';
-import { migrationStartOf } from '../../../src/watch/watch-record.ts';
+import type { PostgresWatchPoll, WatchedServerFacts } from '../../../src/watch/postgresql/server-facts.ts';
+import {
+  type PostgresWatchOptions,
+  updatePostgresWatchState,
+} from '../../../src/watch/postgresql/track-postgres-poll.ts';
+import { createPostgresWatchState, type SlotsOfEarlierWatches } from '../../../src/watch/postgresql/tracking-state.ts';
+import { getKnownMigrationStart } from '../../../src/watch/watch-record.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { makeDatabaseFacts, makeServerFacts, makeSlot, makeTable, makeWalSender } from './make-facts.ts';
 
-const nothing: RecordedSlots = { slots: [], otherSlots: undefined, firstSeen: undefined };
-const tracking: PostgresTrackingOptions = {
+const nothing: SlotsOfEarlierWatches = { slots: [], otherSlots: undefined, firstSeen: undefined };
+const tracking: PostgresWatchOptions = {
   limits: defaultMigrationWatchLimits,
   ignoreDbs: [],
   namedSlots: [],
@@ -17,26 +20,26 @@ const tracking: PostgresTrackingOptions = {
   startedAt: undefined,
   baseline: undefined,
   role: 'mover',
-  migrationStart: (firstSeen) => migrationStartOf({ firstSeen }, 0),
+  migrationStart: (firstSeen) => getKnownMigrationStart({ firstSeen }, 0),
 };
-const look = (server: Partial<ServerFacts>, database = makeDatabaseFacts()): PostgresPoll => ({
+const look = (server: Partial<WatchedServerFacts>, database = makeDatabaseFacts()): PostgresWatchPoll => ({
   kind: 'seen',
   server: makeServerFacts(server),
   databases: new Map([[database.name, database]]),
 });
-const outage = (at: number): PostgresPoll => ({
+const outage = (at: number): PostgresWatchPoll => ({
   kind: 'outage',
   outage: { at, code: 'ECONNREFUSED', reason: 'refused' },
 });
 
 /** Look after look. */
 function all(
-  looks: readonly PostgresPoll[],
-  { remembered = nothing, more = {} as Partial<PostgresTrackingOptions> } = {},
+  looks: readonly PostgresWatchPoll[],
+  { remembered = nothing, more = {} as Partial<PostgresWatchOptions> } = {},
 ) {
-  let memory = initialPostgresState(remembered, undefined);
+  let memory = createPostgresWatchState(remembered, undefined);
   return looks.map((one) => {
-    const step = trackPostgresPoll(memory, one, { ...tracking, ...more });
+    const step = updatePostgresWatchState(memory, one, { ...tracking, ...more });
     memory = step.state;
     return step;
   });
@@ -105,7 +108,7 @@ it('a source that was never reached is reported as well', () => {
 it('every slot gone ends the watch; one of several does not', () => {
   const both = [makeSlot(), makeSlot({ name: 'x', database: 'crm', pid: 8 })];
   const databases = ['shop', 'crm'].map((name) => ({ name, commits: 0, rollbacks: 0 }));
-  const without = (at: number, slots: ServerFacts['slots']) => look({ at, slots, databases });
+  const without = (at: number, slots: WatchedServerFacts['slots']) => look({ at, slots, databases });
   const steps = all([
     without(0, both),
     ...[2000, 4000].map((at) => without(at, [both[1]!])),

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { QueryError } from '../../../src/postgresql/query-error.ts';
-import { runWatchQueries, type WatchQuery } from '../../../src/watch/postgresql/watch-query.ts';
+import { PostgresqlQueryError } from '../../../src/postgresql/query-error.ts';
+import { type MigrationWatchQuery, runWatchQueries } from '../../../src/watch/postgresql/watch-query.ts';
 
-const question = (id: string): WatchQuery<string> => ({
+const question = (id: string): MigrationWatchQuery<string> => ({
   id,
   sql: () => `SELECT ${id}`,
   decode: ([row]) => row?.value ?? '',
@@ -16,7 +16,7 @@ function server(code: string, lost = false) {
   const session = {
     query: async (text: string) => {
       sent.push(text);
-      if (text.includes('SELECT bad')) throw new QueryError(code, 'no', lost);
+      if (text.includes('SELECT bad')) throw new PostgresqlQueryError(code, 'no', lost);
       return text.split('; ').map((part) => (part.startsWith('SELECT') ? [{ value: part }] : []));
     },
   };

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
-import { createRedisObserver } from '../../../src/watch/redis/redis-observer.ts';
+import { createRedisSourceObserver } from '../../../src/watch/redis/redis-observer.ts';
 import { startRedis } from '../../fixtures/redis.ts';
 
 it('a setting that may not be read is requested once, and the others are still read', async () => {
@@ -8,7 +8,7 @@ it('a setting that may not be read is requested once, and the others are still r
   onTestFinished(() => server.stop());
   const { host, port } = server;
   const sent: string[] = [];
-  const observer = createRedisObserver({
+  const observer = createRedisSourceObserver({
     source: { host, port, username: undefined, password: undefined, db: undefined, ssl: 'disable' },
     limits: defaultMigrationWatchLimits,
     now: () => 0,

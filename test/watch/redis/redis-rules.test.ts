@@ -1,16 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { parseInfo } from '../../../src/redis/info.ts';
+import { parseRedisInfo } from '../../../src/redis/info.ts';
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
-import { countFullSyncs, type FullSyncCount, initialFullSyncCount } from '../../../src/watch/redis/full-syncs.ts';
-import { parseRedisFacts, type RedisFacts } from '../../../src/watch/redis/redis-facts.ts';
-import { redisOutageViolations, runRedisRules } from '../../../src/watch/redis/redis-rules.ts';
-import { chooseReplica, initialRedisState, trackRedisPoll } from '../../../src/watch/redis/track-redis-poll.ts';
+import {
+  countRedisFullSyncs,
+  initialRedisFullSyncCount,
+  type RedisFullSyncCount,
+} from '../../../src/watch/redis/full-syncs.ts';
+import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../src/watch/redis/redis-facts.ts';
+import { redisOutageViolations, runRedisWatchRules } from '../../../src/watch/redis/redis-rules.ts';
+import {
+  chooseMigrationReplica,
+  createRedisWatchState,
+  updateRedisWatchState,
+} from '../../../src/watch/redis/track-redis-poll.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
 
 const door = { addresses: '10.0.0.1', certificate: undefined, refused: undefined };
 const replica = { name: '10.0.0.9:6379', state: 'online', offset: 1000, lag: 0 };
-const facts = (more: Partial<RedisFacts> = {}): RedisFacts => ({
+const facts = (more: Partial<WatchedRedisFacts> = {}): WatchedRedisFacts => ({
   at: 0,
   runId: 'a',
   isPrimary: true,
@@ -32,10 +40,10 @@ const facts = (more: Partial<RedisFacts> = {}): RedisFacts => ({
   ...more,
 });
 
-function judge(more: Partial<RedisFacts>, missing = 0, copies: FullSyncCount = initialFullSyncCount) {
+function judge(more: Partial<WatchedRedisFacts>, missing = 0, copies: RedisFullSyncCount = initialRedisFullSyncCount) {
   const now = facts({ at: 2000, ...more });
   const [there] = now.replicas;
-  return runRedisRules({
+  return runRedisWatchRules({
     now,
     first: facts(),
     window: [facts(), now],
@@ -51,7 +59,7 @@ it('a healthy replication breaks no rule', () => {
   expect(judge({})).toEqual([]);
 });
 
-it.each<[string, Partial<RedisFacts>, string]>([
+it.each<[string, Partial<WatchedRedisFacts>, string]>([
   ['a failover', { isPrimary: false }, 'source-is-replica'],
   ['another replication id', { replicationId: 'x' }, 'replication-id-changed'],
   ['a replica that is gone', { replicas: [] }, 'replica-gone'],
@@ -90,10 +98,10 @@ it.each([
 it('the replica is the one that was named, then the known, then the one that came later', () => {
   const others = [{ ...replica, name: 'theirs' }, replica];
   const nothing = { named: [], knownReplica: undefined, otherReplicas: undefined };
-  expect(chooseReplica(others, { ...nothing, named: [replica.name] })?.name).toBe(replica.name);
-  expect(chooseReplica(others, { ...nothing, knownReplica: replica.name })?.name).toBe(replica.name);
-  expect(chooseReplica(others, { ...nothing, otherReplicas: ['theirs'] })?.name).toBe(replica.name);
-  expect(chooseReplica([others[0]!], { ...nothing, otherReplicas: ['theirs'] })).toBeUndefined();
+  expect(chooseMigrationReplica(others, { ...nothing, named: [replica.name] })?.name).toBe(replica.name);
+  expect(chooseMigrationReplica(others, { ...nothing, knownReplica: replica.name })?.name).toBe(replica.name);
+  expect(chooseMigrationReplica(others, { ...nothing, otherReplicas: ['theirs'] })?.name).toBe(replica.name);
+  expect(chooseMigrationReplica([others[0]!], { ...nothing, otherReplicas: ['theirs'] })).toBeUndefined();
 });
 
 it('INFO is read: replicas with their addresses, and the snapshot while it runs', () => {
@@ -105,7 +113,7 @@ it('INFO is read: replicas with their addresses, and the snapshot while it runs'
     'current_save_keys_total:10',
     'maxmemory:7',
   ].join('\r\n');
-  const read = parseRedisFacts(parseInfo(text), { at: 1, connection: undefined, config: new Map() });
+  const read = parseWatchedRedisFacts(parseRedisInfo(text), { at: 1, connection: undefined, config: new Map() });
   expect(read.replicas).toEqual([{ name: '[::1]:6380', state: 'online', offset: 14, lag: 1 }]);
   expect(read.snapshot).toEqual({ done: 5, total: 10 });
   expect(read.config.get('maxmemory')).toBe('7');
@@ -113,15 +121,15 @@ it('INFO is read: replicas with their addresses, and the snapshot while it runs'
 
 describe('phases', () => {
   const tracking = { limits: defaultMigrationWatchLimits, named: [], migrationStart: () => undefined };
-  const all = (looks: readonly RedisFacts[]) => {
-    let memory = initialRedisState(undefined, undefined, undefined, 0);
+  const all = (looks: readonly WatchedRedisFacts[]) => {
+    let memory = createRedisWatchState(undefined, undefined, undefined, 0);
     return looks.map((one) => {
-      const step = trackRedisPoll(memory, { kind: 'seen', facts: one }, tracking);
+      const step = updateRedisWatchState(memory, { kind: 'seen', facts: one }, tracking);
       memory = step.state;
       return step;
     });
   };
-  const with_ = (at: number, state: string, more: Partial<RedisFacts> = {}) =>
+  const with_ = (at: number, state: string, more: Partial<WatchedRedisFacts> = {}) =>
     facts({ at, replicas: [{ ...replica, state }], ...more });
 
   it('a replica waits for the snapshot, gets it, and is online', () => {
@@ -179,15 +187,15 @@ describe('phases', () => {
 });
 
 describe('full copies', () => {
-  const look = (at: number, fullSyncs: number, replicas: RedisFacts['replicas'] = []) => ({
+  const look = (at: number, fullSyncs: number, replicas: WatchedRedisFacts['replicas'] = []) => ({
     ...facts(),
     at,
     fullSyncs,
     replicas,
   });
   const copying = { ...replica, state: 'send_bulk' };
-  const count = (was: FullSyncCount, before: RedisFacts, now: RedisFacts) =>
-    countFullSyncs(
+  const count = (was: RedisFullSyncCount, before: WatchedRedisFacts, now: WatchedRedisFacts) =>
+    countRedisFullSyncs(
       was,
       before,
       now,
@@ -200,13 +208,16 @@ describe('full copies', () => {
     const soon = count(begun, look(0, 2), look(1000, 2, [replica]));
     expect(soon).toEqual({ started: 2, since: 0, online: 1000 });
     expect(count(soon, look(1000, 2), look(60_000, 2, [replica])).started).toBe(2);
-    expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({ ...initialFullSyncCount, online: 1000 });
+    expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({
+      ...initialRedisFullSyncCount,
+      online: 1000,
+    });
   });
 
   it('of other replicas are not counted, nor those of before a restart', () => {
     const other = { ...copying, name: '10.0.0.7:6379' };
-    expect(count(initialFullSyncCount, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
-    expect(count(initialFullSyncCount, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
-    expect(count(initialFullSyncCount, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
+    expect(count(initialRedisFullSyncCount, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
+    expect(count(initialRedisFullSyncCount, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
+    expect(count(initialRedisFullSyncCount, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
   });
 });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { encodeCommand } from '../../../src/redis/resp.ts';
+import { encodeRedisCommand } from '../../../src/redis/resp.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../../fixtures/redis.ts';
 import { startWatchRun, watchedRedis } from '../run-watch.ts';
@@ -42,7 +42,7 @@ it('full copies that never come to an end are a loop', async () => {
   target.cli('REPLICAOF', source.host, String(source.port));
   // Not by redis-cli, for which everything else here would have to wait.
   const application = connect(source.port, source.host).on('data', () => {});
-  const writing = setInterval(() => application.write(encodeCommand(['SET', 'k', 'x'.repeat(100_000)])), 200);
+  const writing = setInterval(() => application.write(encodeRedisCommand(['SET', 'k', 'x'.repeat(100_000)])), 200);
   onTestFinished(() => {
     clearInterval(writing);
     application.destroy();

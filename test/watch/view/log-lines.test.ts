@@ -1,19 +1,19 @@
 import { expect, it } from 'vitest';
-import type { StatusSample } from '../../../src/watch/status-sample.ts';
-import { type LastLoggedState, nextLogLines } from '../../../src/watch/view/log-lines.ts';
+import type { MigrationStatusSample } from '../../../src/watch/status-sample.ts';
+import { buildNextWatchLogLines, type LastLoggedWatchState } from '../../../src/watch/view/log-lines.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { exampleViolation, makeStatusSample } from './status-samples.ts';
 
-function logOf(...looks: readonly StatusSample[]): readonly (readonly string[])[] {
-  let before: LastLoggedState | undefined;
+function logOf(...looks: readonly MigrationStatusSample[]): readonly (readonly string[])[] {
+  let before: LastLoggedWatchState | undefined;
   return looks.map((look) => {
-    const { lines, said: next } = nextLogLines(before, look);
+    const { lines, said: next } = buildNextWatchLogLines(before, look);
     before = next;
     return lines;
   });
 }
 
-const at = (seconds: number, more: Partial<StatusSample> = {}) =>
+const at = (seconds: number, more: Partial<MigrationStatusSample> = {}) =>
   makeStatusSample({ at: new Date(Date.parse('2026-11-20T12:00:00Z') + seconds * 1000).toISOString(), ...more });
 
 it('a line is written for the first sample, a new phase, ten percent more, and after a minute', () => {

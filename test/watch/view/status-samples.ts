@@ -1,6 +1,6 @@
-import type { DatabaseSample, StatusSample } from '../../../src/watch/status-sample.ts';
+import type { DatabaseStatusSample, MigrationStatusSample } from '../../../src/watch/status-sample.ts';
 
-export function makeStatusSample(more: Partial<StatusSample> = {}): StatusSample {
+export function makeStatusSample(more: Partial<MigrationStatusSample> = {}): MigrationStatusSample {
   return {
     at: '2026-11-20T12:00:00.000Z',
     phase: 'copying',
@@ -17,7 +17,7 @@ export function makeStatusSample(more: Partial<StatusSample> = {}): StatusSample
   };
 }
 
-export function makeDatabaseSample(more: Partial<DatabaseSample> = {}): DatabaseSample {
+export function makeDatabaseSample(more: Partial<DatabaseStatusSample> = {}): DatabaseStatusSample {
   const table = { bytes_total: 1024 ** 2, rows_total: 2000 };
   return {
     name: 'shop',

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { createTerminalStyles } from '../../../src/cli/color.ts';
 import { createTextMeasurer } from '../../../src/cli/text-width.ts';
-import type { StatusSample } from '../../../src/watch/status-sample.ts';
+import type { MigrationStatusSample } from '../../../src/watch/status-sample.ts';
 import { drawStatusScreen } from '../../../src/watch/view/status-screen.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { exampleViolation, makeDatabaseSample, makeStatusSample } from './status-samples.ts';
 
-async function drawn(seen: StatusSample, columns = 80, rows = 24): Promise<readonly string[]> {
+async function drawn(seen: MigrationStatusSample, columns = 80, rows = 24): Promise<readonly string[]> {
   const title = 'db.example.com:5432/shop';
   return drawStatusScreen(seen, {
     columns,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { OutputFormat } from '../../../src/cli/print-presented.ts';
-import { openWatchScreen } from '../../../src/watch/view/watch-screen.ts';
+import { openMigrationWatchScreen } from '../../../src/watch/view/watch-screen.ts';
 import { argsFrom, commandIo } from '../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';
 import { exampleViolation, makeStatusSample } from './status-samples.ts';
@@ -10,7 +10,7 @@ const next = makeStatusSample({ at: '2026-01-01T00:00:02.000Z', percent: 42 });
 
 /** Shows both samples; returns what was written after the first and at the end. */
 async function show(host: TestHost, format: OutputFormat = 'table', showQueries = false, samples = [sample, next]) {
-  const screen = await openWatchScreen(commandIo(host, format), 'db.example.com:5432', showQueries);
+  const screen = await openMigrationWatchScreen(commandIo(host, format), 'db.example.com:5432', showQueries);
   const written: string[] = [];
   for (const one of samples) {
     await screen.show(one);
@@ -43,7 +43,7 @@ it('without a sample a document is not written', async () => {
 
 it.each([{ format: ['At,Percent'] }, { query: ['percent'] }])('%j selects data also in a terminal', async (given) => {
   const host = testHost({ terminal: 80 });
-  const screen = await openWatchScreen({ ...commandIo(host), globals: argsFrom(given) }, 'h:1', false);
+  const screen = await openMigrationWatchScreen({ ...commandIo(host), globals: argsFrom(given) }, 'h:1', false);
   await screen.show(sample);
   expect(host.out()).toBe('');
   await screen.close();

@@ -1,21 +1,21 @@
 import { createBatchIo } from '../../../batch/batch-io.ts';
 import { findCreatedDroplets } from '../../../batch/deletion/batch-droplets.ts';
-import { deleteDroplets, prepareDeletion } from '../../../batch/deletion/delete-droplets.ts';
+import { deleteDroplets, prepareDropletDeletion } from '../../../batch/deletion/delete-droplets.ts';
 import { openLedger } from '../../../batch/ledger/ledger.ts';
 import { ledgerTimestamp } from '../../../batch/ledger/ledger-event.ts';
-import { requireLedgerIdentity } from '../../../batch/ledger/ledger-identity.ts';
+import { requireAccountOfLedger } from '../../../batch/ledger/ledger-identity.ts';
 import { findLedger } from '../../../batch/ledger/stored-batches.ts';
 import { profileOptionArgs } from '../../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import { describeActor, readCurrentIdentity } from '../../../context/current-identity.ts';
-import type { Context } from '../../../context.ts';
+import { describeCurrentAccount, readCurrentAccountIdentity } from '../../../context/current-identity.ts';
+import type { CommandContext } from '../../../context.ts';
 import { loginHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
-import { readSendOptions, sendOptionSpecs } from '../send-options.ts';
+import { batchSendOptionSpecs, readBatchSendOptions } from '../send-options.ts';
 import { ledgerArgument } from './show.ts';
 
-export const batchesDeleteCommand: CommandSpec<Context> = {
+export const batchesDeleteCommand: CommandSpec<CommandContext> = {
   description:
     'Deletes exactly the droplets that the batch created, by the ids in its ledger, after showing them and a confirmation: `--yes` confirms in a script. If one of them has another name than in the ledger, nothing is deleted. Droplets that were skipped stay. Names with an unknown result are left, because nothing proves that their droplets belong to the batch.\n\nThe ledger is kept and records what was deleted. `cloudctl droplets create --resume LEDGER` then creates the deleted droplets again.',
   arguments: [ledgerArgument],
@@ -25,7 +25,7 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
       name: 'skip-account-check',
       description: 'Continue although the account of the ledger could not be verified',
     },
-    ...sendOptionSpecs,
+    ...batchSendOptionSpecs,
   ],
   examples: [
     { text: 'Delete the droplets of a batch', command: 'cloudctl droplets batches delete 3f9c2a61d0b7' },
@@ -33,9 +33,9 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
   ],
   run: async (context, args) => {
     const { host } = context;
-    const { concurrency, maxWait } = readSendOptions(args);
+    const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
-    prepareDeletion(context, isDryRun);
+    prepareDropletDeletion(context, isDryRun);
     const ledger = await openLedger(findLedger(host.folders.state, args.positionals[0] ?? ''), host.bootId);
     try {
       const { state } = ledger;
@@ -45,9 +45,9 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
       const hints = loginHints(settings, host.folders.config);
       const io = createBatchIo(context);
       const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
-      const current = await readCurrentIdentity(context, settings, { maxWait, onPause });
+      const current = await readCurrentAccountIdentity(context, settings, { maxWait, onPause });
       const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, state.batch)];
-      await requireLedgerIdentity({ api, state, current, loginHint, loginHints: hints, isSkipped });
+      await requireAccountOfLedger({ api, state, current, loginHint, loginHints: hints, isSkipped });
       const reader = {
         api,
         pause: createRateLimitPause({ ...context, ...io }),
@@ -66,7 +66,7 @@ export const batchesDeleteCommand: CommandSpec<Context> = {
         maxWait,
         onPause,
         isDryRun,
-        ...(context.prompts.interactive ? { actor: describeActor(context, settings, current) } : {}),
+        ...(context.prompts.interactive ? { actor: describeCurrentAccount(context, settings, current) } : {}),
         profileOptions: profileOptionArgs(context.globals, settings.profile),
         onDeleted: ({ id }) => {
           const name = names.get(id) ?? '';

@@ -1,7 +1,7 @@
 import { listStoredBatches, type StoredBatch } from '../../../batch/ledger/stored-batches.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import type { Context } from '../../../context.ts';
+import type { CommandContext } from '../../../context.ts';
 
 const view: ListView<StoredBatch> = {
   columns: [
@@ -19,7 +19,7 @@ const view: ListView<StoredBatch> = {
   ],
 };
 
-export const batchesListCommand: CommandSpec<Context> = {
+export const batchesListCommand: CommandSpec<CommandContext> = {
   description:
     'Lists the ledgers in the state folder, newest first, also those of runs that were killed. The command reads only files and sends no request. A batch is running, finished, unfinished (resume it with `cloudctl droplets create --resume LEDGER`), deleted or damaged.',
   examples: [

@@ -1,19 +1,19 @@
 import type { Droplet } from '../../../api/droplets.ts';
-import { publicAddress } from '../../../api/droplets.ts';
+import { readPublicDropletAddress } from '../../../api/droplets.ts';
 import { createBatchIo } from '../../../batch/batch-io.ts';
 import { readBatchDroplets } from '../../../batch/deletion/batch-droplets.ts';
 import type { BatchResultRow, BatchState } from '../../../batch/ledger/batch-state.ts';
 import { dropletDeletedMessage } from '../../../batch/ledger/ledger-event.ts';
-import { requireLedgerIdentity } from '../../../batch/ledger/ledger-identity.ts';
+import { requireAccountOfLedger } from '../../../batch/ledger/ledger-identity.ts';
 import { readLedger } from '../../../batch/ledger/read-ledger.ts';
 import { findLedger } from '../../../batch/ledger/stored-batches.ts';
-import { describeDifference } from '../../../batch/lookup/candidate-droplets.ts';
+import { describeDropletDifference } from '../../../batch/lookup/candidate-droplets.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import { readCurrentIdentity } from '../../../context/current-identity.ts';
-import type { Context } from '../../../context.ts';
+import { readCurrentAccountIdentity } from '../../../context/current-identity.ts';
+import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { stringField } from '../../../json.ts';
+import { readStringField } from '../../../json.ts';
 import { loginHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
@@ -50,7 +50,7 @@ export const ledgerArgument = {
   completion: 'file',
 } as const;
 
-export const batchesShowCommand: CommandSpec<Context> = {
+export const batchesShowCommand: CommandSpec<CommandContext> = {
   description:
     'Prints one row for every name of the batch: the result in the ledger (created, skipped, failed, unknown, missing or deleted), and the address and state of the droplet on the server. State `gone` means that the droplet does not exist any more. When the server cannot be reached, the rows contain only data of the ledger, and a message says so.',
   arguments: [ledgerArgument],
@@ -87,16 +87,19 @@ function* rows(state: BatchState, droplets: ReadonlyMap<number, Droplet> | undef
 function describeDroplet({ batch }: BatchState, droplet: Droplet | undefined): Partial<BatchNameRow> {
   if (droplet === undefined) return { state: 'gone' };
   const { raw } = droplet;
-  const difference = describeDifference(raw, batch.attributes);
+  const difference = describeDropletDifference(raw, batch.attributes);
   return {
-    public_ipv4: publicAddress(raw),
-    state: stringField(raw, 'status'),
+    public_ipv4: readPublicDropletAddress(raw),
+    state: readStringField(raw, 'status'),
     difference: difference === '' ? undefined : difference,
   };
 }
 
 /** Reads the droplets of the batch, indexed by id; undefined when the server cannot be reached. */
-async function readIfAvailable(context: Context, state: BatchState): Promise<ReadonlyMap<number, Droplet> | undefined> {
+async function readIfAvailable(
+  context: CommandContext,
+  state: BatchState,
+): Promise<ReadonlyMap<number, Droplet> | undefined> {
   const settings = context.settings();
   requireSameProfile(settings, state.batch);
   const io = createBatchIo(context);
@@ -104,10 +107,10 @@ async function readIfAvailable(context: Context, state: BatchState): Promise<Rea
     const api = await context.api(settings);
     // If the rate limit requires a longer wait, only the ledger is shown.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
-    const current = await readCurrentIdentity(context, settings, wait);
+    const current = await readCurrentAccountIdentity(context, settings, wait);
     const hints = loginHints(settings, context.host.folders.config);
     const loginHint = ledgerLoginHint(settings, state.batch);
-    await requireLedgerIdentity({ api, state, current, loginHint, loginHints: hints, isSkipped: false });
+    await requireAccountOfLedger({ api, state, current, loginHint, loginHints: hints, isSkipped: false });
     const pause = createRateLimitPause({ ...context, ...io });
     return await readBatchDroplets(state, { api, pause, onProgress: io.progress.count('droplets') });
   } catch (error) {

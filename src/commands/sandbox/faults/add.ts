@@ -1,14 +1,14 @@
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
 import { requireDuration } from '../../../cli/duration.ts';
-import { printableInput } from '../../../cli/printable-input.ts';
+import { shortenInputForError } from '../../../cli/printable-input.ts';
 import { requireWholeNumber } from '../../../cli/whole-number.ts';
-import type { Context } from '../../../context.ts';
+import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
-import { isRecord } from '../../../json.ts';
-import { DELAYED_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
-import { faultView } from './list.ts';
+import { isJsonRecord } from '../../../json.ts';
+import { DELAYED_FAULT_ACTION_NAMES, FAULT_ACTION_NAMES } from '../../../sandbox/faults/fault.ts';
+import { faultListView } from './list.ts';
 
-export const sandboxFaultsAddCommand: CommandSpec<Context> = {
+export const sandboxFaultsAddCommand: CommandSpec<CommandContext> = {
   description:
     'Applies the fault to the Nth matching request and, with --times, to those after it: the connection is cut before or after the commit, or the response is late, truncated, sent byte by byte or not JSON. If several faults match, the first one applies. Three actions imitate the behaviour of real servers: with `normalize_attributes` a droplet gets the newest region of the place, and the usual slug instead of an alias of the size or image; with `lag_lists` the lists show new droplets only after the delay, while `GET /v2/droplets/{id}` shows them at once; with `commit_late` the connection is closed at once and the request is carried out after the delay. The actions `normalize_attributes` and `lag_lists` apply in addition to another fault. `sandbox requests` shows for each request with a fault whether it was committed and whether its response was delivered. Faults never apply to the admin API.',
   options: [
@@ -57,9 +57,9 @@ export const sandboxFaultsAddCommand: CommandSpec<Context> = {
     const fault = readFault(args);
     const admin = await context.sandbox(args.value('admin-url'));
     const answer = await admin.call('POST', '/faults', fault);
-    if (!isRecord(answer))
+    if (!isJsonRecord(answer))
       throw new CliError('api_error', 'could not parse the response of POST /faults: it has no fault');
-    await context.output.object(answer, { columns: faultView.columns });
+    await context.output.object(answer, { columns: faultListView.columns });
     return 0;
   },
 };
@@ -72,7 +72,7 @@ function readFault(args: ParsedArgs): object {
   const times = args.value('times');
   const delay = args.value('delay');
   const status = args.value('status');
-  if (DELAYED_ACTION_NAMES.some((name) => name === action) && delay === undefined)
+  if (DELAYED_FAULT_ACTION_NAMES.some((name) => name === action) && delay === undefined)
     throw usageError('missing option --delay', `pass a duration, such as \`--action ${action} --delay 2s\``);
   if (action !== 'status' && status !== undefined) {
     throw usageError(`cannot use --status with --action ${action}`, 'remove `--status`, or use `--action status`');
@@ -91,11 +91,11 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
   const [, method, path] = /^(?:([A-Z]{1,20}) )?(\/[^\s?#*]*\*?|\*)$/.exec(match ?? '') ?? [];
   if (match !== undefined && path === undefined) {
     const hint = 'use a form such as `--match "POST /v2/droplets"`, without a query';
-    throw usageError(`--match is not a method and a path: "${printableInput(match)}"`, hint);
+    throw usageError(`--match is not a method and a path: "${shortenInputForError(match)}"`, hint);
   }
   if (grantType !== undefined && !/^\S{1,100}$/.test(grantType)) {
     throw usageError(
-      `--grant-type is not a grant type: "${printableInput(grantType)}"`,
+      `--grant-type is not a grant type: "${shortenInputForError(grantType)}"`,
       'use a form such as `--grant-type refresh_token`',
     );
   }
@@ -116,7 +116,7 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
 function readDelay(text: string): number {
   const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
   const delay = ms === undefined ? requireDuration(text, '--delay') : Number(ms);
-  if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${printableInput(text)}"`, 'pass 10m or less');
+  if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${shortenInputForError(text)}"`, 'pass 10m or less');
   return delay;
 }
 

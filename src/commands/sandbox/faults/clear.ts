@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../../../cli/command.ts';
-import type { Context } from '../../../context.ts';
+import type { CommandContext } from '../../../context.ts';
 
-export const sandboxFaultsClearCommand: CommandSpec<Context> = {
+export const sandboxFaultsClearCommand: CommandSpec<CommandContext> = {
   description: 'Requests in progress still have their fault; later requests have none.',
   options: [
     {

@@ -1,24 +1,24 @@
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
-import type { Context } from '../../../context.ts';
-import { isRecord, type JsonRecord, numberField, stringField } from '../../../json.ts';
+import type { CommandContext } from '../../../context.ts';
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../../json.ts';
 
-export const faultView: ListView<JsonRecord> = {
+export const faultListView: ListView<JsonRecord> = {
   columns: [
-    { name: 'ID', value: (row) => numberField(row, 'id') },
+    { name: 'ID', value: (row) => readNumberField(row, 'id') },
     { name: 'Match', value: matchText },
-    { name: 'Action', value: (row) => stringField(row, 'action') },
-    { name: 'Nth', value: (row) => numberField(row, 'nth') },
-    { name: 'Times', value: (row) => numberField(row, 'times') },
-    { name: 'DelayMs', value: (row) => numberField(row, 'delay') },
-    { name: 'Status', value: (row) => numberField(row, 'status') },
-    { name: 'Matched', value: (row) => numberField(row, 'matched') },
-    { name: 'Applied', value: (row) => numberField(row, 'applied') },
-    { name: 'Remaining', value: (row) => numberField(row, 'remaining') },
+    { name: 'Action', value: (row) => readStringField(row, 'action') },
+    { name: 'Nth', value: (row) => readNumberField(row, 'nth') },
+    { name: 'Times', value: (row) => readNumberField(row, 'times') },
+    { name: 'DelayMs', value: (row) => readNumberField(row, 'delay') },
+    { name: 'Status', value: (row) => readNumberField(row, 'status') },
+    { name: 'Matched', value: (row) => readNumberField(row, 'matched') },
+    { name: 'Applied', value: (row) => readNumberField(row, 'applied') },
+    { name: 'Remaining', value: (row) => readNumberField(row, 'remaining') },
   ],
 };
 
-export const sandboxFaultsListCommand: CommandSpec<Context> = {
+export const sandboxFaultsListCommand: CommandSpec<CommandContext> = {
   description:
     'Prints for each fault how many requests matched, how often it applied and how often it will still apply.',
   options: [
@@ -32,13 +32,13 @@ export const sandboxFaultsListCommand: CommandSpec<Context> = {
   run: async (context, args) => {
     const admin = await context.sandbox(args.value('admin-url'));
     const answer = await admin.call('GET', '/faults');
-    const faults = isRecord(answer) && Array.isArray(answer.faults) ? answer.faults.filter(isRecord) : [];
-    await context.output.list(faults, faultView);
+    const faults = isJsonRecord(answer) && Array.isArray(answer.faults) ? answer.faults.filter(isJsonRecord) : [];
+    await context.output.list(faults, faultListView);
     return 0;
   },
 };
 
 function matchText({ match }: JsonRecord): string {
-  if (!isRecord(match)) return '';
-  return ['method', 'path', 'grant_type'].flatMap((name) => stringField(match, name) ?? []).join(' ');
+  if (!isJsonRecord(match)) return '';
+  return ['method', 'path', 'grant_type'].flatMap((name) => readStringField(match, name) ?? []).join(' ');
 }

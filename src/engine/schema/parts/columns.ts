@@ -52,7 +52,7 @@ export function deferredNotNullStatements({ from }: ServerVersions): string {
 }
 
 /** Identity columns with their sequence. From PostgreSQL 17 on, partitions share the identity of their parent. */
-export function identityStatements(): string {
+export function identityColumnStatementsSql(): string {
   return `ARRAY(SELECT format('ALTER TABLE %I.%I ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I %s)',
       n.nspname, c.relname, a.attname, CASE a.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END,
       sn.nspname, sc.relname, ${sequenceOptionsSql('s')})

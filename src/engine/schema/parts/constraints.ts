@@ -1,5 +1,5 @@
-import type { PartQuery } from '../schema-part.ts';
-import { sqlTextArray, sqlTextArrayConcat, storageOptionsSql, userRelations } from '../sql-fragments.ts';
+import type { SchemaPartQuery } from '../schema-part.ts';
+import { sqlTextArray, sqlTextArrayConcat, storageOptionsSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 const constraintColumns = `'pg_constraint:' || k.oid AS id,
   format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name`;
@@ -8,7 +8,7 @@ const constraintColumns = `'pg_constraint:' || k.oid AS id,
  * Child tables inherit the constraints of their parents. A constraint that a child repeats is created first, because the
  * parent's merges with it.
  */
-export const checkDefinitionsQuery: PartQuery = {
+export const checkConstraintDefinitionsQuery: SchemaPartQuery = {
   kind: 'check',
   sql: () => `WITH RECURSIVE heirs(parent, oid) AS (SELECT inhparent, inhrelid FROM pg_inherits
       UNION SELECT h.parent, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.oid)
@@ -20,39 +20,39 @@ export const checkDefinitionsQuery: PartQuery = {
           WHERE heir.parent = c.oid) AS x(need)) AS depends_on,
       ${sqlTextArray(`format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))`)} AS statements
-    FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.conislocal`,
+    FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.conislocal`,
 };
 
 /** A constraint that is NOT VALID on the parent can be valid on a child that was created later. */
-export const validationDefinitionsQuery: PartQuery = {
+export const constraintValidationsQuery: SchemaPartQuery = {
   kind: 'setting',
   sql: ({ from }) => `SELECT 'validation:' || k.oid AS id,
       format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_constraint:' || p.oid) FROM pg_constraint p
         WHERE p.contype = 'c' AND p.conislocal AND p.conname = k.conname) AS depends_on,
       ${sqlTextArray(`format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', n.nspname, c.relname, k.conname)`)} AS statements
-    FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.convalidated
+    FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'c' AND k.convalidated
       AND NOT k.conislocal
     WHERE EXISTS (SELECT FROM pg_constraint p JOIN pg_inherits i ON i.inhparent = p.conrelid AND i.inhrelid = c.oid
       WHERE p.contype = 'c' AND p.conname = k.conname AND NOT p.convalidated ${from >= 180_000 ? 'AND p.conenforced' : ''})`,
 };
 
 /** Constraints with an index. ONLY, because each partition has its own constraint, which is attached later. */
-export const keyConstraintDefinitionsQuery: PartQuery = {
+export const keyConstraintDefinitionsQuery: SchemaPartQuery = {
   kind: 'key',
   sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
           pg_get_constraintdef(k.oid)),
         format('ALTER INDEX %I.%I SET (', n.nspname, x.relname) || ${storageOptionsSql('x.reloptions')} || ')']`)} AS statements
-    FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x')
+    FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x')
     JOIN pg_class x ON x.oid = k.conindid`,
 };
 
 /** Foreign keys of partitions are created with those of their parents. */
-export const foreignKeyDefinitionsQuery: PartQuery = {
+export const foreignKeyDefinitionsQuery: SchemaPartQuery = {
   kind: 'foreign key',
   sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
       ${sqlTextArray(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,
         n.nspname, c.relname, k.conname, pg_get_constraintdef(k.oid))`)} AS statements
-    FROM ${userRelations('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'f' AND k.conparentid = 0`,
+    FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'f' AND k.conparentid = 0`,
 };

@@ -1,13 +1,13 @@
-import type { PartQuery } from '../schema-part.ts';
-import { sqlTextArray, sqlTextArrayConcat, userRelations } from '../sql-fragments.ts';
+import type { SchemaPartQuery } from '../schema-part.ts';
+import { sqlTextArray, sqlTextArrayConcat, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 /** Indexes without a constraint. Invalid indexes are left out, as pg_dump does, and reported by omissions-query.ts. */
-export const indexDefinitionsQuery: PartQuery = {
+export const indexDefinitionsQuery: SchemaPartQuery = {
   kind: 'index',
   sql: () => `SELECT 'pg_class:' || x.oid AS id, format('index %s.%s', n.nspname, x.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArrayConcat(`ARRAY[pg_get_indexdef(x.oid)]`, statisticsTargetStatements)} AS statements
-    FROM ${userRelations('rpm')} JOIN pg_index i ON i.indrelid = c.oid JOIN pg_class x ON x.oid = i.indexrelid
+    FROM ${userRelationsFromClauseSql('rpm')} JOIN pg_index i ON i.indrelid = c.oid JOIN pg_class x ON x.oid = i.indexrelid
     WHERE (i.indisvalid OR c.relkind = 'p') AND i.indisready
       AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conindid = x.oid AND k.contype IN ('p', 'u', 'x'))`,
 };
@@ -16,20 +16,20 @@ const statisticsTargetStatements = `ARRAY(SELECT format('ALTER INDEX %I.%I ALTER
     a.attnum, a.attstattarget)
   FROM pg_attribute a WHERE a.attrelid = x.oid AND a.attstattarget >= 0 AND NOT a.attisdropped ORDER BY a.attnum)`;
 
-export const indexPartitionDefinitionsQuery: PartQuery = {
+export const indexPartitionDefinitionsQuery: SchemaPartQuery = {
   kind: 'index partition',
   sql: () => `SELECT 'attach:' || x.oid AS id, format('index %s.%s', xn.nspname, x.relname) AS name,
       ${sqlTextArray(`'pg_class:' || x.oid`, `'pg_class:' || p.oid`)} AS depends_on,
       ${sqlTextArray(`format('ALTER INDEX %I.%I ATTACH PARTITION %I.%I', pn.nspname, p.relname, xn.nspname, x.relname)`)}
         AS statements
-    FROM ${userRelations('rp')} JOIN pg_index i ON i.indrelid = c.oid
+    FROM ${userRelationsFromClauseSql('rp')} JOIN pg_index i ON i.indrelid = c.oid
     JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_namespace xn ON xn.oid = x.relnamespace
     JOIN pg_inherits h ON h.inhrelid = x.oid
     JOIN pg_class p ON p.oid = h.inhparent JOIN pg_namespace pn ON pn.oid = p.relnamespace`,
 };
 
 /** Replica identity, clustered index and row-level security of a table. */
-export const tableSettingDefinitionsQuery: PartQuery = {
+export const tableSettingDefinitionsQuery: SchemaPartQuery = {
   kind: 'setting',
   sql: () => `SELECT 'settings:' || c.oid AS id, format('settings of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
@@ -43,7 +43,7 @@ export const tableSettingDefinitionsQuery: PartQuery = {
           JOIN pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid AND i.indisclustered)`)},
         CASE WHEN c.relrowsecurity THEN ${alterTable(`'ENABLE ROW LEVEL SECURITY'`)} END,
         CASE WHEN c.relforcerowsecurity THEN ${alterTable(`'FORCE ROW LEVEL SECURITY'`)} END]`)} AS statements
-    FROM ${userRelations('rpm')}`,
+    FROM ${userRelationsFromClauseSql('rpm')}`,
 };
 
 /** Null when `what` is null. */

@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PartQuery } from '../schema-part.ts';
+import type { SchemaPartQuery } from '../schema-part.ts';
 import { sqlTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
-export const namespaceDefinitionsQuery: PartQuery = {
+export const namespaceDefinitionsQuery: SchemaPartQuery = {
   kind: 'schema',
   sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
     ${sqlTextArray(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
@@ -10,7 +10,7 @@ export const namespaceDefinitionsQuery: PartQuery = {
 };
 
 /** Without a version: the target installs its default version, as it does for pg_dump. */
-export const extensionDefinitionsQuery: PartQuery = {
+export const extensionDefinitionsQuery: SchemaPartQuery = {
   kind: 'extension',
   sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
     ${sqlTextArray(`'pg_namespace:' || n.oid`)} AS depends_on, ${sqlTextArray(`'extension:' || e.extname`)} AS requirements,
@@ -19,7 +19,7 @@ export const extensionDefinitionsQuery: PartQuery = {
     WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
 };
 
-export const collationDefinitionsQuery: PartQuery = {
+export const collationDefinitionsQuery: SchemaPartQuery = {
   kind: 'collation',
   sql: ({ from }) => {
     const locale = from >= 170_000 ? 'c.colllocale' : from >= 150_000 ? 'c.colliculocale' : 'c.collcollate';

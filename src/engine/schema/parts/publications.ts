@@ -1,8 +1,8 @@
-import type { PartQuery, ServerVersions } from '../schema-part.ts';
+import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
 import { sqlTextArrayConcat, userObjectCondition } from '../sql-fragments.ts';
 
 /** Publications of the source. On the target they have no effect until a subscriber uses them. */
-export const publicationDefinitionsQuery: PartQuery = {
+export const publicationDefinitionsQuery: SchemaPartQuery = {
   kind: 'publication',
   sql: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
       (SELECT array_agg('pg_class:' || r.prrelid) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS depends_on,

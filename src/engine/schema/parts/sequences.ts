@@ -1,8 +1,8 @@
-import type { PartQuery } from '../schema-part.ts';
-import { sequenceOptionsSql, sqlTextArray, userRelations } from '../sql-fragments.ts';
+import type { SchemaPartQuery } from '../schema-part.ts';
+import { sequenceOptionsSql, sqlTextArray, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 /** Sequences, except those of identity columns. Their values are copied later, as data. */
-export const sequenceDefinitionsQuery: PartQuery = {
+export const sequenceDefinitionsQuery: SchemaPartQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(
@@ -10,18 +10,18 @@ export const sequenceDefinitionsQuery: PartQuery = {
           from >= 150_000 ? `CASE c.relpersistence WHEN 'u' THEN 'UNLOGGED ' ELSE '' END` : `''`
         }, n.nspname, c.relname, format_type(s.seqtypid, NULL), ${sequenceOptionsSql('s')})`,
       )} AS statements
-    FROM ${userRelations('S')} JOIN pg_sequence s ON s.seqrelid = c.oid
+    FROM ${userRelationsFromClauseSql('S')} JOIN pg_sequence s ON s.seqrelid = c.oid
     WHERE NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
       AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
 };
 
-export const sequenceOwnerDefinitionsQuery: PartQuery = {
+export const sequenceOwnerDefinitionsQuery: SchemaPartQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,
       ${sqlTextArray(`format('ALTER SEQUENCE %I.%I OWNED BY %I.%I.%I', n.nspname, c.relname, tn.nspname, t.relname, a.attname)`)}
         AS statements
-    FROM ${userRelations('S')}
+    FROM ${userRelationsFromClauseSql('S')}
     JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'a'
       AND d.refclassid = 'pg_class'::regclass AND d.refobjsubid > 0
     JOIN pg_class t ON t.oid = d.refobjid JOIN pg_namespace tn ON tn.oid = t.relnamespace

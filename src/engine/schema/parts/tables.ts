@@ -1,36 +1,36 @@
-import type { PartQuery, ServerVersions } from '../schema-part.ts';
-import { sqlTextArrayConcat, storageOptionsSql, userRelations } from '../sql-fragments.ts';
+import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
+import { sqlTextArrayConcat, storageOptionsSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
 import {
   columnDefinitionsSql,
   columnSettingStatements,
   deferredNotNullStatements,
-  identityStatements,
+  identityColumnStatementsSql,
 } from './columns.ts';
 
 /**
  * A table with its columns. A partition is created alone and then attached, so that it keeps its column order. Defaults,
  * checks, keys and indexes are separate parts, because their functions may need the table.
  */
-export const tableDefinitionsQuery: PartQuery = {
+export const tableDefinitionsQuery: SchemaPartQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
       ${sqlTextArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
-        identityStatements(),
+        identityColumnStatementsSql(),
         deferredNotNullStatements(versions),
       )} AS statements
-    FROM ${userRelations('rp')}`,
+    FROM ${userRelationsFromClauseSql('rp')}`,
 };
 
 /** Column settings, after all tables are created, because child tables would inherit them. */
-export const columnSettingDefinitionsQuery: PartQuery = {
+export const columnSettingDefinitionsQuery: SchemaPartQuery = {
   kind: 'setting',
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
         SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS depends_on,
       ${sqlTextArrayConcat(columnSettingStatements(versions))} AS statements
-    FROM ${userRelations('rpm')}`,
+    FROM ${userRelationsFromClauseSql('rpm')}`,
 };
 
 function createTable(versions: ServerVersions): string {

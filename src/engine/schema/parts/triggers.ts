@@ -1,31 +1,31 @@
-import type { PartQuery, ServerVersions } from '../schema-part.ts';
+import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
 import {
   sqlTextArray,
   sqlTextArrayConcat,
   userObjectCondition,
-  userRelations,
+  userRelationsFromClauseSql,
   userSchemaCondition,
 } from '../sql-fragments.ts';
 
 /** Triggers, except those of partitions, which are created with their parent's. */
-export const triggerDefinitionsQuery: PartQuery = {
+export const triggerDefinitionsQuery: SchemaPartQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArrayConcat(`ARRAY[pg_get_triggerdef(t.oid), CASE WHEN t.tgenabled <> 'O' THEN ${triggerState(`t.tgenabled`)} END]`)}
         AS statements
-    FROM ${userRelations('rpv')} JOIN pg_trigger t ON t.tgrelid = c.oid
+    FROM ${userRelationsFromClauseSql('rpv')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE NOT t.tgisinternal AND ${isOriginalTrigger(versions)}`,
 };
 
 /** Triggers of partitions whose enabled state differs from the parent's. */
-export const partitionTriggerDefinitionsQuery: PartQuery = {
+export const partitionTriggerDefinitionsQuery: SchemaPartQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on, ${sqlTextArray(triggerState('t.tgenabled'))} AS statements
-    FROM ${userRelations('rp')} JOIN pg_trigger t ON t.tgrelid = c.oid
+    FROM ${userRelationsFromClauseSql('rp')} JOIN pg_trigger t ON t.tgrelid = c.oid
     WHERE c.relispartition AND t.tgconstraint = 0 AND NOT (${isOriginalTrigger(versions)}) AND EXISTS (SELECT FROM pg_trigger other
       WHERE other.tgname = t.tgname AND other.tgfoid = t.tgfoid AND 'O' <> ANY (ARRAY[other.tgenabled, t.tgenabled]))`,
 };
@@ -41,18 +41,18 @@ function triggerState(column: string): string {
 }
 
 /** Rewrite rules, except the rule that defines a view. */
-export const ruleDefinitionsQuery: PartQuery = {
+export const rewriteRuleDefinitionsQuery: SchemaPartQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArrayConcat(`ARRAY[pg_get_ruledef(r.oid), CASE WHEN r.ev_enabled <> 'O' THEN
         format('ALTER TABLE %I.%I %s RULE %I', n.nspname, c.relname, CASE r.ev_enabled WHEN 'D' THEN 'DISABLE'
           WHEN 'R' THEN 'ENABLE REPLICA' ELSE 'ENABLE ALWAYS' END, r.rulename) END]`)} AS statements
-    FROM ${userRelations('rpv')} JOIN pg_rewrite r ON r.ev_class = c.oid AND r.rulename <> '_RETURN'`,
+    FROM ${userRelationsFromClauseSql('rpv')} JOIN pg_rewrite r ON r.ev_class = c.oid AND r.rulename <> '_RETURN'`,
 };
 
 /** Event triggers are created last, because they would fire for all later DDL. */
-export const eventTriggerDefinitionsQuery: PartQuery = {
+export const eventTriggerDefinitionsQuery: SchemaPartQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
       ${sqlTextArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
@@ -65,7 +65,7 @@ export const eventTriggerDefinitionsQuery: PartQuery = {
 };
 
 /** Row-level security policies. Their roles must exist on the target. */
-export const policyDefinitionsQuery: PartQuery = {
+export const rowPolicyDefinitionsQuery: SchemaPartQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
@@ -76,10 +76,10 @@ export const policyDefinitionsQuery: PartQuery = {
         coalesce((SELECT string_agg(quote_ident(rolname), ', ') FROM pg_roles WHERE oid = ANY (p.polroles)), 'PUBLIC'),
         coalesce(' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')', ''),
         coalesce(' WITH CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')', ''))`)} AS statements
-    FROM ${userRelations('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
+    FROM ${userRelationsFromClauseSql('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
 };
 
-export const statisticsDefinitionsQuery: PartQuery = {
+export const extendedStatisticsQuery: SchemaPartQuery = {
   kind: 'statistics',
   sql: ({
     from,

@@ -1,4 +1,4 @@
-import type { PartQuery, ServerVersions } from '../schema-part.ts';
+import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
 import {
   collateClause,
   sqlTextArray,
@@ -11,7 +11,7 @@ import {
 const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
 const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
-export const enumDefinitionsQuery: PartQuery = {
+export const enumTypeDefinitionsQuery: SchemaPartQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
       (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid))`)}
@@ -19,7 +19,7 @@ export const enumDefinitionsQuery: PartQuery = {
     FROM ${userTypes} WHERE t.typtype = 'e'`,
 };
 
-export const compositeDefinitionsQuery: PartQuery = {
+export const compositeTypeDefinitionsQuery: SchemaPartQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
       (SELECT string_agg(format('%I %s%s', a.attname, format_type(a.atttypid, a.atttypmod),
@@ -29,7 +29,7 @@ export const compositeDefinitionsQuery: PartQuery = {
 };
 
 /** Domains without their checks, which follow, because functions in them may take the domain. */
-export const domainDefinitionsQuery: PartQuery = {
+export const domainTypeDefinitionsQuery: SchemaPartQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -44,7 +44,7 @@ export const domainDefinitionsQuery: PartQuery = {
 const namedNotNull = `coalesce((SELECT format(' CONSTRAINT %I NOT NULL', conname) FROM pg_constraint
       WHERE contypid = t.oid AND contype = 'n'), ' NOT NULL')`;
 
-export const domainCheckDefinitionsQuery: PartQuery = {
+export const domainConstraintDefinitionsQuery: SchemaPartQuery = {
   kind: 'domain constraint',
   sql: () => `SELECT 'pg_constraint:' || k.oid AS id,
       format('constraint %s of domain %s.%s', k.conname, n.nspname, t.typname) AS name,
@@ -54,7 +54,7 @@ export const domainCheckDefinitionsQuery: PartQuery = {
     FROM ${userTypes} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
 };
 
-export const rangeDefinitionsQuery: PartQuery = {
+export const rangeTypeDefinitionsQuery: SchemaPartQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -78,7 +78,7 @@ function rangeOptions({ from }: Pick<ServerVersions, 'from'>): string {
 }
 
 /** User casts, except those that a range type creates. */
-export const castDefinitionsQuery: PartQuery = {
+export const castDefinitionsQuery: SchemaPartQuery = {
   kind: 'cast',
   sql: () => `SELECT 'pg_cast:' || k.oid AS id,
       format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) AS name,

@@ -1,32 +1,32 @@
-import type { PartQuery } from '../schema-part.ts';
-import { sqlTextArray, storageOptionsSql, userRelations } from '../sql-fragments.ts';
+import type { SchemaPartQuery } from '../schema-part.ts';
+import { sqlTextArray, storageOptionsSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
-export const viewDefinitionsQuery: PartQuery = {
+export const viewDefinitionsQuery: SchemaPartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('view %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
         coalesce(' WITH (' || ${storageOptionsSql('c.reloptions')} || ')', ''), pg_get_viewdef(c.oid))`)} AS statements
-    FROM ${userRelations('v')}`,
+    FROM ${userRelationsFromClauseSql('v')}`,
 };
 
 /** Materialized views WITH NO DATA. They are refreshed when the rows of their tables have arrived. */
-export const materializedViewDefinitionsQuery: PartQuery = {
+export const materializedViewDefinitionsQuery: SchemaPartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
         coalesce((SELECT format(' USING %I', m.amname) FROM pg_am m WHERE m.oid = c.relam AND m.amname <> 'heap'), ''),
         coalesce(' WITH (' || ${storageOptionsSql('c.reloptions')} || ')', ''), rtrim(pg_get_viewdef(c.oid), ';'))`)}
         AS statements
-    FROM ${userRelations('m')}`,
+    FROM ${userRelationsFromClauseSql('m')}`,
 };
 
 /** Column defaults of tables and views. Generated columns have their expression in CREATE TABLE. */
-export const defaultDefinitionsQuery: PartQuery = {
+export const columnDefaultDefinitionsQuery: SchemaPartQuery = {
   kind: 'default',
   sql: () => `SELECT 'pg_attrdef:' || d.oid AS id, format('default of %s.%s.%s', n.nspname, c.relname, a.attname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArray(`format('ALTER TABLE ONLY %I.%I ALTER COLUMN %I SET DEFAULT %s', n.nspname, c.relname, a.attname,
         pg_get_expr(d.adbin, d.adrelid))`)} AS statements
-    FROM ${userRelations('rpv')} JOIN pg_attrdef d ON d.adrelid = c.oid
+    FROM ${userRelationsFromClauseSql('rpv')} JOIN pg_attrdef d ON d.adrelid = c.oid
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = d.adnum AND a.attgenerated = ''`,
 };

@@ -1,9 +1,9 @@
 import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requote.ts';
-import { fail, pass, warn } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { type AddedMember, addedMembersQuery } from '../queries/added-members.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { type AddedExtensionMember, addedExtensionMembersQuery } from '../queries/added-members.ts';
 import { pluralize } from '../units.ts';
 
 export const addedMembersCheck = databaseCheck({
@@ -11,32 +11,32 @@ export const addedMembersCheck = databaseCheck({
   title: 'no function was added to an extension',
   headline: 'A function was added to an extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { added: addedMembersQuery },
+  queries: { added: addedExtensionMembersQuery },
   evaluate({ added }, database) {
-    if (added.length === 0) return pass('none');
+    if (added.length === 0) return passOutcome('none');
     const needed = added.filter(({ user }) => user !== undefined);
     const named = needed.length > 0 ? needed : added;
     const more = {
       required: 'functions that the scripts of the extension create',
-      detail: `A dump does not contain the members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not create these functions. ${needed.length === 0 ? 'These functions are missing on the target without an error.' : `Objects that need these functions cannot be created: "function … does not exist".`}${unlistedNote(named)}`,
-      objects: firstListedObjects(named).map(
+      detail: `A dump does not contain the members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not create these functions. ${needed.length === 0 ? 'These functions are missing on the target without an error.' : `Objects that need these functions cannot be created: "function … does not exist".`}${buildUnlistedObjectsNote(named)}`,
+      objects: takeListedObjects(named).map(
         ({ signature, extension, user }) => `${signature} (${extension}${user === undefined ? '' : `, ${user}`})`,
       ),
       fix: {
         review: named.map(statement('DROP')),
         undoReview: named.map(statement('ADD')),
-        effects: [removesResultRows(addedMembersQuery, named)],
+        effects: [buildRowRemovalEffect(addedExtensionMembersQuery, named)],
         database,
         by: 'the owner of the extension, or a superuser',
         text: 'Remove the functions from the extension (ALTER EXTENSION … DROP FUNCTION). They continue to exist, and a dump then contains them.',
       },
     };
     const observed = pluralize(named.length, 'function');
-    return needed.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
+    return needed.length > 0 ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });
 
 const statement =
   (verb: 'ADD' | 'DROP') =>
-  ({ extension, signature }: AddedMember): string =>
+  ({ extension, signature }: AddedExtensionMember): string =>
     `ALTER EXTENSION ${requoteQualifiedName(extension)} ${verb} FUNCTION ${requoteSignature(signature)}`;

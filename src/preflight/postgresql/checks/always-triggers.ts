@@ -1,10 +1,10 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { fail, pass, warn } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { applyTriggersQuery } from '../queries/triggers.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { subscriptionApplyTriggersQuery } from '../queries/triggers.ts';
 import { pluralize } from '../units.ts';
 
 export const alwaysTriggersCheck = databaseCheck({
@@ -12,9 +12,9 @@ export const alwaysTriggersCheck = databaseCheck({
   title: 'no trigger is ENABLE ALWAYS or ENABLE REPLICA',
   headline: 'A trigger is ENABLE ALWAYS or ENABLE REPLICA',
   severity: { continuous: 'blocker' },
-  queries: { applyTriggers: applyTriggersQuery },
+  queries: { applyTriggers: subscriptionApplyTriggersQuery },
   evaluate({ applyTriggers }, database) {
-    if (applyTriggers.length === 0) return pass('none');
+    if (applyTriggers.length === 0) return passOutcome('none');
     // The fix disables an ENABLE REPLICA trigger: as an ordinary trigger it would fire in ordinary sessions, in which
     // it does not fire now.
     const statement = (table: string, action: string, name: string) =>
@@ -25,8 +25,8 @@ export const alwaysTriggersCheck = databaseCheck({
       : '';
     const more = {
       required: 'no trigger with ENABLE ALWAYS or ENABLE REPLICA',
-      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${unlistedNote(applyTriggers)}`,
-      objects: firstListedObjects(applyTriggers).map(
+      detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${buildUnlistedObjectsNote(applyTriggers)}`,
+      objects: takeListedObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
       fix: {
@@ -34,7 +34,7 @@ export const alwaysTriggersCheck = databaseCheck({
         undo: applyTriggers.map(({ table, name, always }) =>
           statement(table, always ? 'ENABLE ALWAYS' : 'ENABLE REPLICA', name),
         ),
-        effects: [removesResultRows(applyTriggersQuery, applyTriggers)],
+        effects: [buildRowRemovalEffect(subscriptionApplyTriggersQuery, applyTriggers)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Change ENABLE ALWAYS triggers to ordinary triggers and disable ENABLE REPLICA triggers before the schema is copied. Restore the triggers on source and target after the cut-over. Do not change the triggers if this server is itself a subscriber that needs them.',
@@ -42,7 +42,11 @@ export const alwaysTriggersCheck = databaseCheck({
     };
     // A trigger function that only returns the row has no effect, however often it is called.
     return acting.length === 0
-      ? warn(pluralize(applyTriggers.length, 'trigger'), more)
-      : fail(['continuous'], `${pluralize(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`, more);
+      ? warnOutcome(pluralize(applyTriggers.length, 'trigger'), more)
+      : failOutcome(
+          ['continuous'],
+          `${pluralize(applyTriggers.length, 'trigger')}, ${acting.length} with side effects`,
+          more,
+        );
   },
 });

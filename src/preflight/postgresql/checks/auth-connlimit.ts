@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { pass, warn } from '../../finding.ts';
-import { changesQueryResult, changesRole } from '../../fix-effect.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultEffect, buildRoleChangeEffect } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -13,7 +13,7 @@ export const authConnlimitCheck = serverCheck({
   needs: 'connection',
   queries: { role: migrationRoleQuery, databases: databasesQuery },
   evaluate({ role, databases }, facts) {
-    if (role.superuser) return pass('the role is a superuser, which has no connection limit');
+    if (role.superuser) return passOutcome('the role is a superuser, which has no connection limit');
     const ours = databases.filter(({ name }) => facts.databases.includes(name));
     const tables = facts.copy?.tables ?? 0;
     const tight = [
@@ -40,8 +40,8 @@ export const authConnlimitCheck = serverCheck({
           : [],
       ),
     ];
-    if (tight.length === 0) return pass('sufficient');
-    return warn(tight.map(({ what, limit }) => `${what} ${limit}`).join(', '), {
+    if (tight.length === 0) return passOutcome('sufficient');
+    return warnOutcome(tight.map(({ what, limit }) => `${what} ${limit}`).join(', '), {
       required: 'no connection limit, or 2 connections plus 4 for each table',
       detail:
         'When the limit is reached, the server rejects connections: "too many connections for role" or "too many connections for database".',
@@ -50,8 +50,8 @@ export const authConnlimitCheck = serverCheck({
         sql: tight.map(({ alter }) => `ALTER ${alter} CONNECTION LIMIT -1`),
         undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
         effects: [
-          ...(tight.some(({ database }) => database === undefined) ? [changesRole({ unlimited: true })] : []),
-          changesQueryResult(databasesQuery, (all) =>
+          ...(tight.some(({ database }) => database === undefined) ? [buildRoleChangeEffect({ unlimited: true })] : []),
+          buildQueryResultEffect(databasesQuery, (all) =>
             all.map((one) =>
               tight.some(({ database }) => database === one.name) ? { ...one, connectionLimit: -1 } : one,
             ),

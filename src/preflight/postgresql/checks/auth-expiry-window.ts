@@ -1,8 +1,8 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import { fail, pass, warn } from '../../finding.ts';
-import { changesRole } from '../../fix-effect.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildRoleChangeEffect } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
-import { estimateCopyTime, maxMigrationSeconds } from '../copy-estimate.ts';
+import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-estimate.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { timeSpanText } from '../units.ts';
 
@@ -15,7 +15,7 @@ export const authExpiryWindowCheck = serverCheck({
   needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }, { copy }) {
-    if (role.secondsLeft === undefined) return pass('never expires');
+    if (role.secondsLeft === undefined) return passOutcome('never expires');
     const name = quoteIdentifier(role.name);
     const more = {
       required: 'a password that is valid for at least two weeks',
@@ -24,17 +24,17 @@ export const authExpiryWindowCheck = serverCheck({
       fix: {
         sql: [`ALTER ROLE ${name} VALID UNTIL 'infinity'`],
         undo: [`ALTER ROLE ${name} VALID UNTIL ${quoteLiteral(role.validUntil)}`],
-        effects: [changesRole({ neverExpires: true })],
+        effects: [buildRoleChangeEffect({ neverExpires: true })],
         text: 'Extend the validity of the password until the migration has finished.',
       },
     };
     // The role could log in without a password, so the matching pg_hba.conf rule requires none for this machine.
-    if (role.secondsLeft < 0) return warn(`expired at ${role.validUntil}`, more);
+    if (role.secondsLeft < 0) return warnOutcome(`expired at ${role.validUntil}`, more);
     const observed = `${role.validUntil}, in ${timeSpanText(role.secondsLeft * 1000)}`;
-    if (role.secondsLeft >= maxMigrationSeconds) return pass(observed, { required: more.required });
-    const least = Math.max(soonest, copy === undefined ? 0 : estimateCopyTime(copy).low);
-    if (role.secondsLeft >= least) return warn(observed, more);
-    return fail(['continuous', 'dump'], observed, {
+    if (role.secondsLeft >= maxMigrationSeconds) return passOutcome(observed, { required: more.required });
+    const least = Math.max(soonest, copy === undefined ? 0 : estimatePostgresqlCopyTime(copy).low);
+    if (role.secondsLeft >= least) return warnOutcome(observed, more);
+    return failOutcome(['continuous', 'dump'], observed, {
       ...more,
       required: `${more.required}; at the very least for ${timeSpanText(least * 1000)}`,
     });

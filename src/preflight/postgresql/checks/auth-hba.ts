@@ -1,8 +1,13 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { pass } from '../../finding.ts';
+import { passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failedLoginOutcome, loginFailedReason, type RefusedConnection } from '../login-steps.ts';
+import {
+  buildFailedLoginOutcome,
+  evaluatePostgresqlLoginStep,
+  loginFailedSkipReason,
+  type RefusedPostgresqlConnection,
+} from '../login-steps.ts';
 
 export const authHbaCheck = serverCheck({
   id: 'auth-hba',
@@ -13,11 +18,11 @@ export const authHbaCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'auth-hba',
-      () => pass('allowed by pg_hba.conf'),
-      (why) => failedLoginOutcome(why, hostRefusal(why, facts.username)),
+      () => passOutcome('allowed by pg_hba.conf'),
+      (why) => buildFailedLoginOutcome(why, hostRefusal(why, facts.username)),
     );
   },
 });
@@ -26,9 +31,9 @@ export const authHbaCheck = serverCheck({
  * Error messages of the login are translated, but in every language they contain the file name and the method names.
  * The server also rejects a login with this message if the pg_hba.conf rule requires a client certificate.
  */
-function hostRefusal({ code, message }: RefusedConnection, username: string) {
+function hostRefusal({ code, message }: RefusedPostgresqlConnection, username: string) {
   if (
-    code === connectErrorCodes.authentication ||
+    code === databaseConnectErrorCodes.authentication ||
     /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)
   ) {
     return hostRule(username);
@@ -55,7 +60,7 @@ function noLogin(username: string) {
     fix: {
       sql: [`ALTER ROLE ${role} LOGIN`],
       undo: [`ALTER ROLE ${role} NOLOGIN`],
-      notSimulated: loginFailedReason,
+      notSimulated: loginFailedSkipReason,
       text: 'Allow the role to log in, or use another role.',
     },
   };
@@ -68,7 +73,7 @@ function hostRule(username: string) {
     detail:
       'The first matching rule of pg_hba.conf applies. The service connects from other addresses than this machine.',
     fix: {
-      notSimulated: loginFailedReason,
+      notSimulated: loginFailedSkipReason,
       shell: ['# in pg_hba.conf (path: SHOW hba_file), above the rules that match now:', rule],
       undoShell: [`# remove this line from pg_hba.conf: ${rule}`],
       reload: true,

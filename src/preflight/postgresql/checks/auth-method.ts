@@ -1,8 +1,8 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
-import { type CheckOutcome, pass, warn } from '../../finding.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failedLoginOutcome } from '../login-steps.ts';
+import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const authMethodCheck = serverCheck({
@@ -13,25 +13,25 @@ export const authMethodCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'auth-method',
       () => acceptedMethod(facts),
-      (why) => failedLoginOutcome(why, refusals[why.code] ?? cleartextRefused),
+      (why) => buildFailedLoginOutcome(why, refusals[why.code] ?? cleartextRefused),
     );
   },
 });
 
 const scram = 'scram-sha-256';
 
-function acceptedMethod(facts: PostgresqlSourceFacts): CheckOutcome {
+function acceptedMethod(facts: PostgresqlSourceFacts): PreflightCheckOutcome {
   const { connection, address, tls } = facts;
-  if (connection.kind !== 'entered') return pass('a password request that is not in clear text');
+  if (connection.kind !== 'entered') return passOutcome('a password request that is not in clear text');
   switch (connection.authentication) {
     case 'none':
-      return pass('the server did not request a password');
+      return passOutcome('the server did not request a password');
     case 'md5':
-      return warn('md5', {
+      return warnOutcome('md5', {
         headline: 'The server requests an MD5 hash of the password',
         required: scram,
         detail:
@@ -42,15 +42,16 @@ function acceptedMethod(facts: PostgresqlSourceFacts): CheckOutcome {
         },
       });
     case 'password':
-      if (isConnectedOverLoopback(address)) return pass('a password in clear text, to a server on this machine');
-      if (tls.verified === true) return pass('a password in clear text, to a server with a verified certificate');
-      return warn('a password in clear text, as allowed by --allow-cleartext-password', {
+      if (isConnectedOverLoopback(address)) return passOutcome('a password in clear text, to a server on this machine');
+      if (tls.verified === true)
+        return passOutcome('a password in clear text, to a server with a verified certificate');
+      return warnOutcome('a password in clear text, as allowed by --allow-cleartext-password', {
         required: scram,
         detail: 'The password was sent to a server whose certificate was not verified.',
         fix: cleartextFix,
       });
     default:
-      return pass(connection.authentication);
+      return passOutcome(connection.authentication);
   }
 }
 
@@ -84,6 +85,6 @@ const intercepted = {
 };
 
 const refusals: Readonly<Record<string, typeof noProof>> = {
-  [connectErrorCodes.serverProof]: noProof,
-  [connectErrorCodes.channelBinding]: intercepted,
+  [databaseConnectErrorCodes.serverProof]: noProof,
+  [databaseConnectErrorCodes.channelBinding]: intercepted,
 };

@@ -1,8 +1,8 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import { type Fix, pass, unknown } from '../../finding.ts';
+import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failedLoginOutcome, loginFailedReason } from '../login-steps.ts';
+import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep, loginFailedSkipReason } from '../login-steps.ts';
 
 export const authPasswordCheck = serverCheck({
   id: 'auth-password',
@@ -14,25 +14,28 @@ export const authPasswordCheck = serverCheck({
   queries: {},
   evaluate(_values, facts, { isOverInternet }) {
     const { connection, username } = facts;
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'auth-password',
       () =>
         isOverInternet && connection.kind === 'entered' && connection.authentication === 'none'
           ? {
-              ...unknown(`the server did not request a password for ${username}`, notRequested),
+              ...unknownOutcome(`the server did not request a password for ${username}`, notRequested),
               headline: 'The password was not verified',
               settledBy: '--accept auth-password',
             }
-          : pass(`accepted for ${username}`),
+          : passOutcome(`accepted for ${username}`),
       (why) =>
-        failedLoginOutcome(why, why.code === connectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username)),
+        buildFailedLoginOutcome(
+          why,
+          why.code === databaseConnectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username),
+        ),
     );
   },
 });
 
 /** pg_hba.conf can have another rule for clients at other addresses, which requires the password. */
-const notRequested: Fix = {
+const notRequested: FindingFix = {
   text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run the preflight from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
 };
 
@@ -51,7 +54,7 @@ function wrongPassword(username: string) {
       'The server sends the same error for a wrong password, a role that does not exist and a role whose VALID UNTIL has passed; only the server log gives the reason.',
     fix: {
       sql: [`DO ${quoteLiteral(renew)}`],
-      notSimulated: loginFailedReason,
+      notSimulated: loginFailedSkipReason,
       text: `Provide the correct password, or set it again (\\password in psql). If the role has expired: ALTER ROLE ${role} VALID UNTIL 'infinity'.`,
     },
   };

@@ -1,9 +1,9 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { fail, info, pass, unknown } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { ownerValueQueries } from '../owner-queries.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { describeTableOwnerValueQueries } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
 import { pluralize } from '../units.ts';
 
@@ -14,12 +14,12 @@ export const callableNamesCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { callableColumns: regprocColumnsQuery },
   evaluate({ callableColumns }, database) {
-    if (callableColumns.length === 0) return pass('none');
+    if (callableColumns.length === 0) return passOutcome('none');
     const ambiguous = callableColumns.filter(({ rows }) => rows === 'violate');
     const unseen = callableColumns.filter(({ rows }) => rows === 'unseen');
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
     const observed = pluralize(named.length, 'column');
-    const objects = firstListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
+    const objects = takeListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {
       required: 'regprocedure and regoperator, whose text form includes the argument types',
@@ -29,23 +29,23 @@ export const callableNamesCheck = databaseCheck({
         // role that runs the statement.
         review: changed.map((one) => alterType(one, preciseType(one.type))),
         undoReview: changed.map((one) => alterType(one, one.type)),
-        effects: [removesResultRows(regprocColumnsQuery, changed)],
+        effects: [buildRowRemovalEffect(regprocColumnsQuery, changed)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Each statement rewrites its table under an ACCESS EXCLUSIVE lock.${changed.length === named.length ? '' : ' A domain or a composite type must be re-created with regprocedure or regoperator.'}`,
       },
     };
-    const harm = `A value of the type regproc or regoper is copied as a name without argument types. If several functions or operators have this name, the target rejects the value: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy of the table fails on every attempt.${unlistedNote(named)}`;
-    if (ambiguous.length > 0) return fail(['continuous', 'dump'], observed, { ...more, detail: harm });
+    const harm = `A value of the type regproc or regoper is copied as a name without argument types. If several functions or operators have this name, the target rejects the value: "more than one ${named[0]!.type.startsWith('regproc') ? 'function' : 'operator'} named …". The copy of the table fails on every attempt.${buildUnlistedObjectsNote(named)}`;
+    if (ambiguous.length > 0) return failOutcome(['continuous', 'dump'], observed, { ...more, detail: harm });
     if (unseen.length > 0) {
       return {
-        ...unknown(`${observed} of functions or operators; ambiguous names were not searched for`),
+        ...unknownOutcome(`${observed} of functions or operators; ambiguous names were not searched for`),
         premise: 'every name in a column of type regproc or regoper is unique',
         ...more,
-        detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${ownerValueQueries(unseen)}`,
+        detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${describeTableOwnerValueQueries(unseen)}`,
       };
     }
-    return info(observed, {
+    return infoOutcome(observed, {
       detail: 'Every name in columns of type regproc or regoper is unique in its schema.',
       objects,
     });

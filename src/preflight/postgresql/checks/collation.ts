@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { type CheckOutcome, info, pass, unknown, warn } from '../../finding.ts';
+import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { findDatabase } from '../find-database.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { findPostgresqlDatabase } from '../find-database.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { collationsQuery } from '../queries/collations.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { type RestrictedFunction, restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
@@ -16,8 +16,8 @@ export const collationCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: restrictedFunctionsQuery },
   evaluate({ databases, collations, markedFunctions }, database) {
-    const found = findDatabase(databases, database);
-    if (found === undefined) return info('not reported by the server');
+    const found = findPostgresqlDatabase(databases, database);
+    if (found === undefined) return infoOutcome('not reported by the server');
     const locale = found.locale ?? found.collate;
     const observed =
       found.provider === 'c'
@@ -29,7 +29,7 @@ export const collationCheck = databaseCheck({
       found.provider === 'c' ? [found.collate, found.ctype].filter((name) => !commonLocale.test(name)) : [];
     const libc = collations.filter(({ provider }) => provider === 'c').map(({ name }) => name);
     if (stale || staleOwn.length > 0) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         headline: 'A collation version differs from that of the indexes',
         required: 'the collation version with which the database was created',
         detail: `The collation library has version ${found.libraryVersion ?? 'unknown'}, the indexes were built with version ${found.collationVersion ?? 'unknown'}. Sort order and uniqueness may already be wrong on the source; the target can then reject rows as duplicates.`,
@@ -49,33 +49,33 @@ export const collationCheck = databaseCheck({
     const local = markedFunctions.filter(({ locales }) => locales.some((one) => !portableValue.test(one)));
     if (local.length > 0) return localeSettings(local);
     if (uncommon.length > 0 || libc.length > 0) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         required: 'the locale C, an ICU locale or a common UTF-8 locale',
         detail: `The target may not provide ${[...new Set([...uncommon, ...libc])].join(', ')}: "invalid locale name". If the target provides the locale, another version of its library may sort differently.`,
         objects: libc,
         fix: { text: 'Ask the service which locales it provides; C, ICU and built-in locales are always available.' },
       });
     }
-    return pass(observed);
+    return passOutcome(observed);
   },
 });
 
 /** Collations and locales that every server accepts. */
 const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
-function localeSettings(found: readonly RestrictedFunction[]): CheckOutcome {
+function localeSettings(found: readonly RestrictedFunction[]): PreflightCheckOutcome {
   const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !portableValue.test(one));
   const [name, value] = setting.split('=');
   return {
-    ...unknown(
+    ...unknownOutcome(
       `${pluralize(found.length, 'function')} with a locale in SET; it is not known whether the target provides it`,
     ),
     headline: 'A function sets a locale that the target may not provide',
     premise: 'the target provides the locales that functions set',
     settledBy: '--accept collation',
     required: 'locales in the settings of functions that the target provides',
-    detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${unlistedNote(found)}`,
-    objects: firstListedObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
+    detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
+    objects: takeListedObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {
       by: 'the owner of the functions, or a superuser',
       text: 'Ask the service which locales it provides, or remove the locale setting of the function before the migration: ALTER FUNCTION … RESET ….',

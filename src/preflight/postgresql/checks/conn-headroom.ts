@@ -1,11 +1,11 @@
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { connectionCapacityQuery } from '../queries/connection-capacity.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { slotDemand } from '../slot-demand.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { computeReplicationSlotDemand } from '../slot-demand.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
 export const connHeadroomCheck = serverCheck({
@@ -14,17 +14,17 @@ export const connHeadroomCheck = serverCheck({
   headline: 'Too few connections are free',
   severity: { continuous: 'warning', dump: 'warning' },
   needs: 'connection',
-  queries: { capacity: connectionCapacityQuery, settings: settingsQuery, role: migrationRoleQuery },
+  queries: { capacity: connectionCapacityQuery, settings: postgresqlSettingsQuery, role: migrationRoleQuery },
   evaluate({ capacity, settings, role }, facts) {
     const { max, used } = capacity;
     const kept = role.superuser ? 0 : capacity.reserved;
     const free = max - kept - used;
     const databases = facts.databases.length;
     // Before PostgreSQL 12, WAL senders counted towards max_connections.
-    const needed = serverVersionOf(facts) < 120_000 ? slotDemand(databases).full + 4 : 4;
+    const needed = getSourceServerVersion(facts) < 120_000 ? computeReplicationSlotDemand(databases).full + 4 : 4;
     const observed = `${pluralize(free, 'connection')} free of ${max} (${used} used${kept === 0 ? '' : `, ${kept} reserved`})`;
-    if (free >= needed) return pass(observed, { required: String(needed) });
-    return warn(observed, {
+    if (free >= needed) return passOutcome(observed, { required: String(needed) });
+    return warnOutcome(observed, {
       required: String(needed),
       detail: `The server would reject further connections: "${role.superuser ? 'sorry, too many clients already' : 'remaining connection slots are reserved'}".`,
       fix: alterSystemFix(

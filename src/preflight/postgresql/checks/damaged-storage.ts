@@ -1,8 +1,8 @@
-import { type CheckOutcome, fail, pass, unknown, warn } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type StorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
 import { pluralize } from '../units.ts';
 
@@ -18,18 +18,18 @@ export const damagedStorageCheck = databaseCheck({
     const scan = scans?.get(database);
     const damaged = scan?.unread.filter(({ reason }) => reason === 'damaged') ?? [];
     if (damaged.length > 0) return damagedRows(damaged);
-    if (damage.checksumFailures === 0) return pass('none');
+    if (damage.checksumFailures === 0) return passOutcome('none');
     const isComplete = scan !== undefined && incompleteScan(scan) === undefined;
     return isComplete ? failedElsewhere(damage) : failedChecksums(damage);
   },
 });
 
-function damagedRows(damaged: readonly UnreadTable[]): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(damaged.length, 'table')} with damaged rows`, {
+function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${pluralize(damaged.length, 'table')} with damaged rows`, {
     headline: 'Rows of a table are damaged',
     required: 'rows that the server can read',
-    detail: `Reading stopped at the first damaged row, so there may be more. The copy stops there on every attempt.${unlistedNote(damaged)}`,
-    objects: firstListedObjects(damaged).map(({ table, message }) => `${table} (${message})`),
+    detail: `Reading stopped at the first damaged row, so there may be more. The copy stops there on every attempt.${buildUnlistedObjectsNote(damaged)}`,
+    objects: takeListedObjects(damaged).map(({ table, message }) => `${table} (${message})`),
     fix: {
       by: 'the operator of the server',
       text: 'Restore the table from a backup or a standby. Before rows are given up (zero_damaged_pages, pg_surgery), copy the data directory.',
@@ -37,26 +37,29 @@ function damagedRows(damaged: readonly UnreadTable[]): CheckOutcome {
   });
 }
 
-function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
-  return warn(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`, {
-    headline: 'Pages failed their checksum, and the rows of all tables can be read',
-    required: 'no checksum failures',
-    detail: 'The damaged page is in an index, a system catalog or a large object, or it was repaired since.',
-    fix: {
-      by: 'the operator of the server',
-      text: 'The log of the server names the relation and the block. Rebuild it if it is an index (REINDEX).',
+function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): PreflightCheckOutcome {
+  return warnOutcome(
+    `${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`,
+    {
+      headline: 'Pages failed their checksum, and the rows of all tables can be read',
+      required: 'no checksum failures',
+      detail: 'The damaged page is in an index, a system catalog or a large object, or it was repaired since.',
+      fix: {
+        by: 'the operator of the server',
+        text: 'The log of the server names the relation and the block. Rebuild it if it is an index (REINDEX).',
+      },
     },
-  });
+  );
 }
 
-function missingFiles({ missing }: StorageDamage): CheckOutcome {
+function missingFiles({ missing }: StorageDamage): PreflightCheckOutcome {
   const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
   const where = lost.length === 0 ? '' : ` The directory of tablespace ${lost.join(', ')} does not exist.`;
-  return fail(['continuous', 'dump'], `${pluralize(missing.length, 'relation')} without a file`, {
+  return failOutcome(['continuous', 'dump'], `${pluralize(missing.length, 'relation')} without a file`, {
     headline: 'The file of a table is missing',
     required: 'a file for every table, TOAST table and sequence',
-    detail: `Every read of a table without its file fails, so the rows of the table cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${unlistedNote(missing)}`,
-    objects: firstListedObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
+    detail: `Every read of a table without its file fails, so the rows of the table cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${buildUnlistedObjectsNote(missing)}`,
+    objects: takeListedObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
     fix: {
       by: 'the operator of the server',
       text: 'Make the missing files available again (mount the volume, or correct the link in pg_tblspc), or restore the files from a backup. Drop tables that are not needed.',
@@ -64,9 +67,9 @@ function missingFiles({ missing }: StorageDamage): CheckOutcome {
   });
 }
 
-function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): CheckOutcome {
+function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): PreflightCheckOutcome {
   return {
-    ...unknown(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
+    ...unknownOutcome(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
     premise: 'no damaged page in a table, or all damaged pages repaired',
     settledBy: '--deep',
     headline: 'Pages of the database failed their checksum',

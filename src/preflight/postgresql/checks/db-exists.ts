@@ -1,7 +1,12 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type Fix, pass } from '../../finding.ts';
+import { type FindingFix, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failedLoginOutcome, loginFailedReason, type RefusedConnection } from '../login-steps.ts';
+import {
+  buildFailedLoginOutcome,
+  evaluatePostgresqlLoginStep,
+  loginFailedSkipReason,
+  type RefusedPostgresqlConnection,
+} from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const dbExistsCheck = serverCheck({
@@ -13,12 +18,12 @@ export const dbExistsCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'db-exists',
-      () => pass(facts.dbname),
+      () => passOutcome(facts.dbname),
       (why) =>
-        failedLoginOutcome(why, {
+        buildFailedLoginOutcome(why, {
           ...(why.kind === 'refused' && why.asked === true ? revokedFromPublic : {}),
           required: `a database ${facts.dbname} that ${facts.username} can connect to`,
           fix: databaseFix(facts, why),
@@ -32,7 +37,7 @@ const revokedFromPublic = {
     'The login succeeded, but the first query was denied: a privilege that every client needs was revoked from PUBLIC.',
 };
 
-function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedConnection): Fix {
+function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedPostgresqlConnection): FindingFix {
   const { code } = why;
   const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
   if (code === '42501' && why.kind === 'refused' && why.asked === true) {
@@ -42,7 +47,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedCo
         `GRANT EXECUTE ON FUNCTION pg_catalog.pg_backend_pid() TO ${role}`,
       ],
       database: dbname,
-      notSimulated: loginFailedReason,
+      notSimulated: loginFailedSkipReason,
       text: 'Grant the privileges to the role; pg_dump and the migration need them as well.',
     };
   }
@@ -50,7 +55,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedCo
     return {
       sql: [`GRANT CONNECT ON DATABASE ${database} TO ${role}`],
       undo: [`REVOKE CONNECT ON DATABASE ${database} FROM ${role}`],
-      notSimulated: loginFailedReason,
+      notSimulated: loginFailedSkipReason,
       text: 'Grant CONNECT on the database to the role.',
     };
   }
@@ -58,7 +63,7 @@ function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedCo
     return {
       sql: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS true`],
       undo: [`ALTER DATABASE ${database} WITH ALLOW_CONNECTIONS false`],
-      notSimulated: loginFailedReason,
+      notSimulated: loginFailedSkipReason,
       text: 'Allow connections to the database, or use another database in --dbname. A database reported as invalid can only be dropped.',
     };
   }

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { findDatabase } from '../find-database.ts';
+import { findPostgresqlDatabase } from '../find-database.ts';
 import { databasesQuery } from '../queries/databases.ts';
 
 export const dbNamesCheck = databaseCheck({
@@ -11,10 +11,10 @@ export const dbNamesCheck = databaseCheck({
   severity: { continuous: 'warning', dump: 'warning' },
   queries: { databases: databasesQuery },
   evaluate({ databases }, database) {
-    const found = findDatabase(databases, database);
+    const found = findPostgresqlDatabase(databases, database);
     const odd = found?.plain === false;
     const long = (found?.length ?? 0) > longestName;
-    if (!odd && !long) return pass(database);
+    if (!odd && !long) return passOutcome(database);
     const why = [
       ...(odd
         ? [
@@ -27,7 +27,7 @@ export const dbNamesCheck = databaseCheck({
           ]
         : []),
     ];
-    return warn(database, {
+    return warnOutcome(database, {
       required: `lower-case letters, digits and underscores, at most ${longestName} bytes`,
       detail: why.join(' '),
       fix: {

@@ -1,10 +1,10 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type CheckOutcome, fail, pass } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { explainRefusal } from '../login-steps.ts';
+import { explainRefusedLogin } from '../login-steps.ts';
 import { explainCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
-import type { DatabaseAccess } from '../source-facts.ts';
+import type { DatabaseAccessResult } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
 export const dbNoconnectCheck = databaseCheck({
@@ -20,7 +20,7 @@ export const dbNoconnectCheck = databaseCheck({
     const user = quoteIdentifier(facts.username);
     const ignore = `or exclude the database with --ignore-dbs ${database}.`;
     if (found?.connectionLimit === -2) {
-      return fail(['continuous', 'dump'], 'invalid, DROP DATABASE was interrupted', {
+      return failOutcome(['continuous', 'dump'], 'invalid, DROP DATABASE was interrupted', {
         required: 'a valid database',
         detail: `A DROP DATABASE was interrupted: "cannot connect to invalid database ${name}".`,
         fix: {
@@ -31,7 +31,7 @@ export const dbNoconnectCheck = databaseCheck({
       });
     }
     if (found?.template === true) {
-      return fail(['continuous', 'dump'], 'datistemplate is true', {
+      return failOutcome(['continuous', 'dump'], 'datistemplate is true', {
         required: 'false',
         detail: 'Template databases are skipped without an error: nothing of a template database is migrated.',
         fix: {
@@ -43,7 +43,7 @@ export const dbNoconnectCheck = databaseCheck({
       });
     }
     if (found?.allowsConnections === false) {
-      return fail(['continuous', 'dump'], 'datallowconn is false', {
+      return failOutcome(['continuous', 'dump'], 'datallowconn is false', {
         required: 'true',
         detail: `"database ${name} is not currently accepting connections": its migration fails, whatever the result for the other databases.`,
         fix: {
@@ -55,7 +55,7 @@ export const dbNoconnectCheck = databaseCheck({
       });
     }
     if (found?.mayConnect === false) {
-      return fail(['continuous', 'dump'], 'no CONNECT', {
+      return failOutcome(['continuous', 'dump'], 'no CONNECT', {
         required: 'CONNECT',
         detail: `"permission denied for database ${name}": its migration fails, whatever the result for the other databases.`,
         fix: {
@@ -70,17 +70,17 @@ export const dbNoconnectCheck = databaseCheck({
     const reach = facts.access.get(database);
     if (reach?.kind === 'refused') {
       const why = causeOf(reach.code);
-      return fail(['continuous', 'dump'], `rejected (${reach.code})`, {
+      return failOutcome(['continuous', 'dump'], `rejected (${reach.code})`, {
         required: 'a connection',
         detail: `The server reported: "${reach.message}".${why.detail === undefined ? '' : ` ${why.detail}`}`,
         fix: { text: `${why.fix} As an alternative, exclude the database with --ignore-dbs ${database}.` },
       });
     }
-    if (reach?.kind === 'entered' && reach.broken === undefined) return pass('connected');
+    if (reach?.kind === 'entered' && reach.broken === undefined) return passOutcome('connected');
     const limit = found?.connectionLimit ?? -1;
     const bound = facts.connection.kind === 'entered' && !facts.connection.superuser;
     if (reach?.kind === 'lost' && limit >= 0 && bound) {
-      return fail(['continuous', 'dump'], `could not connect: ${reach.message}`, {
+      return failOutcome(['continuous', 'dump'], `could not connect: ${reach.message}`, {
         required: 'a connection',
         detail: `The database allows ${pluralize(limit, 'connection')} at a time (CONNECTION LIMIT), for all roles except superusers together.`,
         fix: {
@@ -100,12 +100,12 @@ const notChecked = 'the contents of the database were not checked';
 /** A rejection by pg_hba.conf has SQLSTATE 28000; every other code has the same cause as in the first login. */
 function causeOf(code: string): { readonly detail?: string; readonly fix: string } {
   if (code === '28000') return { fix: 'Allow the role to connect to this database in pg_hba.conf (hba-rule).' };
-  const { detail, fix } = explainRefusal(code);
+  const { detail, fix } = explainRefusedLogin(code);
   return { detail, fix: fix.text };
 }
 
 /** A database whose contents are unknown must not be reported as one that can be migrated. */
-function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutcome {
+function notJudged(reach: DatabaseAccessResult | undefined, ignore: string): PreflightCheckOutcome {
   const lock = explainCatalogLocks(reach?.kind === 'lost' ? (reach.locks ?? []) : []);
   const broken = reach?.kind === 'entered' ? reach.broken : undefined;
   const observed =
@@ -114,7 +114,7 @@ function notJudged(reach: DatabaseAccess | undefined, ignore: string): CheckOutc
       : broken === undefined
         ? 'the time limit was reached before the database was checked'
         : `the connection was lost during the queries: ${broken}`;
-  return fail(['continuous', 'dump'], observed, {
+  return failOutcome(['continuous', 'dump'], observed, {
     headline: 'The database was not checked',
     required: 'a response',
     detail: `${lock === undefined ? 'The database was not checked' : `${lock.detail} The database was not checked`}, so it is not known whether the database can be migrated.`,

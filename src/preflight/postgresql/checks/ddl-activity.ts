@@ -1,7 +1,7 @@
-import { info, pass, warn } from '../../finding.ts';
+import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { extensionsQuery } from '../queries/extensions.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { installedExtensionsQuery } from '../queries/extensions.ts';
 import { recentDdlQuery } from '../queries/recent-ddl.ts';
 import { pluralize } from '../units.ts';
 
@@ -10,10 +10,10 @@ export const ddlActivityCheck = databaseCheck({
   title: 'no table was created or altered in the last 24 hours',
   headline: 'Tables change, or can change, during the migration',
   severity: { continuous: 'warning' },
-  queries: { extensions: extensionsQuery, recentDdl: recentDdlQuery },
+  queries: { extensions: installedExtensionsQuery, recentDdl: recentDdlQuery },
   evaluate({ extensions, recentDdl }, _database, _ground, { method }) {
     const makers = extensions.map(({ name }) => name).filter((name) => tableCreatingExtensions.has(name));
-    if (makers.length + recentDdl.length === 0) return pass('none');
+    if (makers.length + recentDdl.length === 0) return passOutcome('none');
     const parts = [
       ...(recentDdl.length === 0
         ? []
@@ -21,11 +21,11 @@ export const ddlActivityCheck = databaseCheck({
       ...(makers.length === 0 ? [] : [makers.join(', ')]),
     ];
     const observed = parts.join('; ');
-    if (method === 'dump') return info(observed);
-    return warn(observed, {
+    if (method === 'dump') return infoOutcome(observed);
+    return warnOutcome(observed, {
       required: 'no CREATE, ALTER or DROP TABLE until the migration has finished',
-      detail: `Changes of the schema (DDL) are not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${unlistedNote(recentDdl)}`,
-      objects: firstListedObjects(recentDdl),
+      detail: `Changes of the schema (DDL) are not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${buildUnlistedObjectsNote(recentDdl)}`,
+      objects: takeListedObjects(recentDdl),
       fix: {
         by: 'the schema owner',
         text: 'Postpone schema changes and pause jobs that create tables until the migration has finished.',

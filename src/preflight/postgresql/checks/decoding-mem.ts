@@ -1,8 +1,8 @@
-import { info, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { sizeSetting } from '../setting-values.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { getPostgresqlSizeSetting } from '../setting-values.ts';
 import { binarySizeText } from '../units.ts';
 
 export const decodingMemCheck = serverCheck({
@@ -11,13 +11,13 @@ export const decodingMemCheck = serverCheck({
   headline: 'logical_decoding_work_mem is less than 64 MB',
   severity: { continuous: 'info' },
   needs: 'connection',
-  queries: { settings: settingsQuery },
+  queries: { settings: postgresqlSettingsQuery },
   evaluate({ settings }) {
     // Before PostgreSQL 13, logical_decoding_work_mem does not exist: 4096 changes of a transaction are kept in memory.
-    if (!settings.has('logical_decoding_work_mem')) return pass('not a setting in this version');
-    const bytes = sizeSetting(settings, 'logical_decoding_work_mem');
-    if (bytes >= 64 * 1024 ** 2) return pass(binarySizeText(bytes));
-    return info(binarySizeText(bytes), {
+    if (!settings.has('logical_decoding_work_mem')) return passOutcome('not a setting in this version');
+    const bytes = getPostgresqlSizeSetting(settings, 'logical_decoding_work_mem');
+    if (bytes >= 64 * 1024 ** 2) return passOutcome(binarySizeText(bytes));
+    return infoOutcome(binarySizeText(bytes), {
       required: 'at least 64 MB; 256 MB for large transactions',
       detail:
         'During logical decoding, changes of larger transactions are written to disk in pg_replslot, once for each replication slot.',

@@ -1,6 +1,6 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type TextSearchDictionary, textSearchDictionariesQuery } from '../queries/text-search-dictionaries.ts';
 import { pluralize } from '../units.ts';
 
@@ -16,11 +16,12 @@ export const dictionariesCheck = databaseCheck({
       return files.length === 0 ? [] : [{ ...one, files }];
     });
     const [first] = found;
-    if (first === undefined) return pass(dictionaries.length === 0 ? 'none with options' : 'standard files only');
-    return fail(['continuous', 'dump'], pluralize(found.length, 'dictionary', 'dictionaries'), {
+    if (first === undefined)
+      return passOutcome(dictionaries.length === 0 ? 'none with options' : 'standard files only');
+    return failOutcome(['continuous', 'dump'], pluralize(found.length, 'dictionary', 'dictionaries'), {
       required: 'dictionary files that every server provides, such as english.stop',
-      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${unlistedNote(found)}`,
-      objects: firstListedObjects(found).map(
+      detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(
         ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
       ),
       fix: {

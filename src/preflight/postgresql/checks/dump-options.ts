@@ -1,7 +1,7 @@
-import { parseMajorVersion } from '../../../postgresql/version.ts';
-import { pass, unknown } from '../../finding.ts';
+import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
+import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
 import { systemUserNamesQuery } from '../queries/system-user-names.ts';
 import { pluralize } from '../units.ts';
@@ -13,16 +13,16 @@ export const dumpOptionsCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { systemUserNames: systemUserNamesQuery, builtInGrants: builtInGrantsQuery },
   evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
-    const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const isReserved = target === undefined || target >= 160_000;
     const names = isReserved ? systemUserNames : [];
     const grants = builtInGrants
       .filter(({ since }) => target === undefined || since * 10_000 <= target)
       .map(({ signature }) => signature);
-    if (names.length + grants.length === 0) return pass('yes');
+    if (names.length + grants.length === 0) return passOutcome('yes');
     const objects = [...names, ...grants.map((signature) => `privileges on ${signature}`)];
     return {
-      ...unknown(`${pluralize(objects.length, 'object')}, and the options of the service are not known`),
+      ...unknownOutcome(`${pluralize(objects.length, 'object')}, and the options of the service are not known`),
       premise: `the service ${[
         ...(names.length === 0 ? [] : ['quotes all names (pg_dump --quote-all-identifiers)']),
         ...(grants.length === 0 ? [] : ['leaves out privileges (pg_dump --no-privileges)']),
@@ -39,8 +39,8 @@ export const dumpOptionsCheck = databaseCheck({
       ]
         .filter((text) => text !== '')
         .join(' ')
-        .concat(unlistedNote(objects)),
-      objects: firstListedObjects(objects),
+        .concat(buildUnlistedObjectsNote(objects)),
+      objects: takeListedObjects(objects),
       fix: {
         database,
         by: 'the owner of the objects, or a superuser',

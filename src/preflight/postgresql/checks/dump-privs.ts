@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { type Fix, fail, pass } from '../../finding.ts';
-import { changesQueryResult, changesRole, removesResultRows } from '../../fix-effect.ts';
+import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
+import { buildQueryResultEffect, buildRoleChangeEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
@@ -24,14 +24,14 @@ export const dumpPrivsCheck = databaseCheck({
     const numbers = { table: closed.tables, sequence: closed.sequences, 'large object': closedLargeObjects.length };
     const parts = Object.entries(numbers).filter(([, number]) => number > 0);
     if (parts.length === 0)
-      return pass(connection.kind === 'entered' && connection.superuser ? 'superuser' : 'all objects');
+      return passOutcome(connection.kind === 'entered' && connection.superuser ? 'superuser' : 'all objects');
     const names = [...closed.objects.map(described), ...closedLargeObjects.map((oid) => `large object ${oid}`)];
     const all = parts.reduce((sum, [, number]) => sum + number, 0);
     const version = connection.kind === 'entered' ? connection.version : 0;
-    return fail(['dump'], `no access to ${parts.map(([one, number]) => pluralize(number, one)).join(', ')}`, {
+    return failOutcome(['dump'], `no access to ${parts.map(([one, number]) => pluralize(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
-      detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${unlistedNote(all)}`,
-      objects: firstListedObjects(names),
+      detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${buildUnlistedObjectsNote(all)}`,
+      objects: takeListedObjects(names),
       fix: fixOf(closed.objects, closedLargeObjects, {
         database,
         member: role,
@@ -54,7 +54,7 @@ interface Granting {
  * The role pg_read_all_data (PostgreSQL 14 and newer) allows its members to read the whole server, except large
  * objects.
  */
-function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], granting: Granting): Fix {
+function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], granting: Granting): FindingFix {
   const { database, role, version, member } = granting;
   const opened = objects.filter((oid) => /^\d+$/.test(oid)).map((oid) => `SELECT ON LARGE OBJECT ${oid}`);
   const hasIt = member.memberOf.includes('pg_read_all_data');
@@ -63,7 +63,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     return {
       sql: [`GRANT pg_read_all_data TO ${role}`],
       undo: [`REVOKE pg_read_all_data FROM ${role}`],
-      effects: [changesRole({ memberOf: 'pg_read_all_data' })],
+      effects: [buildRoleChangeEffect({ memberOf: 'pg_read_all_data' })],
       text: 'Allow the role to read all data in all databases for the duration of the migration.',
     };
   }
@@ -86,8 +86,8 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     sql: rights.map((right) => `GRANT ${right} TO ${role}`),
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
     effects: [
-      changesQueryResult(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
-      removesResultRows(unreadableLargeObjectsQuery, objects),
+      buildQueryResultEffect(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
+      buildRowRemovalEffect(unreadableLargeObjectsQuery, objects),
     ],
     database,
     by: 'the owner of the objects, or a superuser',
@@ -99,7 +99,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
  * Privileges of a role membership that is not inherited apply only after SET ROLE, which pg_dump does not run. Since
  * PostgreSQL 16, INHERIT is a property of each role membership.
  */
-function inheritingFix({ role, version }: Granting, hasIt: boolean): Fix {
+function inheritingFix({ role, version }: Granting, hasIt: boolean): FindingFix {
   const grant = `GRANT pg_read_all_data TO ${role}`;
   const revoke = `REVOKE pg_read_all_data FROM ${role}`;
   const text =
@@ -108,14 +108,14 @@ function inheritingFix({ role, version }: Granting, hasIt: boolean): Fix {
     return {
       sql: [`${grant} WITH INHERIT TRUE`],
       undo: [hasIt ? `${grant} WITH INHERIT FALSE` : revoke],
-      effects: [changesRole({ memberOf: 'pg_read_all_data' })],
+      effects: [buildRoleChangeEffect({ memberOf: 'pg_read_all_data' })],
       text,
     };
   }
   return {
     sql: [`ALTER ROLE ${role} INHERIT`, ...(hasIt ? [] : [grant])],
     undo: [...(hasIt ? [] : [revoke]), `ALTER ROLE ${role} NOINHERIT`],
-    effects: [changesRole({ inherits: true, memberOf: 'pg_read_all_data' })],
+    effects: [buildRoleChangeEffect({ inherits: true, memberOf: 'pg_read_all_data' })],
     text,
   };
 }

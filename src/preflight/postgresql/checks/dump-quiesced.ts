@@ -1,4 +1,4 @@
-import { info, pass, skip, warn } from '../../finding.ts';
+import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
 import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
@@ -15,12 +15,12 @@ export const dumpQuiescedCheck = serverCheck({
     const written = facts.walRate?.bytes ?? 0;
     const span = timeSpanText((facts.walRate?.seconds ?? 0) * 1000);
     if (written <= idleBytes && transactions.length === 0) {
-      if (facts.walRate === undefined) return skip('the WAL position could not be read');
-      return pass(`${binarySizeText(written)} of WAL in ${span}`, { detail: `${snapshotText} ${sampleText}` });
+      if (facts.walRate === undefined) return skipOutcome('the WAL position could not be read');
+      return passOutcome(`${binarySizeText(written)} of WAL in ${span}`, { detail: `${snapshotText} ${sampleText}` });
     }
     const observed = `${binarySizeText(written)} of WAL in ${span}, ${pluralize(transactions.length, 'open transaction')}`;
-    if (options.method !== 'dump') return info(observed, { detail: snapshotText });
-    return warn(observed, {
+    if (options.method !== 'dump') return infoOutcome(observed, { detail: snapshotText });
+    return warnOutcome(observed, {
       required: 'no writes',
       detail: snapshotText,
       fix: {

@@ -1,11 +1,11 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { effectiveSettings } from '../effective-settings.ts';
+import { computeEffectiveRoleSettings } from '../effective-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { combineFixes, resetRoleSetting } from '../role-setting-fix.ts';
-import { parseMilliseconds, timeSpanText } from '../units.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { buildResetRoleSettingFix, combinePreflightFixes } from '../role-setting-fix.ts';
+import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
 /** The timeouts that pg_dump sets to 0 first, but that can cancel even the statement that sets them. */
 const ending = ['statement_timeout', 'transaction_timeout'] as const;
@@ -19,17 +19,17 @@ export const dumpTimeoutsCheck = serverCheck({
   headline: 'A timeout of the role cancels the first statement of every session',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = ending.flatMap((name) =>
-      effectiveSettings(name, settings, roleSettings, facts).flatMap((one) => {
-        const span = parseMilliseconds(one.value, 'ms') ?? 0;
+      computeEffectiveRoleSettings(name, settings, roleSettings, facts).flatMap((one) => {
+        const span = parsePostgresqlDuration(one.value, 'ms') ?? 0;
         return span > 0 && span <= firstStatement ? [{ ...one, name, span }] : [];
       }),
     );
-    if (found.length === 0) return pass('none');
+    if (found.length === 0) return passOutcome('none');
     const names = ending.filter((name) => found.some((one) => one.name === name));
-    return fail(
+    return failOutcome(
       ['continuous', 'dump'],
       names
         .map(
@@ -42,9 +42,9 @@ export const dumpTimeoutsCheck = serverCheck({
         detail:
           'In a new session even the statement that sets the timeout to 0 takes longer than the timeout: "canceling statement due to statement timeout" or "terminating connection due to transaction timeout". Neither replication nor a dump can read data.',
         only: [...new Set(found.map(({ database }) => database))],
-        fix: combineFixes(
+        fix: combinePreflightFixes(
           names.map((name) =>
-            resetRoleSetting(
+            buildResetRoleSettingFix(
               name,
               '0',
               found.filter((one) => one.name === name),

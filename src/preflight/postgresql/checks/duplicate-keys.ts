@@ -1,10 +1,10 @@
-import { type CheckOutcome, fail, info, pass } from '../../finding.ts';
+import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import type { UncheckedKey } from '../deep/comparable-keys.ts';
 import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
 import type { DuplicateKeys } from '../deep/scanned-rows.ts';
 import { reasonText } from '../deep/unread-reason.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { ownerDuplicateQueries } from '../owner-queries.ts';
 import { pluralize } from '../units.ts';
 
@@ -23,8 +23,8 @@ export const duplicateKeysCheck = databaseCheck({
     const incomplete = incompleteScan(read.scan);
     const compared = pluralize(comparedKeys, 'unique index', 'unique indexes');
     if (incomplete !== undefined) return { ...incomplete, ...listed(unchecked) };
-    if (unchecked.length === 0) return pass(compared);
-    return info(`${compared} compared, ${unchecked.length} not compared`, {
+    if (unchecked.length === 0) return passOutcome(compared);
+    return infoOutcome(`${compared} compared, ${unchecked.length} not compared`, {
       headline: 'The keys of a unique index were not compared',
       ...listed(unchecked),
     });
@@ -35,12 +35,12 @@ function found(
   duplicates: readonly DuplicateKeys[],
   unchecked: readonly UncheckedKey[],
   database: string,
-): CheckOutcome {
+): PreflightCheckOutcome {
   const other = listed(unchecked).detail;
-  return fail(['continuous', 'dump'], pluralize(duplicates.length, 'index', 'indexes'), {
+  return failOutcome(['continuous', 'dump'], pluralize(duplicates.length, 'index', 'indexes'), {
     required: 'none',
-    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${ownerDuplicateQueries(duplicates)}${unlistedNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
-    objects: firstListedObjects(duplicates).map(
+    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${ownerDuplicateQueries(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
+    objects: takeListedObjects(duplicates).map(
       ({ index, table, keys, rows }) => `${index} on ${table} (${pluralize(keys, 'key')} in ${pluralize(rows, 'row')})`,
     ),
     fix: {
@@ -53,6 +53,6 @@ function found(
 
 function listed(unchecked: readonly UncheckedKey[]): { readonly detail?: string } {
   if (unchecked.length === 0) return {};
-  const names = firstListedObjects(unchecked).map(({ index, reason }) => `${index} (${reasonText(reason)})`);
-  return { detail: `Keys not compared: ${names.join(', ')}.${unlistedNote(unchecked)}` };
+  const names = takeListedObjects(unchecked).map(({ index, reason }) => `${index} (${reasonText(reason)})`);
+  return { detail: `Keys not compared: ${names.join(', ')}.${buildUnlistedObjectsNote(unchecked)}` };
 }

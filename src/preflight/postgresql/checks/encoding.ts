@@ -1,10 +1,10 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
 import type { InvalidColumn, ScannedDatabase } from '../deep/scanned-rows.ts';
-import { findDatabase } from '../find-database.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { databaseOverviewQuery } from '../queries/database-overview.ts';
+import { findPostgresqlDatabase } from '../find-database.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
 import { pluralize } from '../units.ts';
@@ -17,11 +17,11 @@ export const encodingCheck = databaseCheck({
   title: 'the database encoding is supported by the target',
   headline: 'The database encoding is SQL_ASCII',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { databases: databasesQuery, overview: databaseOverviewQuery, rawTexts: invalidUtf8TextsQuery },
+  queries: { databases: databasesQuery, overview: databaseFeatureOverviewQuery, rawTexts: invalidUtf8TextsQuery },
   readsRows: true,
   evaluate({ databases, overview, rawTexts }, database, { scans }) {
-    const encoding = findDatabase(databases, database)?.encoding ?? '';
-    if (encoding !== 'SQL_ASCII') return pass(encoding);
+    const encoding = findPostgresqlDatabase(databases, database)?.encoding ?? '';
+    if (encoding !== 'SQL_ASCII') return passOutcome(encoding);
     const scan = scans?.get(database);
     const isUtf8 = scan !== undefined && scan.invalid.length === 0 && incompleteScan(scan) === undefined;
     const observed = `${encoding}${scan === undefined ? '' : rowsNote(scan, isUtf8)}`;
@@ -31,33 +31,37 @@ export const encodingCheck = databaseCheck({
       text: `Correct the text that is not valid UTF-8, then move the data into a database created with ENCODING 'UTF8'.`,
     };
     if (rawTexts.length > 0) {
-      return fail(['continuous', 'dump'], `${observed}; ${pluralize(rawTexts.length, 'schema text')} not valid UTF-8`, {
-        required: 'a schema in valid UTF-8',
-        detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${unlistedNote(rawTexts)}`,
-        objects: firstListedObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
-        fix: {
-          by: 'the owner of the schema',
-          text: 'Rename objects and enum labels to valid UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE) and rewrite comments, defaults, constraints and functions. Rows can keep their bytes if the migration creates the target database.',
+      return failOutcome(
+        ['continuous', 'dump'],
+        `${observed}; ${pluralize(rawTexts.length, 'schema text')} not valid UTF-8`,
+        {
+          required: 'a schema in valid UTF-8',
+          detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${buildUnlistedObjectsNote(rawTexts)}`,
+          objects: takeListedObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
+          fix: {
+            by: 'the owner of the schema',
+            text: 'Rename objects and enum labels to valid UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE) and rewrite comments, defaults, constraints and functions. Rows can keep their bytes if the migration creates the target database.',
+          },
         },
-      });
+      );
     }
     const isPreset = presetDatabases.includes(database) && overview.tables > 0;
     if (isPreset && isUtf8) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         required: 'UTF8',
         detail: `The target already has a database "${database}" with the encoding UTF8. SQL_ASCII accepts any bytes, and a text that is written later and is not valid UTF-8 stops the migration.`,
         fix,
       });
     }
     if (isPreset) {
-      return fail(['continuous', 'dump'], observed, {
+      return failOutcome(['continuous', 'dump'], observed, {
         required: 'UTF8',
         detail: `The target already has a database "${database}" with the encoding UTF8. Bytes that are not valid UTF-8 stop the copy: invalid byte sequence for encoding "UTF8": 0xff.`,
         ...invalidTexts,
         fix,
       });
     }
-    return warn(observed, {
+    return warnOutcome(observed, {
       required: 'UTF8',
       detail:
         'The encoding SQL_ASCII accepts any bytes. A database that the migration creates on the target has the encoding SQL_ASCII too; in an existing UTF8 database the copy stops at bytes that are not valid UTF-8: invalid byte sequence for encoding "UTF8": 0xff.',
@@ -75,7 +79,7 @@ function rowsNote({ invalid }: ScannedDatabase, isUtf8: boolean): string {
 function objectsOf(invalid: readonly InvalidColumn[]): { readonly objects?: readonly string[] } {
   if (invalid.length === 0) return {};
   return {
-    objects: firstListedObjects(invalid).map(
+    objects: takeListedObjects(invalid).map(
       ({ table, column, rows }) => `${column} of ${table} (${pluralize(rows, 'row')} not valid UTF-8)`,
     ),
   };

@@ -1,10 +1,10 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
-import { changesQueryResult, type FixEffect } from '../../fix-effect.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { raisesException } from '../function-body/raises-exception.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { relationsQuery } from '../queries/relations.ts';
+import { classifyFunctionExceptions } from '../function-body/raises-exception.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { type EventTrigger, eventTriggersQuery } from '../queries/triggers.ts';
 import { pluralize } from '../units.ts';
 
@@ -13,11 +13,11 @@ export const eventTriggersCheck = databaseCheck({
   title: 'the database has no event triggers',
   headline: 'The database has event triggers',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { eventTriggers: eventTriggersQuery, relations: relationsQuery },
+  queries: { eventTriggers: eventTriggersQuery, relations: nonOrdinaryRelationsQuery },
   evaluate({ eventTriggers, relations }, database) {
-    if (eventTriggers.length === 0) return pass('none');
-    const ofKind = (how: ReturnType<typeof raisesException>) =>
-      eventTriggers.filter(({ body }) => body !== undefined && raisesException(body) === how);
+    if (eventTriggers.length === 0) return passOutcome('none');
+    const ofKind = (how: ReturnType<typeof classifyFunctionExceptions>) =>
+      eventTriggers.filter(({ body }) => body !== undefined && classifyFunctionExceptions(body) === how);
     const rejecting = ofKind('always');
     if (rejecting.length > 0) return rejectingDdl(rejecting, database);
     const writing = eventTriggers.filter(({ atLogin }) => atLogin !== undefined && writes(atLogin, relations.unlogged));
@@ -27,11 +27,11 @@ export const eventTriggersCheck = databaseCheck({
     const hint =
       conditional.length === 0
         ? ''
-        : ` ${firstListedObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
-    return warn(pluralize(names.length, 'event trigger'), {
+        : ` ${takeListedObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
+    return warnOutcome(pluralize(names.length, 'event trigger'), {
       required: 'none',
-      detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${unlistedNote(names)}`,
-      objects: firstListedObjects(names),
+      detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${buildUnlistedObjectsNote(names)}`,
+      objects: takeListedObjects(names),
       fix: {
         by: 'the schema owner',
         text: 'Make sure that the application works without the event triggers on the target, or drop the event triggers before the migration.',
@@ -51,12 +51,12 @@ function writes(body: string, unlogged: readonly string[]): boolean {
   return tables.some(([, name = '']) => !unlogged.some((one) => lastPart(one) === lastPart(name)));
 }
 
-function loginWriters(found: readonly EventTrigger[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(found.length, 'event trigger')} writing at every login`, {
+function loginWriters(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${pluralize(found.length, 'event trigger')} writing at every login`, {
     headline: 'An event trigger writes data at every login',
     required: 'no login event trigger that writes into a replicated table',
-    detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${unlistedNote(found.map(({ name }) => name))}`,
-    objects: firstListedObjects(found.map(({ name }) => name)),
+    detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${buildUnlistedObjectsNote(found.map(({ name }) => name))}`,
+    objects: takeListedObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),
@@ -72,18 +72,18 @@ function alterStatements(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABL
   return found.map(({ name }) => `ALTER EVENT TRIGGER ${quoteIdentifier(name)} ${how}`);
 }
 
-function disables(found: readonly EventTrigger[]): FixEffect {
-  return changesQueryResult(eventTriggersQuery, (all) =>
+function disables(found: readonly EventTrigger[]): PreflightFixEffect {
+  return buildQueryResultEffect(eventTriggersQuery, (all) =>
     all.map((one) => (found.includes(one) ? { ...one, body: undefined, atLogin: undefined } : one)),
   );
 }
 
-function rejectingDdl(found: readonly EventTrigger[], database: string): CheckOutcome {
-  return fail(['continuous'], `${pluralize(found.length, 'event trigger')} rejecting DDL`, {
+function rejectingDdl(found: readonly EventTrigger[], database: string): PreflightCheckOutcome {
+  return failOutcome(['continuous'], `${pluralize(found.length, 'event trigger')} rejecting DDL`, {
     headline: 'An event trigger rejects DDL of the migration',
     required: 'no event trigger that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
-    detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both statements fail.${unlistedNote(found)}`,
-    objects: firstListedObjects(found.map(({ name }) => name)),
+    detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both statements fail.${buildUnlistedObjectsNote(found)}`,
+    objects: takeListedObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),

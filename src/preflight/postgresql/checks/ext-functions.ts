@@ -1,7 +1,7 @@
-import { parseMajorVersion } from '../../../postgresql/version.ts';
-import { fail, pass, warn } from '../../finding.ts';
+import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
 import { pluralize } from '../units.ts';
 
@@ -15,23 +15,23 @@ export const extFunctionsCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { earthUses: earthdistanceUsesQuery },
   evaluate({ earthUses }, database, { connection }, { targetVersion }) {
-    const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     // The target can be assumed to have PostgreSQL 16 if the source has it, because the target is never older than the
     // source.
     const least = target ?? (connection.kind === 'entered' ? connection.version : 0);
-    if (earthUses.length === 0 || least >= earthdistanceFixedSince) return pass('all');
+    if (earthUses.length === 0 || least >= earthdistanceFixedSince) return passOutcome('all');
     const observed = `${pluralize(earthUses.length, 'use')} of earthdistance`;
     const more = {
       required: 'a target with PostgreSQL 16 or newer, or no use of earthdistance functions',
-      detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${unlistedNote(earthUses)}`,
-      objects: firstListedObjects(earthUses).map(({ name }) => name),
+      detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${buildUnlistedObjectsNote(earthUses)}`,
+      objects: takeListedObjects(earthUses).map(({ name }) => name),
       fix: {
         database,
         by: 'the owner of the tables',
         text: 'Use a target with PostgreSQL 16 or newer. Otherwise drop the objects that call these functions and create them on the target after the cut-over. ALTER FUNCTION … SET search_path does not help, because the target creates the functions with the extension.',
       },
     };
-    if (target === undefined || !earthUses.some(({ needed }) => needed)) return warn(observed, more);
-    return fail(['continuous', 'dump'], observed, more);
+    if (target === undefined || !earthUses.some(({ needed }) => needed)) return warnOutcome(observed, more);
+    return failOutcome(['continuous', 'dump'], observed, more);
   },
 });

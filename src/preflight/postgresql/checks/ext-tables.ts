@@ -1,6 +1,6 @@
-import { fail, info, pass } from '../../finding.ts';
+import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { extensionTablesQuery } from '../queries/extensions.ts';
 import { pluralize } from '../units.ts';
 
@@ -11,17 +11,17 @@ export const extensionTablesCheck = databaseCheck({
   severity: { continuous: 'blocker' },
   queries: { filledTables: extensionTablesQuery },
   evaluate({ filledTables }, _database, _ground, { method }) {
-    if (filledTables.length === 0) return pass('none');
-    const objects = firstListedObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
+    if (filledTables.length === 0) return passOutcome('none');
+    const objects = takeListedObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
     const observed = pluralize(filledTables.length, 'table');
     if (method === 'dump')
-      return info(observed, {
+      return infoOutcome(observed, {
         detail: 'A dump does not contain the rows of such tables; CREATE EXTENSION inserts them on the target.',
         objects,
       });
-    return fail(['continuous'], observed, {
+    return failOutcome(['continuous'], observed, {
       required: 'none with rows',
-      detail: `CREATE EXTENSION inserts the rows on the target, and a publication FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is retried endlessly and occupies a replication slot; without a key every row is duplicated.${unlistedNote(filledTables)}`,
+      detail: `CREATE EXTENSION inserts the rows on the target, and a publication FOR ALL TABLES copies the same rows again: "duplicate key value violates unique constraint". The copy of the table is retried endlessly and occupies a replication slot; without a key every row is duplicated.${buildUnlistedObjectsNote(filledTables)}`,
       objects,
       fix: {
         by: 'the data owner',

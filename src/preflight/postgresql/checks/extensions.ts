@@ -1,47 +1,47 @@
-import { parseMajorVersion } from '../../../postgresql/version.ts';
-import { fail, pass, unknown } from '../../finding.ts';
+import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { contribReleases, contribStatus } from '../contrib-extensions.ts';
-import { firstListedObjects } from '../object-list.ts';
-import { extensionsQuery, type InstalledExtension, isBuiltInExtension } from '../queries/extensions.ts';
+import { contribExtensionReleases, getContribExtensionStatus } from '../contrib-extensions.ts';
+import { takeListedObjects } from '../object-list.ts';
+import { type InstalledExtension, installedExtensionsQuery, isBuiltInExtension } from '../queries/extensions.ts';
 
 export const extensionsCheck = databaseCheck({
   id: 'extensions',
   title: 'the target provides every extension',
   headline: 'The target does not provide every extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { extensions: extensionsQuery },
+  queries: { extensions: installedExtensionsQuery },
   evaluate({ extensions }, database, { connection }, { targetExtensions, targetVersion }) {
     const own = extensions.filter((extension) => !isBuiltInExtension(extension));
-    if (own.length === 0) return pass('plpgsql only');
+    if (own.length === 0) return passOutcome('plpgsql only');
     const names = own.map(({ name }) => name);
     const releases = possibleReleases(targetVersion, connection.kind === 'entered' ? connection.version : 0);
     const isMissing = ({ name }: InstalledExtension) =>
       targetExtensions === undefined
-        ? releases.every((major) => contribStatus(name, major) === 'absent')
+        ? releases.every((major) => getContribExtensionStatus(name, major) === 'absent')
         : !targetExtensions.includes(name.toLowerCase());
     const missing = own.filter(isMissing);
     const open =
       targetExtensions === undefined
-        ? own.filter(({ name }) => !releases.every((major) => contribStatus(name, major) === 'trusted'))
+        ? own.filter(({ name }) => !releases.every((major) => getContribExtensionStatus(name, major) === 'trusted'))
         : [];
     if (missing.length === 0 && open.length > 0) {
       return {
-        ...unknown(open.map(({ name }) => name).join(', '), {
+        ...unknownOutcome(open.map(({ name }) => name).join(', '), {
           text: 'Provide the extensions of the target with --target-extensions name,name (on the target: SELECT name FROM pg_available_extensions).',
         }),
         headline: 'The extensions of the target are not known',
         ...(open.length > 3 ? {} : { premise: `the target provides ${open.map(({ name }) => name).join(', ')}` }),
         settledBy: '--target-extensions',
         detail: 'The schema cannot be restored if one of the extensions is missing on the target.',
-        objects: firstListedObjects(open).map(described),
+        objects: takeListedObjects(open).map(described),
       };
     }
-    if (missing.length === 0) return pass(names.join(', '));
-    return fail(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
+    if (missing.length === 0) return passOutcome(names.join(', '));
+    return failOutcome(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
       detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on the extension are missing too.`,
-      objects: firstListedObjects(missing).map(described),
+      objects: takeListedObjects(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',
@@ -53,9 +53,9 @@ export const extensionsCheck = databaseCheck({
 
 /** The PostgreSQL releases that the target can have, which are never older than the source. */
 function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
-  const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
-  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribReleases.first);
-  const last = target === undefined ? Math.max(first, contribReleases.last) : first;
+  const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribExtensionReleases.first);
+  const last = target === undefined ? Math.max(first, contribExtensionReleases.last) : first;
   return Array.from({ length: last - first + 1 }, (_, at) => first + at);
 }
 

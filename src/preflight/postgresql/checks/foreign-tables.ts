@@ -1,7 +1,7 @@
-import { info, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { relationsQuery } from '../queries/relations.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
 export const foreignTablesCheck = databaseCheck({
@@ -9,12 +9,12 @@ export const foreignTablesCheck = databaseCheck({
   title: 'the database has no foreign tables',
   headline: 'The database has foreign tables',
   severity: { continuous: 'info', dump: 'info' },
-  queries: { relations: relationsQuery },
+  queries: { relations: nonOrdinaryRelationsQuery },
   evaluate({ relations: { foreign } }) {
-    if (foreign.length === 0) return pass('none');
-    return info(pluralize(foreign.length, 'table'), {
-      detail: `Only the definitions are migrated, not the rows on the foreign server. The target needs the extension of the foreign-data wrapper, network access to the foreign server, and the passwords of the user mappings.${unlistedNote(foreign)}`,
-      objects: firstListedObjects(foreign),
+    if (foreign.length === 0) return passOutcome('none');
+    return infoOutcome(pluralize(foreign.length, 'table'), {
+      detail: `Only the definitions are migrated, not the rows on the foreign server. The target needs the extension of the foreign-data wrapper, network access to the foreign server, and the passwords of the user mappings.${buildUnlistedObjectsNote(foreign)}`,
+      objects: takeListedObjects(foreign),
     });
   },
 });

@@ -1,15 +1,19 @@
-import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { nullableColumnsFoundByHashIndex } from '../hash-index-lookup.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
-  columnsWithoutEqualityQuery,
+  noEqualityOperatorColumnsQuery,
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
-import { type IncomparableColumns, incomparableColumnsByTable, replicaIdentityFix } from '../replica-identity-fix.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import {
+  groupIncomparableColumnsByTable,
+  type IncomparableColumnsByTable,
+  replicaIdentityFix,
+} from '../replica-identity-fix.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
 export const fullWithoutEqCheck = databaseCheck({
@@ -19,11 +23,11 @@ export const fullWithoutEqCheck = databaseCheck({
   severity: { continuous: 'blocker' },
   queries: {
     identities: replicaIdentitiesQuery,
-    unequalColumns: columnsWithoutEqualityQuery,
+    unequalColumns: noEqualityOperatorColumnsQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls }, database, facts, options) {
-    const unequal = incomparableColumnsByTable(unequalColumns);
+    const unequal = groupIncomparableColumnsByTable(unequalColumns);
     const full = identities.filter(({ identity, unlogged }) => identity === 'f' && !unlogged);
     const found = full.filter(({ keyed, name }) => !keyed && unequal.has(name));
     const missed =
@@ -33,29 +37,29 @@ export const fullWithoutEqCheck = databaseCheck({
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);
-    if (found.length === 0) return pass(full.length === 0 ? 'no such table' : pluralize(full.length, 'table'));
-    return fail(['continuous'], pluralize(found.length, 'table'), {
+    if (found.length === 0) return passOutcome(full.length === 0 ? 'no such table' : pluralize(full.length, 'table'));
+    return failOutcome(['continuous'], pluralize(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
-      detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${unlistedNote(found)}`,
-      objects: firstListedObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
-      fix: replicaIdentityFix(found, unequal, database, serverVersionOf(facts)),
+      detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
+      fix: replicaIdentityFix(found, unequal, database, getSourceServerVersion(facts)),
     });
   },
 });
 
-function missedRows(missed: readonly NullableHashIndexColumn[], database: string): CheckOutcome {
+function missedRows(missed: readonly NullableHashIndexColumn[], database: string): PreflightCheckOutcome {
   const certain = missed.filter(({ rows }) => rows === 'violate');
   const named = certain.length > 0 ? certain : missed;
   const indexes = [...new Set(named.map(({ index }) => index))];
   const more = {
     headline: 'A hash index of the target does not find rows with NULL',
     required: 'a primary key, or no hash index on a nullable column',
-    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${unlistedNote(named)}`,
-    objects: firstListedObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
+    detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${buildUnlistedObjectsNote(named)}`,
+    objects: takeListedObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${firstListedObjects(
+      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${takeListedObjects(
         indexes,
       )
         .map((index) => `DROP INDEX ${index}`)
@@ -63,11 +67,11 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
     },
   };
   const observed = pluralize(named.length, 'table');
-  return certain.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
+  return certain.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
 }
 
 /** The type of the first column found: `json` of `doc json`. */
-function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumns): string {
+function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumnsByTable): string {
   const described = unequal.get(first?.name ?? '')?.[0] ?? '';
   return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;
 }

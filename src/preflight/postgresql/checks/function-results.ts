@@ -1,12 +1,12 @@
-import { pass, unknown } from '../../finding.ts';
+import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findEnvironmentUse } from '../function-body/environment-use.ts';
-import { createRelationReads, type FunctionReach } from '../function-body/relation-reads.ts';
-import { findUnresolvedNames } from '../function-body/unresolved-names.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { createFunctionRelationReader, type FunctionReach } from '../function-body/relation-reads.ts';
+import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-names.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
-import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
-import { namedObjectsQuery } from '../queries/named-objects.ts';
+import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
 import { pluralize } from '../units.ts';
 
@@ -16,17 +16,20 @@ export const functionResultsCheck = databaseCheck({
   headline: 'A function that is called for each row can return another value on the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    functionUses: functionUsesQuery,
+    functionUses: userFunctionUsesQuery,
     functionBodies: functionBodiesQuery,
-    meanings: namedObjectsQuery,
+    meanings: namedDatabaseObjectsQuery,
     lostOperators: searchPathOperatorsQuery,
   },
   evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
-    const reach = createRelationReads(functionBodies);
+    const reach = createFunctionRelationReader(functionBodies);
     const uses = functionUses.filter(({ filled, kind }) => filled && storedKinds.has(kind));
     // An exception handler replaces the error of a name that is not found by another result.
     const caught = new Map(
-      findUnresolvedNames(uses, functionBodies, meanings, lostOperators).map(({ use, name }) => [use, name]),
+      findUnresolvedFunctionBodyNames(uses, functionBodies, meanings, lostOperators).map(({ use, name }) => [
+        use,
+        name,
+      ]),
     );
     const found = uses.flatMap((use) => {
       const reached = reach(use.calls);
@@ -35,13 +38,13 @@ export const functionResultsCheck = databaseCheck({
       return because === undefined ? [] : [`${use.name} (${because})`];
     });
     const objects = [...new Set(found)];
-    if (objects.length === 0) return pass('all');
+    if (objects.length === 0) return passOutcome('all');
     return {
-      ...unknown(`${pluralize(objects.length, 'use')} of functions that depend on more than their arguments`),
+      ...unknownOutcome(`${pluralize(objects.length, 'use')} of functions that depend on more than their arguments`),
       premise: 'these functions return the same values on the target as they did when the rows were stored',
       required: 'functions that depend on their arguments only',
-      detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${unlistedNote(objects)}`,
-      objects: firstListedObjects(objects),
+      detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${buildUnlistedObjectsNote(objects)}`,
+      objects: takeListedObjects(objects),
       fix: {
         database,
         by: 'the owner of the functions, or a superuser',
@@ -52,7 +55,7 @@ export const functionResultsCheck = databaseCheck({
 });
 
 /** Uses whose result decides what is stored. An ordinary index has other entries at most. */
-const storedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
+const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
   'check',
   'domain',
   'generated',

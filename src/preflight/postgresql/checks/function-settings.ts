@@ -1,6 +1,6 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
 import { pluralize } from '../units.ts';
 
@@ -13,11 +13,11 @@ export const functionSettingsCheck = databaseCheck({
   evaluate({ markedFunctions }) {
     const found = markedFunctions.filter(({ superuserSettings }) => superuserSettings.length > 0);
     const [first] = found;
-    if (first === undefined) return pass('none');
-    return fail(['continuous'], pluralize(found.length, 'function'), {
+    if (first === undefined) return passOutcome('none');
+    return failOutcome(['continuous'], pluralize(found.length, 'function'), {
       required: 'function settings that every user may change',
-      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without the function and the objects that depend on it.${unlistedNote(found)}`,
-      objects: firstListedObjects(found).map(
+      detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without the function and the objects that depend on it.${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(
         ({ name, superuserSettings }) => `${name} (${superuserSettings.join(', ')})`,
       ),
       fix: {

@@ -1,9 +1,9 @@
-import { type CheckOutcome, fail, info, pass, unknown } from '../../finding.ts';
+import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { detectVolatility } from '../function-body/volatility.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { detectFunctionVolatility } from '../function-body/volatility.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
-import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
+import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { pluralize } from '../units.ts';
 
@@ -12,16 +12,16 @@ export const generatedColumnsCheck = databaseCheck({
   title: 'the database has no generated columns',
   headline: 'The database has generated columns',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { columns: generatedColumnsQuery, functionUses: functionUsesQuery, functionBodies: functionBodiesQuery },
+  queries: { columns: generatedColumnsQuery, functionUses: userFunctionUsesQuery, functionBodies: functionBodiesQuery },
   evaluate({ columns: { generated }, functionUses, functionBodies }, database) {
-    if (generated.length === 0) return pass('none');
+    if (generated.length === 0) return passOutcome('none');
     const volatile = volatileColumns(functionUses, functionBodies);
     if (volatile.length > 0) return differingValues(volatile, database);
     const virtual = generated.filter((column) => column.virtual).length;
     const needed = virtual === 0 ? '' : ' Virtual columns need PostgreSQL 18 or newer on the target.';
-    return info(`${generated.length - virtual} stored, ${virtual} virtual`, {
-      detail: `Generated columns are not replicated: the target computes them.${needed}${unlistedNote(generated)}`,
-      objects: firstListedObjects(generated).map(({ table, column }) => `${table}.${column}`),
+    return infoOutcome(`${generated.length - virtual} stored, ${virtual} virtual`, {
+      detail: `Generated columns are not replicated: the target computes them.${needed}${buildUnlistedObjectsNote(generated)}`,
+      objects: takeListedObjects(generated).map(({ table, column }) => `${table}.${column}`),
     });
   },
 });
@@ -33,25 +33,25 @@ interface VolatileColumn {
 }
 
 /** Stored generated columns of tables with rows, whose function can return another value for the same row. */
-function volatileColumns(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly VolatileColumn[] {
+function volatileColumns(uses: readonly UserFunctionUse[], bodies: readonly FunctionBody[]): readonly VolatileColumn[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {
     const body = byOid.get(calls);
-    const how = body === undefined ? undefined : detectVolatility(`${body.text} ${body.bound}`);
+    const how = body === undefined ? undefined : detectFunctionVolatility(`${body.text} ${body.bound}`);
     if (kind !== 'generated' || !filled || body === undefined || how === undefined) return [];
     return [{ column: name.replace(/^column /, ''), signature: body.signature, how }];
   });
 }
 
-function differingValues(volatile: readonly VolatileColumn[], database: string): CheckOutcome {
+function differingValues(volatile: readonly VolatileColumn[], database: string): PreflightCheckOutcome {
   const certain = volatile.filter(({ how }) => how === 'surely');
   const named = certain.length > 0 ? certain : volatile;
   const observed = `${pluralize(named.length, 'column')} computed by a function that uses the current time or a random value`;
   const more = {
     headline: 'A generated column can have other values on the target',
     required: 'generated columns with functions that return the same value for the same row',
-    detail: `Generated columns are not replicated: the target computes them. The functions of these columns are declared IMMUTABLE but are not, so the values differ on the target without an error.${unlistedNote(named)}`,
-    objects: firstListedObjects(named).map(({ column, signature }) => `${column} (${signature})`),
+    detail: `Generated columns are not replicated: the target computes them. The functions of these columns are declared IMMUTABLE but are not, so the values differ on the target without an error.${buildUnlistedObjectsNote(named)}`,
+    objects: takeListedObjects(named).map(({ column, signature }) => `${column} (${signature})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
@@ -59,8 +59,8 @@ function differingValues(volatile: readonly VolatileColumn[], database: string):
     },
   };
   return certain.length > 0
-    ? fail(['continuous', 'dump'], observed, more)
-    : { ...unknown(observed), ...more, premise: sameValues };
+    ? failOutcome(['continuous', 'dump'], observed, more)
+    : { ...unknownOutcome(observed), ...more, premise: sameValues };
 }
 
 const sameValues = 'the functions of generated columns return the same values on the target';

@@ -1,19 +1,19 @@
-import { type CheckOutcome, type Fix, fail, pass, warn } from '../../finding.ts';
-import { allowRuleFix } from '../allow-rule-fix.ts';
+import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildHbaAllowRuleFix } from '../allow-rule-fix.ts';
 import { serverCheck } from '../check.ts';
-import { hbaAddressShares } from '../hba-address-shares.ts';
+import { computeHbaAddressCoverage } from '../hba-address-shares.ts';
 import {
   firstMatchingHbaRule,
+  getNetmaskPrefixLength,
   type HbaClient,
-  hasHostName,
+  hasHbaRuleHostName,
   hbaRulesForOtherAddresses,
-  prefixLengthOf,
 } from '../hba-match.ts';
 import { clientAddressQuery } from '../queries/client-address.ts';
 import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { type PostgresqlSourceFacts, serverVersionOf } from '../source-facts.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { getSourceServerVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
 export const hbaRuleCheck = serverCheck({
@@ -27,15 +27,15 @@ export const hbaRuleCheck = serverCheck({
     hostRules: hbaRulesQuery,
     clientAddress: clientAddressQuery,
     role: migrationRoleQuery,
-    settings: settingsQuery,
+    settings: postgresqlSettingsQuery,
   },
   evaluate({ hostRules, clientAddress, role, settings }, facts, options) {
-    if (serverVersionOf(facts) < 100_000) {
-      return warn('not reported before PostgreSQL 10', {
+    if (getSourceServerVersion(facts) < 100_000) {
+      return warnOutcome('not reported before PostgreSQL 10', {
         headline: 'The server version does not report its pg_hba.conf rules',
         detail:
           'Before version 10 PostgreSQL does not report its pg_hba.conf rules. Make sure that pg_hba.conf contains the line that this fix shows.',
-        fix: allowRuleFix(facts, settings),
+        fix: buildHbaAllowRuleFix(facts, settings),
       });
     }
     // A pg_hba.conf rule that has both a type and an error was parsed but matches no client, for example hostssl
@@ -49,19 +49,19 @@ export const hbaRuleCheck = serverCheck({
       memberOf: role.memberOf,
     };
     const anywhere = evaluateClient(hostRules, far, facts);
-    const fix = allowRuleFix(facts, settings);
+    const fix = buildHbaAllowRuleFix(facts, settings);
     if (options.isOverInternet) {
       if (anywhere.rejected.length === 0 && anywhere.partly.length > 0) return partlyRejected(anywhere, fix);
-      if (anywhere.rejected.length === 0) return pass(anywhere.observed, { required });
-      return fail(['continuous', 'dump'], anywhere.observed, { ...rejectionDetails(anywhere, facts), fix });
+      if (anywhere.rejected.length === 0) return passOutcome(anywhere.observed, { required });
+      return failOutcome(['continuous', 'dump'], anywhere.observed, { ...rejectionDetails(anywhere, facts), fix });
     }
     const here = evaluateClient(hostRules, { ...far, address: clientAddress ?? '127.0.0.1' }, facts);
     if (here.rejected.length > 0) {
-      return fail(['continuous', 'dump'], here.observed, { ...rejectionDetails(here, facts), fix });
+      return failOutcome(['continuous', 'dump'], here.observed, { ...rejectionDetails(here, facts), fix });
     }
     if (anywhere.rejected.length === 0 && anywhere.partly.length > 0) return partlyRejected(anywhere, fix);
-    if (anywhere.rejected.length === 0) return pass(anywhere.observed, { required });
-    return warn(here.observed, {
+    if (anywhere.rejected.length === 0) return passOutcome(anywhere.observed, { required });
+    return warnOutcome(here.observed, {
       required,
       detail: `The role can connect to every database from ${clientAddress ?? 'this machine'}. From the internet: ${rejectionDetails(anywhere, facts).detail}`,
       fix,
@@ -104,7 +104,7 @@ function evaluateClient(
     // connection succeeded.
     const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
-        ? hbaRulesForOtherAddresses(rules, caller, database).find(hasHostName)
+        ? hbaRulesForOtherAddresses(rules, caller, database).find(hasHbaRuleHostName)
         : undefined;
     if (byHostName !== undefined) {
       lines.add(byHostName.line);
@@ -134,7 +134,7 @@ function fromAnywhere(
   caller: HbaClient,
   database: string,
 ): { readonly lines: readonly number[]; readonly isOpen: boolean; readonly why: string | undefined } {
-  const { byRule: parts, unmatched: left } = hbaAddressShares(rules, caller, database);
+  const { byRule: parts, unmatched: left } = computeHbaAddressCoverage(rules, caller, database);
   const open = parts.filter(({ rule }) => obstacle(rule) === undefined);
   const closed = parts.filter(({ rule }) => obstacle(rule) !== undefined);
   const out = closed.reduce((sum, { share }) => sum + share, left);
@@ -149,9 +149,9 @@ function fromAnywhere(
   return { lines: isOpen ? lines : [], isOpen, why };
 }
 
-function partlyRejected(found: ClientEvaluation, fix: Fix): CheckOutcome {
+function partlyRejected(found: ClientEvaluation, fix: FindingFix): PreflightCheckOutcome {
   const [first] = found.partly;
-  return warn(`${found.observed}, but not from every address`, {
+  return warnOutcome(`${found.observed}, but not from every address`, {
     required,
     detail: `${first?.database}: ${first?.why}. It is not known whether the service connects from a rejected address. Only the first matching rule of pg_hba.conf applies.`,
     objects: found.partly.slice(0, 20).map(({ database }) => database),
@@ -180,14 +180,14 @@ function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string):
 }
 
 function describeAddress({ address, netmask, line }: HbaRule): string {
-  const bits = netmask === undefined ? undefined : prefixLengthOf(netmask);
+  const bits = netmask === undefined ? undefined : getNetmaskPrefixLength(netmask);
   return `${address}${bits === undefined ? '' : `/${bits}`} (line ${line})`;
 }
 
 function rejectionDetails(
   { rejected }: ClientEvaluation,
   { databases }: PostgresqlSourceFacts,
-): Pick<CheckOutcome, 'required' | 'detail' | 'objects' | 'only'> {
+): Pick<PreflightCheckOutcome, 'required' | 'detail' | 'objects' | 'only'> {
   const reasons = new Map<string, string[]>();
   for (const { database, why } of rejected) reasons.set(why, [...(reasons.get(why) ?? []), database]);
   const reasonTexts = [...reasons].map(([why, names]) =>
@@ -203,8 +203,8 @@ function rejectionDetails(
   };
 }
 
-function invalidFile(broken: readonly HbaRule[]): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(broken.length, 'line')} of pg_hba.conf invalid`, {
+function invalidFile(broken: readonly HbaRule[]): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${pluralize(broken.length, 'line')} of pg_hba.conf invalid`, {
     headline: 'pg_hba.conf contains invalid lines',
     required: 'a pg_hba.conf file without errors',
     detail: `${broken.map(({ line, error }) => `Line ${line}: ${error}`).join('. ')}. A reload of the configuration keeps the previous rules, and after a shutdown the server does not start again: "could not load pg_hba.conf".`,

@@ -1,6 +1,6 @@
 import { evaluateHostParse } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-steps.ts';
 
 export const hostParseCheck = serverCheck({
   id: 'host-parse',
@@ -10,5 +10,5 @@ export const hostParseCheck = serverCheck({
   spec: '2',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts) => evaluateHostParse(facts.address, continuousAndDump),
+  evaluate: (_values, facts) => evaluateHostParse(facts.address, continuousAndDumpMethods),
 });

@@ -1,6 +1,6 @@
 import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-steps.ts';
 
 export const postgresqlHostPublicAddressCheck = serverCheck({
   id: 'host-public-address',
@@ -10,5 +10,5 @@ export const postgresqlHostPublicAddressCheck = serverCheck({
   spec: '4.6',
   needs: 'address',
   queries: {},
-  evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, continuousAndDump),
+  evaluate: (_values, facts, options) => evaluatePublicAddress(facts.address, options, continuousAndDumpMethods),
 });

@@ -1,6 +1,6 @@
-import { info, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { pluralize } from '../units.ts';
 
@@ -11,10 +11,10 @@ export const identityColumnsCheck = databaseCheck({
   severity: { continuous: 'info', dump: 'info' },
   queries: { columns: generatedColumnsQuery },
   evaluate({ columns: { identity } }) {
-    if (identity.length === 0) return pass('none');
-    return info(pluralize(identity.length, 'column'), {
-      detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${unlistedNote(identity)}`,
-      objects: firstListedObjects(identity),
+    if (identity.length === 0) return passOutcome('none');
+    return infoOutcome(pluralize(identity.length, 'column'), {
+      detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${buildUnlistedObjectsNote(identity)}`,
+      objects: takeListedObjects(identity),
     });
   },
 });

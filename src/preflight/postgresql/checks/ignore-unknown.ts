@@ -1,4 +1,4 @@
-import { pass } from '../../finding.ts';
+import { passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { pluralize } from '../units.ts';
@@ -12,7 +12,7 @@ export const ignoredDatabasesExistCheck = serverCheck({
   needs: 'connection',
   queries: { databases: databasesQuery },
   evaluate: (_values, _ground, options) =>
-    pass(
+    passOutcome(
       options.ignoreDbs.length === 0 ? 'none ignored' : `${pluralize(options.ignoreDbs.length, 'database')} ignored`,
       {
         ...(options.ignoreDbs.length === 0 ? {} : { objects: options.ignoreDbs }),

@@ -1,8 +1,8 @@
-import { fail, info, pass } from '../../finding.ts';
+import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { encodingKind } from '../deep/byte-validator.ts';
 import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { pluralize } from '../units.ts';
 
 export const invalidBytesCheck = databaseCheck({
@@ -17,14 +17,16 @@ export const invalidBytesCheck = databaseCheck({
     if ('outcome' in read) return read.outcome;
     const { encoding, invalid, rows } = read.scan;
     const kind = encodingKind(encoding);
-    if (kind === 'any bytes') return pass(`${encoding} has no invalid bytes`);
+    if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
     if (kind === 'unknown')
-      return info(`not checked in ${encoding}`, { headline: 'The bytes of texts were not checked in this encoding' });
-    if (invalid.length === 0) return incompleteScan(read.scan) ?? pass(pluralize(rows, 'row'));
-    return fail(['continuous', 'dump'], pluralize(invalid.length, 'column'), {
+      return infoOutcome(`not checked in ${encoding}`, {
+        headline: 'The bytes of texts were not checked in this encoding',
+      });
+    if (invalid.length === 0) return incompleteScan(read.scan) ?? passOutcome(pluralize(rows, 'row'));
+    return failOutcome(['continuous', 'dump'], pluralize(invalid.length, 'column'), {
       required: 'none',
-      detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${unlistedNote(invalid)}`,
-      objects: firstListedObjects(invalid).map(
+      detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${buildUnlistedObjectsNote(invalid)}`,
+      objects: takeListedObjects(invalid).map(
         ({ table, column, rows: count }) => `${column} of ${table} (${pluralize(count, 'row')})`,
       ),
       fix: { database, by: 'the data owner', text: 'Correct the texts, or delete the rows, before the migration.' },

@@ -1,9 +1,9 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { pass, warn } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
 import { pluralize } from '../units.ts';
 
@@ -14,15 +14,15 @@ export const invalidIndexCheck = databaseCheck({
   severity: { continuous: 'warning', dump: 'warning' },
   queries: { invalidIndexes: invalidIndexesQuery },
   evaluate({ invalidIndexes }, database, { connection }) {
-    if (invalidIndexes.length === 0) return pass('all');
+    if (invalidIndexes.length === 0) return passOutcome('all');
     const isOld = connection.kind === 'entered' && connection.version < 120_000;
     const busy = invalidIndexes.filter((index) => index.busy);
     const uniques = invalidIndexes.filter((index) => index.unique && !index.busy && !isRemains(index));
     const fixable = invalidIndexes.filter((index) => !index.busy && !uniques.includes(index));
-    return warn(pluralize(invalidIndexes.length, 'index', 'indexes'), {
+    return warnOutcome(pluralize(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
-      detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${unlistedNote(invalidIndexes)}`,
-      objects: firstListedObjects(invalidIndexes).map(
+      detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${buildUnlistedObjectsNote(invalidIndexes)}`,
+      objects: takeListedObjects(invalidIndexes).map(
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
       fix: {
@@ -30,11 +30,11 @@ export const invalidIndexCheck = databaseCheck({
           ? {}
           : {
               sql: fixable.map((index) => fixStatement(index, isOld)),
-              effects: [removesResultRows(invalidIndexesQuery, fixable)],
+              effects: [buildRowRemovalEffect(invalidIndexesQuery, fixable)],
             }),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${firstListedObjects(uniques.map(({ name }) => name)).join(', ')}).${unlistedNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${firstListedObjects(busy.map(({ name }) => name)).join(', ')}.${unlistedNote(busy)} `}The fix needs no undo.`,
+        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${takeListedObjects(uniques.map(({ name }) => name)).join(', ')}).${buildUnlistedObjectsNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${takeListedObjects(busy.map(({ name }) => name)).join(', ')}.${buildUnlistedObjectsNote(busy)} `}The fix needs no undo.`,
       },
     });
   },

@@ -1,4 +1,4 @@
-import { info, pass, warn } from '../../finding.ts';
+import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objects.ts';
 import { pluralize } from '../units.ts';
@@ -10,13 +10,13 @@ export const largeObjectsCheck = databaseCheck({
   severity: { continuous: 'warning', dump: 'info' },
   queries: { largeObjects: largeObjectsQuery },
   evaluate({ largeObjects }, _database, _ground, { method }) {
-    if (largeObjects === 0) return pass('none');
+    if (largeObjects === 0) return passOutcome('none');
     const observed =
       largeObjects > largeObjectCountLimit
         ? `more than ${largeObjectCountLimit} large objects`
         : pluralize(largeObjects, 'large object');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains large objects.' });
-    return warn(observed, {
+    if (method === 'dump') return infoOutcome(observed, { detail: 'A dump contains large objects.' });
+    return warnOutcome(observed, {
       required: 'none',
       detail:
         'Logical replication does not replicate large objects, without an error. Columns with OIDs of large objects are replicated and then refer to large objects that do not exist.',

@@ -1,9 +1,9 @@
-import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { ownerLengthQueries } from '../owner-queries.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { describeTableOwnerLengthQueries } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
 import { binarySizeText, pluralize } from '../units.ts';
 
@@ -19,17 +19,17 @@ export const largeValuesCheck = databaseCheck({
     const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
     if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
     if (scan !== undefined && incompleteScan(scan) === undefined)
-      return pass(`no long row, the longest one has ${binarySizeText(scan.longestRow?.bytes ?? 0)}`);
+      return passOutcome(`no long row, the longest one has ${binarySizeText(scan.longestRow?.bytes ?? 0)}`);
     const isUnread = (name: string) => scan?.unread.some(({ table }) => table === name) ?? true;
     const large = scan?.failure === undefined ? suspected.filter(({ table }) => isUnread(table)) : suspected;
-    if (large.length === 0) return pass('no long row, according to the sizes of TOAST tables');
+    if (large.length === 0) return passOutcome('no long row, according to the sizes of TOAST tables');
     return {
-      ...unknown(`${pluralize(large.length, 'table')} with long values, and the rows were not read`),
+      ...unknownOutcome(`${pluralize(large.length, 'table')} with long values, and the rows were not read`),
       premise: 'no row is longer than 1 GB',
       settledBy: '--deep',
       required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
-      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${ownerLengthQueries(large)}${unlistedNote(large)}`,
-      objects: firstListedObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
+      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${describeTableOwnerLengthQueries(large)}${buildUnlistedObjectsNote(large)}`,
+      objects: takeListedObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
       fix: {
         database,
         by: 'the owner of the tables',
@@ -42,12 +42,12 @@ export const largeValuesCheck = databaseCheck({
 const splitValues =
   'Before the migration, split values that make a row longer than 1 GB into several rows, or move them to files.';
 
-function tooLargeRows(tables: readonly UnreadTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(tables.length, 'table')} with a row that is too long`, {
+function tooLargeRows(tables: readonly UnreadTable[], database: string): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${pluralize(tables.length, 'table')} with a row that is too long`, {
     headline: 'A row is longer than 1 GB',
     required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
-    detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${unlistedNote(tables)}`,
-    objects: firstListedObjects(tables).map(({ table, message }) => `${table} (${message})`),
+    detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${buildUnlistedObjectsNote(tables)}`,
+    objects: takeListedObjects(tables).map(({ table, message }) => `${table} (${message})`),
     fix: { database, by: 'the owner of the tables', text: splitValues },
   });
 }

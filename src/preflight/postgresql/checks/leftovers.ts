@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import { type Fix, fail, info, pass, warn } from '../../finding.ts';
-import { changesQueryResult, removesResultRows } from '../../fix-effect.ts';
+import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { isMigrationPublication } from '../migration-publications.ts';
 import { publicationsQuery } from '../queries/publications.ts';
@@ -8,7 +8,7 @@ import {
   isMigrationSlot,
   migrationSlotPattern,
   type ReplicationSlot,
-  slotsQuery,
+  replicationSlotsQuery,
 } from '../queries/replication-slots.ts';
 import { binarySizeText, pluralize } from '../units.ts';
 
@@ -17,7 +17,7 @@ export const leftoversCheck = databaseCheck({
   title: 'no replication slot or publication is left from an earlier migration',
   headline: 'Replication slots or publications of an earlier migration exist',
   severity: { continuous: 'blocker' },
-  queries: { slots: slotsQuery, publications: publicationsQuery },
+  queries: { slots: replicationSlotsQuery, publications: publicationsQuery },
   evaluate({ slots, publications }, database) {
     const own = slots.filter((slot) => slot.database === database);
     const oldSlots = own.filter(({ name }) => isMigrationSlot(name));
@@ -30,7 +30,7 @@ export const leftoversCheck = databaseCheck({
     ];
     if (oldSlots.length + oldPublications.length > 0) {
       const busy = oldSlots.filter(({ active }) => active);
-      return fail(
+      return failOutcome(
         ['continuous'],
         `${pluralize(oldSlots.length, 'slot')}, ${pluralize(oldPublications.length, 'publication')}`,
         {
@@ -45,15 +45,15 @@ export const leftoversCheck = databaseCheck({
         },
       );
     }
-    if (idle.length === 0) return pass('none');
+    if (idle.length === 0) return passOutcome('none');
     const headline = 'Inactive replication slots exist';
     const observed = pluralize(idle.length, 'inactive slot');
     const detail = `Inactive replication slots have no consumer.${retainedText(idle)} Inactive slots count towards max_replication_slots.`;
     const text = `If they are no longer needed: ${idle.map(({ name }) => `SELECT pg_catalog.pg_drop_replication_slot(${quoteLiteral(name)})`).join('; ')}. The WAL that they retain is then removed.`;
     const pinned = idle.reduce((sum, { retained }) => sum + (retained ?? 0), 0);
     return pinned > 1024 ** 3
-      ? warn(observed, { headline, detail, objects, fix: { text } })
-      : info(observed, { headline, detail, objects, fix: { text } });
+      ? warnOutcome(observed, { headline, detail, objects, fix: { text } })
+      : infoOutcome(observed, { headline, detail, objects, fix: { text } });
   },
 });
 
@@ -63,7 +63,7 @@ function retainedText(slots: readonly ReplicationSlot[]): string {
 }
 
 /** The fix has no undo, because replication slots and publications of an earlier migration are of no use. */
-function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], database: string): Fix {
+function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], database: string): FindingFix {
   return {
     sql: [
       ...slots.map(
@@ -73,13 +73,13 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
       ...names.map(dropIdlePublication),
     ],
     effects: [
-      removesResultRows(
-        slotsQuery,
+      buildRowRemovalEffect(
+        replicationSlotsQuery,
         slots.filter(({ active }) => !active),
       ),
       ...(slots.some(({ active }) => active)
         ? []
-        : [changesQueryResult(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
+        : [buildQueryResultEffect(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
     ],
     database,
     text: 'Drop the replication slots and publications of earlier migrations if no migration is running. An active slot and its publication are not dropped: disconnect the consumer of the slot first.',

@@ -1,9 +1,9 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isLoopbackAddress } from '../../network/public-address.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { activityQuery } from '../queries/activity.ts';
-import { settingOf, settingsQuery } from '../queries/settings.ts';
+import { roleSessionActivityQuery } from '../queries/activity.ts';
+import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { restartImpact } from '../restart-impact.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
@@ -14,11 +14,11 @@ export const listenAddressesCheck = serverCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'connection',
-  queries: { settings: settingsQuery, activity: activityQuery },
+  queries: { settings: postgresqlSettingsQuery, activity: roleSessionActivityQuery },
   evaluate({ settings, activity }, facts, options) {
-    const value = settingOf(settings, 'listen_addresses');
+    const value = getPostgresqlSetting(settings, 'listen_addresses');
     const addresses = value.split(',').map((part) => part.trim());
-    if (addresses.includes('*') || addresses.includes('0.0.0.0')) return pass(value, { required: '*' });
+    if (addresses.includes('*') || addresses.includes('0.0.0.0')) return passOutcome(value, { required: '*' });
     const local = addresses.every((address) => address === '' || address === 'localhost' || isLoopbackAddress(address));
     const observed = value === '' ? 'none' : value;
     const used = connectedAddress(facts);
@@ -29,21 +29,21 @@ export const listenAddressesCheck = serverCheck({
     );
     const impact = restartImpact(activity);
     if (!options.isOverInternet) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         required: '*',
         detail: `The server is reachable at ${used}; a service on the internet needs listen_addresses = '*'. ${impact}`,
         fix,
       });
     }
-    if (used !== undefined && addresses.includes(used)) return pass(value, { required: `* or ${used}` });
+    if (used !== undefined && addresses.includes(used)) return passOutcome(value, { required: `* or ${used}` });
     if (!local) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         required: '*',
         detail: `The server is reachable at ${used}, so connections are forwarded; the specification requires listen_addresses = '*'. ${impact}`,
         fix,
       });
     }
-    return fail(['continuous', 'dump'], observed, {
+    return failOutcome(['continuous', 'dump'], observed, {
       required: '*',
       detail: `The server accepts only connections from its own machine: the service receives "connection refused". ${impact}`,
       fix,

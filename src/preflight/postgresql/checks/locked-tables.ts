@@ -1,8 +1,8 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { maxTransactionAge } from '../open-transactions.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { type TableLock, tableLocksQuery } from '../queries/table-locks.ts';
 import { pluralize, timeSpanText } from '../units.ts';
 
@@ -13,20 +13,20 @@ export const lockedTablesCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { locks: tableLocksQuery },
   evaluate({ locks }) {
-    if (locks.length === 0) return pass('none');
+    if (locks.length === 0) return passOutcome('none');
     const tables = [...new Set(locks.map(({ table }) => table))];
-    const lasting = locks.filter(({ pid, seconds }) => pid === undefined || (seconds ?? 0) > maxTransactionAge);
+    const lasting = locks.filter(({ pid, seconds }) => pid === undefined || (seconds ?? 0) > maxOpenTransactionSeconds);
     const more = {
-      required: `no ACCESS EXCLUSIVE lock older than ${timeSpanText(maxTransactionAge * 1000)}, and none of a prepared transaction`,
-      detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${unlistedNote(tables)}`,
-      objects: firstListedObjects(locks.map(describeLock)),
+      required: `no ACCESS EXCLUSIVE lock older than ${timeSpanText(maxOpenTransactionSeconds * 1000)}, and none of a prepared transaction`,
+      detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${buildUnlistedObjectsNote(tables)}`,
+      objects: takeListedObjects(locks.map(describeLock)),
       fix: {
         by: 'the owner of the session, or a superuser',
         text: `Wait until the transaction that holds the lock ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,
       },
     };
     const observed = pluralize(tables.length, 'table');
-    return lasting.length === 0 ? warn(observed, more) : fail(['continuous', 'dump'], observed, more);
+    return lasting.length === 0 ? warnOutcome(observed, more) : failOutcome(['continuous', 'dump'], observed, more);
   },
 });
 

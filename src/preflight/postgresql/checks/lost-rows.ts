@@ -1,7 +1,7 @@
-import { fail, info, pass } from '../../finding.ts';
+import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { danglingReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { danglingCatalogReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
 import { pluralize } from '../units.ts';
 
 export const lostRowsCheck = databaseCheck({
@@ -9,18 +9,18 @@ export const lostRowsCheck = databaseCheck({
   title: 'the system catalogs have no dangling references',
   headline: 'The system catalogs have dangling references',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { lostRows: danglingReferencesQuery },
+  queries: { lostRows: danglingCatalogReferencesQuery },
   evaluate({ lostRows }) {
     if (lostRows === undefined)
-      return info(`not checked with more than ${maxDatabasesForDanglingReferences} databases`, {
+      return infoOutcome(`not checked with more than ${maxDatabasesForDanglingReferences} databases`, {
         headline: 'The system catalogs were not checked for dangling references',
       });
-    if (lostRows.length === 0) return pass('none');
+    if (lostRows.length === 0) return passOutcome('none');
     const objects = lostRows.map(({ object, lost }) => `${object} without its ${lost}`);
-    return fail(['continuous', 'dump'], pluralize(lostRows.length, 'object'), {
+    return failOutcome(['continuous', 'dump'], pluralize(lostRows.length, 'object'), {
       required: 'no reference to a missing object',
-      detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${unlistedNote(objects)}`,
-      objects: firstListedObjects(objects),
+      detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${buildUnlistedObjectsNote(objects)}`,
+      objects: takeListedObjects(objects),
       fix: {
         by: 'a superuser, after a backup of the data directory',
         text: 'Run pg_dump --schema-only to find the object at which it fails. Drop the listed objects, re-create the objects that are missing (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate the restored database.',

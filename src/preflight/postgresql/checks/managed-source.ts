@@ -1,7 +1,7 @@
-import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump } from '../login-steps.ts';
-import { managedServiceMarkersQuery } from '../queries/managed-service-markers.ts';
+import { continuousAndDumpMethods } from '../login-steps.ts';
+import { managedPostgresqlMarkersQuery } from '../queries/managed-service-markers.ts';
 
 export const managedSourceCheck = serverCheck({
   id: 'managed-source',
@@ -10,10 +10,10 @@ export const managedSourceCheck = serverCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   spec: '4.6',
   needs: 'connection',
-  queries: { marks: managedServiceMarkersQuery },
-  evaluate({ marks: found }, { address, connection }): CheckOutcome {
+  queries: { marks: managedPostgresqlMarkersQuery },
+  evaluate({ marks: found }, { address, connection }): PreflightCheckOutcome {
     const seen = [...hostMarks(address.host), ...found];
-    if (seen.length === 0) return pass('no signs of a managed service');
+    if (seen.length === 0) return passOutcome('no signs of a managed service');
     const own = seen.filter((mark) => services[mark] === ownService);
     const names = [...new Set(seen.flatMap((mark) => services[mark] ?? []))].join(', ');
     const superuser = connection.kind === 'entered' && connection.superuser;
@@ -26,7 +26,7 @@ export const managedSourceCheck = serverCheck({
       objects: seen,
     };
     const observed = `signs of ${names}, but the role is a superuser`;
-    return own.length === 0 ? pass(observed, left) : warn(observed, left);
+    return own.length === 0 ? passOutcome(observed, left) : warnOutcome(observed, left);
   },
 });
 
@@ -36,8 +36,8 @@ function hostMarks(host: string): readonly string[] {
   return Object.keys(services).filter((mark) => mark.startsWith('host:') && name.endsWith(mark.slice('host:'.length)));
 }
 
-function otherService(names: string, seen: readonly string[]): CheckOutcome {
-  return warn(`managed by ${names}`, {
+function otherService(names: string, seen: readonly string[]): PreflightCheckOutcome {
+  return warnOutcome(`managed by ${names}`, {
     detail:
       'The managed service does not grant superuser, and settings are changed in its console instead of with ALTER SYSTEM. The other findings of this report show which migration methods remain possible.',
     objects: seen,
@@ -47,8 +47,8 @@ function otherService(names: string, seen: readonly string[]): CheckOutcome {
   });
 }
 
-function sameService(seen: readonly string[]): CheckOutcome {
-  return fail(continuousAndDump, `a managed cluster of this service (${seen.join(', ')})`, {
+function sameService(seen: readonly string[]): PreflightCheckOutcome {
+  return failOutcome(continuousAndDumpMethods, `a managed cluster of this service (${seen.join(', ')})`, {
     required: 'an external database',
     detail: 'The service does not support migrations between managed clusters, even between accounts.',
     objects: seen,

@@ -1,7 +1,7 @@
-import { info, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { relationsQuery } from '../queries/relations.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
 export const matviewsCheck = databaseCheck({
@@ -9,16 +9,14 @@ export const matviewsCheck = databaseCheck({
   title: 'the database has no materialized views',
   headline: 'The database has materialized views',
   severity: { continuous: 'info', dump: 'info' },
-  queries: { relations: relationsQuery },
+  queries: { relations: nonOrdinaryRelationsQuery },
   evaluate({ relations: { matviews } }) {
-    if (matviews.length === 0) return pass('none');
+    if (matviews.length === 0) return passOutcome('none');
     const empty = matviews.filter(({ populated }) => !populated);
     const [first] = matviews;
-    return info(pluralize(matviews.length, 'materialized view'), {
-      detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${unlistedNote(matviews)}`,
-      objects: firstListedObjects(matviews).map(({ name, populated }) =>
-        populated ? name : `${name} (not populated)`,
-      ),
+    return infoOutcome(pluralize(matviews.length, 'materialized view'), {
+      detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${buildUnlistedObjectsNote(matviews)}`,
+      objects: takeListedObjects(matviews).map(({ name, populated }) => (populated ? name : `${name} (not populated)`)),
       fix: {
         by: 'the operator of the cut-over',
         text: `On the target, after the copy, run REFRESH MATERIALIZED VIEW ${first?.name}${matviews.length === 1 ? '' : ', likewise for the others'}.`,

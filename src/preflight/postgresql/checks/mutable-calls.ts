@@ -1,6 +1,6 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { nonImmutableCallsQuery } from '../queries/non-immutable-calls.ts';
 import { pluralize } from '../units.ts';
 
@@ -11,7 +11,7 @@ export const mutableCallsCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { mutableCalls: nonImmutableCallsQuery },
   evaluate({ mutableCalls }, database) {
-    if (mutableCalls.length === 0) return pass('all');
+    if (mutableCalls.length === 0) return passOutcome('all');
     const objects = [...new Set(mutableCalls.map(({ object }) => object))];
     const here = mutableCalls.filter((one) => one.where === 'here').map(({ calls }) => calls);
     const made = mutableCalls.filter((one) => one.where !== 'here').map(({ calls }) => calls);
@@ -28,10 +28,10 @@ export const mutableCallsCheck = databaseCheck({
           ]),
       'As an alternative, drop the listed objects before the migration, and create them on the target after the functions are IMMUTABLE on the target too.',
     ];
-    return fail(['continuous', 'dump'], pluralize(objects.length, 'object'), {
+    return failOutcome(['continuous', 'dump'], pluralize(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
-      detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${unlistedNote(objects)}`,
-      objects: firstListedObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
+      detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${buildUnlistedObjectsNote(objects)}`,
+      objects: takeListedObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
       fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });
   },

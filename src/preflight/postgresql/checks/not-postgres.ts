@@ -1,6 +1,6 @@
-import { type CheckOutcome, fail, pass } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failedLoginOutcome } from '../login-steps.ts';
+import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-steps.ts';
 import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
 export const notPostgresCheck = serverCheck({
@@ -11,12 +11,13 @@ export const notPostgresCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'not-postgres',
-      () => (facts.connection.kind === 'entered' ? evaluateProduct(facts.connection) : pass('PostgreSQL protocol')),
+      () =>
+        facts.connection.kind === 'entered' ? evaluateProduct(facts.connection) : passOutcome('PostgreSQL protocol'),
       (why) =>
-        failedLoginOutcome(why, {
+        buildFailedLoginOutcome(why, {
           required: 'the PostgreSQL protocol',
           detail:
             'The service on this port does not use the PostgreSQL protocol: it is another database or a web server, or the port is wrong.',
@@ -26,10 +27,12 @@ export const notPostgresCheck = serverCheck({
   },
 });
 
-function evaluateProduct({ versionText }: Extract<PostgresqlConnectionResult, { kind: 'entered' }>): CheckOutcome {
+function evaluateProduct({
+  versionText,
+}: Extract<PostgresqlConnectionResult, { kind: 'entered' }>): PreflightCheckOutcome {
   const product = products.find(([, mark]) => mark.test(versionText))?.[0];
-  if (product === undefined && /^PostgreSQL \d/.test(versionText)) return pass(versionText);
-  return fail(['continuous'], versionText, {
+  if (product === undefined && /^PostgreSQL \d/.test(versionText)) return passOutcome(versionText);
+  return failOutcome(['continuous'], versionText, {
     required: 'PostgreSQL',
     detail: `${product ?? 'This product'} uses the PostgreSQL protocol but has no logical replication with pgoutput, so the subscription cannot start. A dump can contain statements that PostgreSQL rejects.`,
     fix: {

@@ -1,11 +1,23 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import {
+  failOutcome,
+  infoOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, alterOwner, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import {
+  buildAddConstraintNotValidSql,
+  buildAlterTableOrDomainPrefix,
+  buildDropConstraintSql,
+  quoteConstraintName,
+} from '../constraint-text.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
-import type { RowScanResult } from '../queries/row-scan.ts';
+import type { TableRowScanResult } from '../queries/row-scan.ts';
 import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';
 import { pluralize } from '../units.ts';
 
@@ -17,7 +29,7 @@ export const notValidCheck = databaseCheck({
   queries: { unvalidated: unvalidatedConstraintsQuery, looserColumns: nullableInheritedColumnsQuery },
   evaluate({ unvalidated, looserColumns }, database) {
     const copied = unvalidated.filter(({ foreignKey }) => !foreignKey);
-    const seen = (result: RowScanResult) => ({
+    const seen = (result: TableRowScanResult) => ({
       constraints: copied.filter(({ rows }) => rows === result),
       columns: looserColumns.filter(({ rows }) => rows === result),
     });
@@ -27,9 +39,9 @@ export const notValidCheck = databaseCheck({
     if (unseen.constraints.length > 0) return uncheckedOutcome(unseen.constraints, unvalidated, database);
     if (unseen.columns.length > 0) return nullableOutcome('unseen', unseen.columns, database);
     if (looserColumns.length > 0) return nullableOutcome('fit', looserColumns, database);
-    if (unvalidated.length === 0) return pass('all');
-    return info(pluralize(unvalidated.length, 'constraint'), {
-      detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${unlistedNote(unvalidated)}`,
+    if (unvalidated.length === 0) return passOutcome('all');
+    return infoOutcome(pluralize(unvalidated.length, 'constraint'), {
+      detail: `Constraints that are NOT VALID on the source are NOT VALID on the target too. All rows satisfy the listed constraints; foreign keys are not checked during the copy.${buildUnlistedObjectsNote(unvalidated)}`,
       objects: named(unvalidated, []),
     });
   },
@@ -39,15 +51,15 @@ function violatedOutcome(
   violated: readonly UnvalidatedConstraint[],
   all: readonly UnvalidatedConstraint[],
   database: string,
-): CheckOutcome {
-  return fail(['continuous', 'dump'], pluralize(violated.length, 'constraint'), {
+): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], pluralize(violated.length, 'constraint'), {
     required: 'no row that violates a constraint',
-    detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${unlistedNote(all)}`,
+    detail: `NOT VALID exempts existing rows, but the target checks every copied row. A row that violates the constraint makes the copy fail on every attempt: ${violationError(violated[0]!)}.${buildUnlistedObjectsNote(all)}`,
     objects: named(violated, all),
     fix: {
-      sql: violated.map(dropConstraint),
-      undoReview: violated.map(addConstraintNotValid),
-      effects: [removesResultRows(unvalidatedConstraintsQuery, violated)],
+      sql: violated.map(buildDropConstraintSql),
+      undoReview: violated.map(buildAddConstraintNotValidSql),
+      effects: [buildRowRemovalEffect(unvalidatedConstraintsQuery, violated)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'Correct the rows that violate the constraints, or drop the constraints until the cut-over.',
@@ -59,26 +71,26 @@ function uncheckedOutcome(
   unseen: readonly UnvalidatedConstraint[],
   all: readonly UnvalidatedConstraint[],
   database: string,
-): CheckOutcome {
-  const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => dropConstraint(one));
+): PreflightCheckOutcome {
+  const drops = unseen.filter(({ inArrays }) => inArrays).map((one) => buildDropConstraintSql(one));
   const nested =
     drops.length === 0
       ? ''
-      : ` A domain constraint used in arrays cannot be validated: ${firstListedObjects(drops).join('; ')}.`;
+      : ` A domain constraint used in arrays cannot be validated: ${takeListedObjects(drops).join('; ')}.`;
   const fix = {
     // The fix is for review: to validate a constraint, the server calls the functions of the constraint as the role
     // that runs the statement.
     review: unseen
       .filter(({ inArrays }) => !inArrays)
-      .map((one) => `${alterOwner(one)} VALIDATE CONSTRAINT ${requoteQualifiedName(one.name)}`),
+      .map((one) => `${buildAlterTableOrDomainPrefix(one)} VALIDATE CONSTRAINT ${requoteQualifiedName(one.name)}`),
     notSimulated: 'whether the rows satisfy the constraints is not known',
     database,
     by: 'the owner of the tables, or a superuser',
     text: `Validate the constraints; the server reads each table once, and the table remains writable. If the server reports "is violated by some row", correct the rows that violate the constraint, or DROP CONSTRAINT until the cut-over.${nested} The fix needs no undo.`,
   };
   return {
-    ...unknown(`${pluralize(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
-    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and expressions of CHECK constraints are not evaluated.${unlistedNote(all)}`,
+    ...unknownOutcome(`${pluralize(unseen.length, 'constraint')} NOT VALID; the rows were not checked`, fix),
+    detail: `A row that violates a constraint makes the copy fail on every attempt. Tables larger than 256 MB and tables that this role can read only in part are not checked, and expressions of CHECK constraints are not evaluated.${buildUnlistedObjectsNote(all)}`,
     objects: named(unseen, all),
   };
 }
@@ -86,7 +98,7 @@ function uncheckedOutcome(
 /** The objects of `first`, then all others. */
 function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
-  return firstListedObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
+  return takeListedObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
 }
 
 function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
@@ -98,10 +110,10 @@ function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstr
 
 /** When a dump is restored, a table that inherits from another gets the NOT NULL of its parent again. */
 function nullableOutcome(
-  rows: RowScanResult,
+  rows: TableRowScanResult,
   found: readonly NullableInheritedColumn[],
   database: string,
-): CheckOutcome {
+): PreflightCheckOutcome {
   const turn = (how: string) =>
     found.map(
       ({ table, column }) =>
@@ -115,8 +127,8 @@ function nullableOutcome(
     none: '',
   }[rows];
   const more = {
-    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${unlistedNote(found)}`,
-    objects: firstListedObjects(found).map(({ table, column }) => `${column} of ${table}`),
+    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${buildUnlistedObjectsNote(found)}`,
+    objects: takeListedObjects(found).map(({ table, column }) => `${column} of ${table}`),
     headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits a NOT NULL column',
     fix: {
@@ -125,13 +137,13 @@ function nullableOutcome(
       review: turn('SET'),
       undo: turn('DROP'),
       ...(rows === 'fit'
-        ? { effects: [removesResultRows(nullableInheritedColumnsQuery, found)] }
+        ? { effects: [buildRowRemovalEffect(nullableInheritedColumnsQuery, found)] }
         : { notSimulated: 'whether the rows satisfy NOT NULL is not known' }),
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'SET NOT NULL reads each table once under an ACCESS EXCLUSIVE lock. If the server reports "contains null values", correct the rows with NULL, or DROP NOT NULL on the parent.',
     },
   };
-  if (rows === 'violate') return fail(['continuous', 'dump'], observed, more);
-  return rows === 'fit' ? warn(observed, more) : { ...unknown(observed), ...more };
+  if (rows === 'violate') return failOutcome(['continuous', 'dump'], observed, more);
+  return rows === 'fit' ? warnOutcome(observed, more) : { ...unknownOutcome(observed), ...more };
 }

@@ -1,6 +1,6 @@
-import { fail, pass, skip } from '../../finding.ts';
+import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { outputPluginQuery } from '../queries/output-plugin.ts';
+import { logicalDecodingOutputPluginQuery } from '../queries/output-plugin.ts';
 
 export const outputPluginCheck = serverCheck({
   id: 'output-plugin',
@@ -8,11 +8,11 @@ export const outputPluginCheck = serverCheck({
   headline: 'The server cannot load the output plugin pgoutput',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { plugin: outputPluginQuery },
+  queries: { plugin: logicalDecodingOutputPluginQuery },
   evaluate({ plugin }) {
-    if (plugin === undefined) return skip('only a superuser can see the libraries of the server');
-    if (plugin.exists) return pass('found');
-    return fail(['continuous'], 'not found', {
+    if (plugin === undefined) return skipOutcome('only a superuser can see the libraries of the server');
+    if (plugin.exists) return passOutcome('found');
+    return failOutcome(['continuous'], 'not found', {
       required: 'the library pgoutput in dynamic_library_path',
       detail: `A subscription uses the output plugin pgoutput, and its replication slot cannot be created without pgoutput: "could not access file "pgoutput": No such file or directory". The server searches in ${plugin.path === '' ? 'no folder: dynamic_library_path is empty' : plugin.path}.`,
       fix: {

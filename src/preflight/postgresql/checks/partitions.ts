@@ -1,6 +1,13 @@
-import { type CheckOutcome, fail, info, pass, unknown, warn } from '../../finding.ts';
+import {
+  failOutcome,
+  infoOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
 import { pluralize } from '../units.ts';
 
@@ -22,22 +29,22 @@ export const partitionsCheck = databaseCheck({
       const { observed = '', ...more } = objectIdentifierKeys(unseen, database);
       return {
         ...more,
-        ...unknown(`${observed}, and their rows were not checked`),
+        ...unknownOutcome(`${observed}, and their rows were not checked`),
         premise: 'every row belongs to the same partition on the target',
       };
     }
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
-    const objects = firstListedObjects(partitions).map(described);
-    if (partitions.length === 0) return pass('no partitioned table');
+    const objects = takeListedObjects(partitions).map(described);
+    if (partitions.length === 0) return passOutcome('no partitioned table');
     const observed = pluralize(partitions.length, 'partitioned table');
     if (growing.length === 0) {
       const isHashed = partitions.every(({ strategy }) => strategy === 'hash');
-      return pass(`${observed}, by hash${isHashed ? '' : ' or a boolean'}`, { objects });
+      return passOutcome(`${observed}, by hash${isHashed ? '' : ' or a boolean'}`, { objects });
     }
-    if (method === 'dump') return info(observed, { objects });
-    return warn(observed, {
+    if (method === 'dump') return infoOutcome(observed, { objects });
+    return warnOutcome(observed, {
       required: 'all partitions for the next two weeks exist already',
-      detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${unlistedNote(partitions)}`,
+      detail: `A partition that is created during the migration is published immediately but missing on the target, which stops the replication of the whole database: "logical replication target relation "…" does not exist".${buildUnlistedObjectsNote(partitions)}`,
       objects,
       fix: {
         by: 'the operator of the partitioning job',
@@ -47,12 +54,12 @@ export const partitionsCheck = databaseCheck({
   },
 });
 
-function enumHashed(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} partitioned by the hash of an enum`, {
+function enumHashed(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${pluralize(found.length, 'table')} partitioned by the hash of an enum`, {
     headline: 'A table is partitioned by the hash of an enum',
     required: 'no partitioning by the hash of an enum',
-    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
-    objects: firstListedObjects(found).map(described),
+    detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
+    objects: takeListedObjects(found).map(described),
     fix: {
       by: 'the schema owner',
       text: `Partition the table by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
@@ -60,25 +67,29 @@ function enumHashed(found: readonly PartitionedTable[], database: string): Check
   });
 }
 
-function objectIdentifierKeys(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} partitioned by an object identifier`, {
-    headline: 'A table is partitioned by an object identifier',
-    required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
-    detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${unlistedNote(found)}`,
-    objects: firstListedObjects(found).map(described),
-    fix: {
-      by: 'the schema owner',
-      text: `Partition the table by LIST, or by the name of the object as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
+function objectIdentifierKeys(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
+  return failOutcome(
+    ['continuous', 'dump'],
+    `${pluralize(found.length, 'table')} partitioned by an object identifier`,
+    {
+      headline: 'A table is partitioned by an object identifier',
+      required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
+      detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(described),
+      fix: {
+        by: 'the schema owner',
+        text: `Partition the table by LIST, or by the name of the object as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
+      },
     },
-  });
+  );
 }
 
-function exclusionConstraints(found: readonly PartitionedTable[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(found.length, 'table')} with an EXCLUDE constraint`, {
+function exclusionConstraints(found: readonly PartitionedTable[], database: string): PreflightCheckOutcome {
+  return failOutcome(['continuous', 'dump'], `${pluralize(found.length, 'table')} with an EXCLUDE constraint`, {
     headline: 'A partitioned table has an EXCLUDE constraint',
     required: 'no EXCLUDE constraint on a partitioned table',
-    detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${unlistedNote(found)}`,
-    objects: firstListedObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
+    detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
+    objects: takeListedObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

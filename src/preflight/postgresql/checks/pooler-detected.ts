@@ -1,6 +1,6 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump, evaluateLoginStep } from '../login-steps.ts';
+import { continuousAndDumpMethods, evaluatePostgresqlLoginStep } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const poolerDetectedCheck = serverCheck({
@@ -12,17 +12,17 @@ export const poolerDetectedCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'pooler-detected',
       () => {
         const { connection, address } = facts;
-        if (connection.kind !== 'entered') return pass('no pooler detected');
+        if (connection.kind !== 'entered') return passOutcome('no pooler detected');
         if (connection.pooler !== undefined) return pooler(connection.pooler, facts);
         const { serverPort } = connection;
         return serverPort === undefined || serverPort === address.port
-          ? pass('direct connection')
-          : pass('direct connection', {
+          ? passOutcome('direct connection')
+          : passOutcome('direct connection', {
               detail: `The server listens on port ${serverPort}: a port forwarder or address translation is in use, which does not affect the migration.`,
             });
       },
@@ -34,7 +34,7 @@ export const poolerDetectedCheck = serverCheck({
 function pooler(seen: string, { connection, address }: PostgresqlSourceFacts) {
   const behind =
     connection.kind === 'entered' && connection.serverPort !== undefined && connection.serverPort !== address.port;
-  return fail(continuousAndDump, seen, {
+  return failOutcome(continuousAndDumpMethods, seen, {
     required: 'a direct connection',
     detail: `A connection pooler rejects replication connections (unsupported startup parameter: replication). Through a pooler in transaction mode pg_dump loses its settings and prepared statements between statements.${unpinnedLoginNote(connection)}`,
     fix: {

@@ -1,4 +1,4 @@
-import { type CheckOutcome, info, pass } from '../../finding.ts';
+import { infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 
 export const portDefaultCheck = serverCheck({
@@ -9,11 +9,11 @@ export const portDefaultCheck = serverCheck({
   spec: '4.6',
   needs: 'address',
   queries: {},
-  evaluate(_values, { address: { port } }): CheckOutcome {
+  evaluate(_values, { address: { port } }): PreflightCheckOutcome {
     const known = knownPorts[port];
     return known === undefined
-      ? pass(String(port))
-      : info(`${port}: ${known}`, {
+      ? passOutcome(String(port))
+      : infoOutcome(`${port}: ${known}`, {
           fix: { text: 'If a connection pooler listens on the port of the source, use the port of the server.' },
         });
   },

@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { describeTransaction } from '../open-transactions.ts';
+import { describeOpenTransaction } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
 import { pluralize } from '../units.ts';
 
@@ -14,12 +14,12 @@ export const preparedXactsCheck = serverCheck({
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }) {
     const prepared = transactions.filter(({ kind }) => kind === 'prepared');
-    if (prepared.length === 0) return pass('none');
-    return fail(['continuous'], pluralize(prepared.length, 'prepared transaction'), {
+    if (prepared.length === 0) return passOutcome('none');
+    return failOutcome(['continuous'], pluralize(prepared.length, 'prepared transaction'), {
       required: 'none',
       detail:
         'A prepared transaction survives its session and a restart. Until a prepared transaction ends, no replication slot can be created, and its changes are replicated only after its commit.',
-      objects: prepared.slice(0, 20).map(describeTransaction),
+      objects: prepared.slice(0, 20).map(describeOpenTransaction),
       fix: {
         by: 'the owner of each transaction, or a superuser',
         text: `Commit or roll back each transaction in its database: ${prepared

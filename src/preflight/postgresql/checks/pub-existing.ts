@@ -1,7 +1,7 @@
-import { info, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { isMigrationPublication } from '../migration-publications.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import { pluralize } from '../units.ts';
 
@@ -14,11 +14,11 @@ export const pubExistingCheck = databaseCheck({
   evaluate({ publications }) {
     // Another check, `leftovers`, reports publications of an earlier migration.
     const own = publications.filter(({ name }) => !isMigrationPublication(name));
-    if (own.length === 0) return pass('none');
+    if (own.length === 0) return passOutcome('none');
     const all = own.filter(({ allTables }) => allTables).length;
-    return info(pluralize(own.length, 'publication'), {
-      detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${unlistedNote(own)}`,
-      objects: firstListedObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
+    return infoOutcome(pluralize(own.length, 'publication'), {
+      detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${buildUnlistedObjectsNote(own)}`,
+      objects: takeListedObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },
 });

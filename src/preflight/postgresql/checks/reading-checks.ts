@@ -1,9 +1,13 @@
-import { pass, unknown } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
-import { createRelationReads, type FunctionReach, type RelationRead } from '../function-body/relation-reads.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-text.ts';
+import {
+  createFunctionRelationReader,
+  type FunctionReach,
+  type FunctionRelationRead,
+} from '../function-body/relation-reads.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import {
   type FunctionCallingConstraint,
@@ -19,19 +23,19 @@ export const readingChecksCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { callingChecks: functionCallingConstraintsQuery, functionBodies: functionBodiesQuery },
   evaluate({ callingChecks, functionBodies }, database) {
-    const found = circularChecks(callingChecks, createRelationReads(functionBodies));
+    const found = circularChecks(callingChecks, createFunctionRelationReader(functionBodies));
     const [first] = found;
-    if (first === undefined) return pass('none');
+    if (first === undefined) return passOutcome('none');
     return {
-      ...unknown(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
+      ...unknownOutcome(`${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them`),
       premise: 'no CHECK constraint requires rows that are copied later',
       required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
-      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${unlistedNote(found)}`,
-      objects: firstListedObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
+      detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
-        sql: found.map((one) => dropConstraint({ ...one, owner: one.table, ofDomain: false })),
-        undoReview: found.map((one) => addConstraintNotValid({ ...one, owner: one.table, ofDomain: false })),
-        effects: [removesResultRows(functionCallingConstraintsQuery, found)],
+        sql: found.map((one) => buildDropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
+        undoReview: found.map((one) => buildAddConstraintNotValidSql({ ...one, owner: one.table, ofDomain: false })),
+        effects: [buildRowRemovalEffect(functionCallingConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. Run `cloudctl db rehearse` to see whether the rows satisfy the CHECK constraints.',
@@ -60,6 +64,6 @@ function circularChecks(
   });
 }
 
-function names(reads: readonly RelationRead[], { schema, relation }: FunctionCallingConstraint): boolean {
+function names(reads: readonly FunctionRelationRead[], { schema, relation }: FunctionCallingConstraint): boolean {
   return reads.some((one) => one.name === relation && (one.schema ?? schema) === schema);
 }

@@ -1,10 +1,10 @@
-import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { createRelationReads, type RelationRead } from '../function-body/relation-reads.ts';
-import { tokenize } from '../function-body/tokenize.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/relation-reads.ts';
+import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
-import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
+import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { pluralize } from '../units.ts';
 
 export const readingFunctionsCheck = databaseCheck({
@@ -12,23 +12,23 @@ export const readingFunctionsCheck = databaseCheck({
   title: 'no generated column, index, partition key or domain calls a function that reads a table',
   headline: 'A generated column, an index, a partition key or a domain calls a function that reads a table',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { functionUses: functionUsesQuery, functionBodies: functionBodiesQuery },
+  queries: { functionUses: userFunctionUsesQuery, functionBodies: functionBodiesQuery },
   evaluate({ functionUses, functionBodies }, database) {
     const found = readingUses(functionUses, functionBodies);
     const differing = found.filter(({ kind, reads }) => kind === 'generated' && reads.some(isCertainRead));
-    if (found.length === 0) return pass('none');
+    if (found.length === 0) return passOutcome('none');
     return differing.length > 0 ? differingColumns(differing, database) : unknownResults(found, database);
   },
 });
 
-interface ReadingUse extends FunctionUse {
+interface ReadingUse extends UserFunctionUse {
   readonly signature: string;
-  readonly reads: readonly RelationRead[];
+  readonly reads: readonly FunctionRelationRead[];
 }
 
 /** Objects that the target evaluates for copied rows with a function that reads rows of a table, or may read them. */
-function readingUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly ReadingUse[] {
-  const readsOf = createRelationReads(
+function readingUses(uses: readonly UserFunctionUse[], bodies: readonly FunctionBody[]): readonly ReadingUse[] {
+  const readsOf = createFunctionRelationReader(
     bodies.map((body) => ({ ...body, text: withoutTypeNames(body.text), bound: withoutTypeNames(body.bound) })),
   );
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
@@ -43,7 +43,7 @@ function readingUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody
 }
 
 /** CHECK constraints of tables are evaluated by the check `reading-checks`. */
-const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
+const computedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
   'generated',
   'index',
   'unique',
@@ -54,7 +54,7 @@ const computedKinds: ReadonlySet<FunctionUse['kind']> = new Set([
 
 /** Function bodies that EXECUTE a composed text, or call a function that runs the query in its argument. */
 function composesQuery(text: string): boolean {
-  return tokenize(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
+  return tokenizeSqlFunctionBody(text).some(({ kind, text: word }) => kind === 'word' && composingWord.test(word));
 }
 
 const composingWord = /^execute$|^(?:query|table|cursor|schema)_to_xml|^dblink/;
@@ -70,43 +70,47 @@ function withoutTypeNames(text: string): string {
  * Whether the function reads a table of users on every call. Reads of system catalogs do not count, because the target
  * may have the same rows in them.
  */
-function isCertainRead({ schema, name, certain }: RelationRead): boolean {
+function isCertainRead({ schema, name, certain }: FunctionRelationRead): boolean {
   return certain && !/^(?:pg_|information_schema$)/.test(schema ?? name);
 }
 
-function differingColumns(found: readonly ReadingUse[], database: string): CheckOutcome {
-  return fail(['continuous', 'dump'], `${pluralize(found.length, 'generated column')}, computed from rows of a table`, {
-    headline: 'A generated column is computed by a function that reads a table',
-    required: 'generated columns with functions that depend only on their arguments',
-    detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. The functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${unlistedNote(found)}`,
-    objects: firstListedObjects(found).map(described),
-    fix: {
-      database,
-      by: 'the owner of the tables, or a superuser',
-      text: 'Change the generated columns to ordinary columns, which are copied (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, PostgreSQL 13 and newer), and set their values with a trigger.',
+function differingColumns(found: readonly ReadingUse[], database: string): PreflightCheckOutcome {
+  return failOutcome(
+    ['continuous', 'dump'],
+    `${pluralize(found.length, 'generated column')}, computed from rows of a table`,
+    {
+      headline: 'A generated column is computed by a function that reads a table',
+      required: 'generated columns with functions that depend only on their arguments',
+      detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. The functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(described),
+      fix: {
+        database,
+        by: 'the owner of the tables, or a superuser',
+        text: 'Change the generated columns to ordinary columns, which are copied (ALTER TABLE … ALTER COLUMN … DROP EXPRESSION, PostgreSQL 13 and newer), and set their values with a trigger.',
+      },
     },
-  });
+  );
 }
 
-function unknownResults(found: readonly ReadingUse[], database: string): CheckOutcome {
+function unknownResults(found: readonly ReadingUse[], database: string): PreflightCheckOutcome {
   const indexes = found.filter(({ kind }) => kind === 'index' || kind === 'unique' || kind === 'support');
   const rebuild = indexes.flatMap(({ name }) => /^index (.+) on /.exec(name)?.[1] ?? []);
   const repair =
     rebuild.length === 0
       ? ''
-      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${firstListedObjects(
+      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${takeListedObjects(
           rebuild,
         )
           .map((name) => `REINDEX INDEX ${name}`)
           .join('; ')}.`;
   return {
-    ...unknown(
+    ...unknownOutcome(
       `${pluralize(found.length, 'use')} of functions that read a table, and it is not known what they return`,
     ),
     premise: 'the functions of indexes, partition keys and domains need no rows that are copied later',
     required: 'functions that depend only on their arguments',
-    detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until these rows are copied: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". The copy never succeeds when a function reads the table that is being copied.${repair}${unlistedNote(found)}`,
-    objects: firstListedObjects(found).map(described),
+    detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until these rows are copied: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". The copy never succeeds when a function reads the table that is being copied.${repair}${buildUnlistedObjectsNote(found)}`,
+    objects: takeListedObjects(found).map(described),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

@@ -1,16 +1,16 @@
 import { psqlStatement } from '../../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { parseMajorVersion } from '../../../postgresql/version.ts';
-import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { incompatibleCallsQuery } from '../queries/incompatible-calls.ts';
-import { incompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
-import { incompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
-import type { IncompatibleObject } from '../queries/incompatible-object.ts';
-import { incompatibleOperatorsQuery } from '../queries/incompatible-operators.ts';
-import { incompatibleViewsQuery } from '../queries/incompatible-views.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
+import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
+import { versionIncompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
+import type { VersionIncompatibleObject } from '../queries/incompatible-object.ts';
+import { versionIncompatibleOperatorsQuery } from '../queries/incompatible-operators.ts';
+import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
 import { pluralize } from '../units.ts';
 
@@ -21,17 +21,17 @@ export const removedTypesCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     removedUses: removedTypeUsesQuery,
-    outdatedViews: incompatibleViewsQuery,
-    outdatedOperators: incompatibleOperatorsQuery,
-    outdatedCalls: incompatibleCallsQuery,
-    outdatedDefinitions: incompatibleDefinitionsQuery,
-    outdatedFunctions: incompatibleFunctionsQuery,
+    outdatedViews: versionIncompatibleViewsQuery,
+    outdatedOperators: versionIncompatibleOperatorsQuery,
+    outdatedCalls: versionIncompatibleCallsQuery,
+    outdatedDefinitions: versionIncompatibleDefinitionsQuery,
+    outdatedFunctions: versionIncompatibleFunctionsQuery,
   },
   evaluate(values, database, _ground, { targetVersion }) {
     const { removedUses, outdatedViews, outdatedOperators, outdatedCalls, outdatedDefinitions, outdatedFunctions } =
       values;
     if (removedUses.length > 0) return removedTypeUses(removedUses, database);
-    const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
+    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const found = [
       ...outdatedOperators,
       ...outdatedViews,
@@ -39,13 +39,13 @@ export const removedTypesCheck = databaseCheck({
       ...outdatedDefinitions,
       ...outdatedFunctions,
     ].filter(({ since }) => target === undefined || since * 10_000 <= target);
-    if (found.length === 0) return pass('none');
+    if (found.length === 0) return passOutcome('none');
     const objects = [...new Set(found.map(({ object }) => object))];
     const named = (object: string) => found.filter((one) => one.object === object);
     const more = {
       required: 'only features that the target version has',
-      detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${unlistedNote(objects)}`,
-      objects: firstListedObjects(objects).map(
+      detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${buildUnlistedObjectsNote(objects)}`,
+      objects: takeListedObjects(objects).map(
         (object) =>
           `${object} (${named(object)
             .map(({ needs, since }) => (since === 0 ? needs : `${needs}, since ${since}`))
@@ -60,7 +60,7 @@ export const removedTypesCheck = databaseCheck({
     const observed = pluralize(objects.length, 'object');
     // Without the version of the target it is not known which of the objects the target rejects.
     const isKnown = target !== undefined || found.some(({ since }) => since === 0);
-    return isKnown ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
+    return isKnown ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });
 
@@ -75,8 +75,8 @@ function dropExamples(objects: readonly string[]): string {
 }
 
 /** Objects that the target rejects because of their definition can be altered instead of dropped. */
-function alterHints(found: readonly IncompatibleObject[]): string {
-  const ofFunctions = (one: IncompatibleObject) => /^(internal function|setting) /.test(one.needs);
+function alterHints(found: readonly VersionIncompatibleObject[]): string {
+  const ofFunctions = (one: VersionIncompatibleObject) => /^(internal function|setting) /.test(one.needs);
   const settings = found.some(({ needs }) => needs.startsWith('setting '));
   const definitions = found.some((one) => one.says !== undefined && one.since > 0 && !ofFunctions(one));
   return [
@@ -88,7 +88,7 @@ function alterHints(found: readonly IncompatibleObject[]): string {
 }
 
 /** The error message with which the target rejects the object. */
-function restoreError({ object, needs, says }: IncompatibleObject): string {
+function restoreError({ object, needs, says }: VersionIncompatibleObject): string {
   if (says !== undefined) return `"${says}"`;
   if (needs.startsWith('column ')) return `"${needs} does not exist"`;
   if (/^(operator|function) /.test(needs)) return `"${needs} does not exist", or a syntax error`;
@@ -97,18 +97,18 @@ function restoreError({ object, needs, says }: IncompatibleObject): string {
     : '"operator right argument type must be specified"';
 }
 
-function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: string): CheckOutcome {
+function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: string): PreflightCheckOutcome {
   const withOids = removedUses.filter(({ column }) => column === undefined);
   const oids = withOids.map(({ table }) => table);
   const names = removedUses.map(({ table, column }) => `${table} (${column ?? 'WITH OIDS'})`);
-  return fail(['continuous', 'dump'], pluralize(removedUses.length, 'use'), {
+  return failOutcome(['continuous', 'dump'], pluralize(removedUses.length, 'use'), {
     required:
       'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
-    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${unlistedNote(names)}`,
-    objects: firstListedObjects(names),
+    detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${buildUnlistedObjectsNote(names)}`,
+    objects: takeListedObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),
-      effects: [removesResultRows(removedTypeUsesQuery, withOids)],
+      effects: [buildRowRemovalEffect(removedTypeUsesQuery, withOids)],
       database,
       by: 'the owner of the tables, or a superuser',
       text: 'SET WITHOUT OIDS removes the OIDs permanently. Change columns of a removed type to timestamptz or interval: ALTER TABLE … ALTER COLUMN … TYPE ….',

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type CheckOutcome, type Fix, fail, pass, skip } from '../../finding.ts';
-import { changesRole } from '../../fix-effect.ts';
+import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
+import { buildRoleChangeEffect } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 
 export const replConnectionCheck = serverCheck({
@@ -11,15 +11,15 @@ export const replConnectionCheck = serverCheck({
   spec: '4.6',
   needs: 'connection',
   queries: {},
-  evaluate(_values, { replication, username }): CheckOutcome {
-    if (replication === undefined) return skip('no replication connection was attempted');
-    if (replication.kind === 'entered') return pass('IDENTIFY_SYSTEM succeeded');
+  evaluate(_values, { replication, username }): PreflightCheckOutcome {
+    if (replication === undefined) return skipOutcome('no replication connection was attempted');
+    if (replication.kind === 'entered') return passOutcome('IDENTIFY_SYSTEM succeeded');
     const { code, message } = replication;
-    return fail(['continuous'], message, { required: 'a WAL sender', ...replicationFix(code, username) });
+    return failOutcome(['continuous'], message, { required: 'a WAL sender', ...replicationFix(code, username) });
   },
 });
 
-function replicationFix(code: string, username: string): { readonly detail: string; readonly fix: Fix } {
+function replicationFix(code: string, username: string): { readonly detail: string; readonly fix: FindingFix } {
   const role = quoteIdentifier(username);
   switch (code) {
     case '42501':
@@ -29,7 +29,7 @@ function replicationFix(code: string, username: string): { readonly detail: stri
         fix: {
           sql: [`ALTER ROLE ${role} REPLICATION`],
           undo: [`ALTER ROLE ${role} NOREPLICATION`],
-          effects: [changesRole({ replication: true })],
+          effects: [buildRoleChangeEffect({ replication: true })],
           text: `Give the role REPLICATION (on Amazon RDS: GRANT rds_replication TO ${role}).`,
         },
       };

@@ -1,22 +1,22 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
-  columnsWithoutEqualityQuery,
+  noEqualityOperatorColumnsQuery,
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
-import { type ServerInstance, secondServerInstanceQuery } from '../queries/server-instances.ts';
-import { type WriteCounters, writeCountersQuery } from '../queries/write-counters.ts';
+import { type PostgresqlServerInstance, secondServerInstanceQuery } from '../queries/server-instances.ts';
+import { type WriteCountersStart, writeCountersStartQuery } from '../queries/write-counters.ts';
 import {
-  generatedIdentityRejectedSince,
-  incomparableColumnsByTable,
+  generatedIdentityRejectingVersion,
+  groupIncomparableColumnsByTable,
   replicaIdentityFix,
   replicaIdentityProblem,
 } from '../replica-identity-fix.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
 export const replicaIdentityCheck = databaseCheck({
@@ -26,35 +26,37 @@ export const replicaIdentityCheck = databaseCheck({
   severity: { continuous: 'blocker' },
   queries: {
     identities: replicaIdentitiesQuery,
-    unequalColumns: columnsWithoutEqualityQuery,
+    unequalColumns: noEqualityOperatorColumnsQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
-    counters: writeCountersQuery,
+    counters: writeCountersStartQuery,
     server: secondServerInstanceQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
-    const version = serverVersionOf(facts);
+    const version = getSourceServerVersion(facts);
     const lacking = identities.filter(
       (table) => !table.unlogged && replicaIdentityProblem(table, version) !== undefined,
     );
-    if (lacking.length === 0) return pass('all tables');
+    if (lacking.length === 0) return passOutcome('all tables');
     // If there are no statistics, or only those of a few hours, a table must be assumed to be written to.
     const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
     // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
-    const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectedSince);
+    const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectingVersion);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
     const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
-      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${unlistedNote(lacking)}`,
-      objects: firstListedObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
+      detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${buildUnlistedObjectsNote(lacking)}`,
+      objects: takeListedObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
-        incomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]),
+        groupIncomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]),
         database,
         version,
       ),
     };
-    return written.length + silent.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
+    return written.length + silent.length > 0
+      ? failOutcome(['continuous'], observed, more)
+      : warnOutcome(observed, more);
   },
 });
 
@@ -71,7 +73,7 @@ function impactOf(lacking: readonly TableReplicaIdentity[], version: number): st
   }
   if (lacking.some(isGenerated)) {
     sentences.push(
-      version >= generatedIdentityRejectedSince
+      version >= generatedIdentityRejectingVersion
         ? 'As soon as the publication exists, UPDATE and DELETE fail on the source: "Replica identity must not contain unpublished generated columns."'
         : 'Generated columns are not replicated, so the first UPDATE or DELETE stops the replication: "publisher did not send replica identity column expected by the logical replication target relation".',
     );
@@ -87,8 +89,8 @@ const trustedSeconds = 86_400;
  * rows of the table.
  */
 function isTooYoung(
-  { seconds, start, sinceCreation }: WriteCounters,
-  server: ServerInstance | undefined,
+  { seconds, start, sinceCreation }: WriteCountersStart,
+  server: PostgresqlServerInstance | undefined,
   { olderThanCounters }: TableReplicaIdentity,
 ): boolean {
   const isComplete = sinceCreation || (start !== undefined && server !== undefined && start <= initdbTime(server) + 60);
@@ -96,11 +98,11 @@ function isTooYoung(
 }
 
 /** The upper 32 bits of the system identifier are the time of initdb, in seconds since 1970. */
-function initdbTime({ systemIdentifier }: ServerInstance): number {
+function initdbTime({ systemIdentifier }: PostgresqlServerInstance): number {
   return Math.floor(Number(systemIdentifier) / 2 ** 32);
 }
 
-function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCounters): string {
+function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCountersStart): string {
   if (written.some(({ writes }) => writes === undefined)) {
     return 'It is not known whether these tables are written to: track_counts is off.';
   }

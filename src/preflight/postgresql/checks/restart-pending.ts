@@ -1,10 +1,15 @@
-import { type Fix, fail, pass, warn } from '../../finding.ts';
+import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { activityQuery } from '../queries/activity.ts';
-import { namedSettingOf, type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
-import { startTimeQuery } from '../queries/start-time.ts';
+import { roleSessionActivityQuery } from '../queries/activity.ts';
 import {
-  restartNeededError,
+  getPostgresqlSetting,
+  getPostgresqlSettingByName,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from '../queries/settings.ts';
+import { serverStartTimeQuery } from '../queries/start-time.ts';
+import {
+  pgFileSettingsRestartError,
   type UnappliedConfigLine,
   unappliedConfigLinesQuery,
 } from '../queries/unapplied-config-lines.ts';
@@ -27,21 +32,24 @@ export const restartPendingCheck = serverCheck({
   spec: '4.6',
   needs: 'connection',
   queries: {
-    settings: settingsQuery,
+    settings: postgresqlSettingsQuery,
     pending: unappliedConfigLinesQuery,
-    started: startTimeQuery,
-    activity: activityQuery,
+    started: serverStartTimeQuery,
+    activity: roleSessionActivityQuery,
   },
   evaluate({ settings, pending, started, activity }) {
     const pendingChanges = pendingSettings(settings, pending);
     const since = `The server was started at ${started}.`;
-    if (pendingChanges.length === 0) return pass('none', { detail: since });
-    const broken = pending.filter(({ error }) => error !== restartNeededError);
+    if (pendingChanges.length === 0) return passOutcome('none', { detail: since });
+    const broken = pending.filter(({ error }) => error !== pgFileSettingsRestartError);
     const changes = pendingChanges.map(({ name, value }) =>
-      value === undefined ? name : `${name} (active: ${namedSettingOf(settings, name)}, configured: ${value})`,
+      value === undefined
+        ? name
+        : `${name} (active: ${getPostgresqlSettingByName(settings, name)}, configured: ${value})`,
     );
     const blocks =
-      pendingChanges.some(({ name }) => name === 'wal_level') && settingOf(settings, 'wal_level') !== 'logical';
+      pendingChanges.some(({ name }) => name === 'wal_level') &&
+      getPostgresqlSetting(settings, 'wal_level') !== 'logical';
     const more = {
       required: 'none',
       detail: [
@@ -55,12 +63,12 @@ export const restartPendingCheck = serverCheck({
       fix: fixOf(pendingChanges, settings, broken),
     };
     const observed = pendingChanges.map(({ name }) => name).join(', ');
-    return blocks ? fail(['continuous'], observed, more) : warn(observed, more);
+    return blocks ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
   },
 });
 
 /** How the next restart would affect a migration that is possible now. */
-function afterwards(pendingChanges: readonly PendingSetting[], settings: ServerSettings): readonly string[] {
+function afterwards(pendingChanges: readonly PendingSetting[], settings: PostgresqlServerSettings): readonly string[] {
   const worse = pendingChanges.filter((one) => isWorse(one, settings));
   if (worse.length === 0) return [];
   const changes = worse.map(({ name, value }) => `${name} ${value}`).join(', ');
@@ -75,9 +83,9 @@ function afterwards(pendingChanges: readonly PendingSetting[], settings: ServerS
  */
 function fixOf(
   pendingChanges: readonly PendingSetting[],
-  settings: ServerSettings,
+  settings: PostgresqlServerSettings,
   broken: readonly UnappliedConfigLine[],
-): Fix {
+): FindingFix {
   if (broken.length > 0) {
     return {
       by: 'the server administrator',
@@ -103,9 +111,9 @@ function fixOf(
  * Whether the pending value is less than the active value. The pending value is unknown if it is in a configuration
  * file that this role cannot read.
  */
-function isWorse({ name, value }: PendingSetting, settings: ServerSettings): boolean {
+function isWorse({ name, value }: PendingSetting, settings: PostgresqlServerSettings): boolean {
   if (value === undefined || !relevantSettings.includes(name)) return false;
-  const now = namedSettingOf(settings, name);
+  const now = getPostgresqlSettingByName(settings, name);
   if (name === 'wal_level') return now === 'logical' && value !== 'logical';
   if (name === 'listen_addresses') return now === '*' && value !== '*';
   return Number(value) < Number(now);
@@ -120,7 +128,10 @@ interface PendingSetting {
 /**
  * A reload sets pg_settings.pending_restart; pg_file_settings also contains lines that were written after the reload.
  */
-function pendingSettings(settings: ServerSettings, lines: readonly UnappliedConfigLine[]): readonly PendingSetting[] {
+function pendingSettings(
+  settings: PostgresqlServerSettings,
+  lines: readonly UnappliedConfigLine[],
+): readonly PendingSetting[] {
   const names = new Set([
     ...[...settings].filter(([, { pendingRestart }]) => pendingRestart).map(([name]) => name),
     ...lines.map(({ name }) => name).filter((name) => name !== ''),

@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { fail, pass } from '../../finding.ts';
-import { changesRole } from '../../fix-effect.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { buildRoleChangeEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { relationsQuery } from '../queries/relations.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
 export const rlsCheck = databaseCheck({
@@ -11,18 +11,18 @@ export const rlsCheck = databaseCheck({
   title: 'row-level security hides no rows from the role',
   headline: 'Row-level security hides rows from the role',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { relations: relationsQuery },
+  queries: { relations: nonOrdinaryRelationsQuery },
   evaluate({ relations: { secured } }, _database, { username }) {
-    if (secured.length === 0) return pass('no hidden rows');
+    if (secured.length === 0) return passOutcome('no hidden rows');
     const role = quoteIdentifier(username);
-    return fail(['continuous', 'dump'], pluralize(secured.length, 'table'), {
+    return failOutcome(['continuous', 'dump'], pluralize(secured.length, 'table'), {
       required: 'a superuser, or a role with BYPASSRLS',
-      detail: `The row-level security policies of the listed tables apply to the role. COPY omits the hidden rows without an error; pg_dump fails with "query would be affected by row-level security policy".${unlistedNote(secured)}`,
-      objects: firstListedObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
+      detail: `The row-level security policies of the listed tables apply to the role. COPY omits the hidden rows without an error; pg_dump fails with "query would be affected by row-level security policy".${buildUnlistedObjectsNote(secured)}`,
+      objects: takeListedObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],
         undo: [`ALTER ROLE ${role} NOBYPASSRLS`],
-        effects: [changesRole({ bypassRls: true })],
+        effects: [buildRoleChangeEffect({ bypassRls: true })],
         text: 'Allow the role to see all rows for the duration of the migration.',
       },
     });

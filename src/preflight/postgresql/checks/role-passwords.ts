@@ -1,4 +1,4 @@
-import { info, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { loginRolesQuery } from '../queries/login-roles.ts';
 import { pluralize } from '../units.ts';
@@ -12,8 +12,8 @@ export const rolePasswordsCheck = serverCheck({
   queries: { logins: loginRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, canLogin }) => canLogin && name !== facts.username).map(({ name }) => name);
-    if (others.length === 0) return pass('none');
-    return info(pluralize(others.length, 'other login role'), {
+    if (others.length === 0) return passOutcome('none');
+    return infoOutcome(pluralize(others.length, 'other login role'), {
       detail: 'Roles are created on the target with random passwords; md5 and SCRAM verifiers are not migrated.',
       objects: others.slice(0, 20),
       fix: { text: 'Set new passwords on the target before the applications connect to it.' },

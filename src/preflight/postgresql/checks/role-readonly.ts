@@ -1,10 +1,10 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { effectiveSettings } from '../effective-settings.ts';
+import { computeEffectiveRoleSettings } from '../effective-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { describeSetting, resetRoleSetting } from '../role-setting-fix.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { buildResetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 
 export const roleReadonlyCheck = serverCheck({
   id: 'role-readonly',
@@ -12,19 +12,23 @@ export const roleReadonlyCheck = serverCheck({
   headline: 'default_transaction_read_only is on for the role',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
-    const all = effectiveSettings('default_transaction_read_only', settings, roleSettings, facts);
+    const all = computeEffectiveRoleSettings('default_transaction_read_only', settings, roleSettings, facts);
     const on = all.filter(({ value }) => isOn(value));
-    if (on.length === 0) return pass('off');
-    return fail(['continuous'], on.length === all.length ? 'on' : `on in ${on.length} of ${all.length} databases`, {
-      required: 'off',
-      detail:
-        'CREATE PUBLICATION fails: "cannot execute CREATE PUBLICATION in a read-only transaction". The replication slot is still created, and remains after the failed migration.',
-      objects: on.map(describeSetting),
-      ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
-      fix: resetRoleSetting('default_transaction_read_only', 'off', on, role),
-    });
+    if (on.length === 0) return passOutcome('off');
+    return failOutcome(
+      ['continuous'],
+      on.length === all.length ? 'on' : `on in ${on.length} of ${all.length} databases`,
+      {
+        required: 'off',
+        detail:
+          'CREATE PUBLICATION fails: "cannot execute CREATE PUBLICATION in a read-only transaction". The replication slot is still created, and remains after the failed migration.',
+        objects: on.map(describeEffectiveRoleSetting),
+        ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
+        fix: buildResetRoleSettingFix('default_transaction_read_only', 'off', on, role),
+      },
+    );
   },
 });
 

@@ -1,13 +1,13 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { copyRates } from '../copy-estimate.ts';
-import { effectiveSettings } from '../effective-settings.ts';
+import { replicationWorkerCopyRates } from '../copy-estimate.ts';
+import { computeEffectiveRoleSettings } from '../effective-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { combineFixes, describeSetting, resetRoleSetting } from '../role-setting-fix.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { buildResetRoleSettingFix, combinePreflightFixes, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { parseMilliseconds, timeSpanText } from '../units.ts';
+import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
 const timeouts = [
   'statement_timeout',
@@ -26,17 +26,17 @@ export const roleTimeoutsCheck = serverCheck({
   headline: 'A timeout of the role can cancel the initial copy',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
     const found = timeouts.flatMap((name) =>
-      effectiveSettings(name, settings, roleSettings, facts).flatMap((one) => {
-        const span = parseMilliseconds(one.value, 'ms') ?? 0;
+      computeEffectiveRoleSettings(name, settings, roleSettings, facts).flatMap((one) => {
+        const span = parsePostgresqlDuration(one.value, 'ms') ?? 0;
         return span > 0
           ? [{ ...one, name, span, needed: Math.max(copySpan(facts, one.database), minimumSpan[name] ?? 0) }]
           : [];
       }),
     );
-    if (found.length === 0) return pass('none');
+    if (found.length === 0) return passOutcome('none');
     const short = found.filter(({ name, span, needed }) => endsCopies.includes(name) && span < needed);
     const observed = timeouts
       .filter((name) => found.some((one) => one.name === name))
@@ -48,22 +48,24 @@ export const roleTimeoutsCheck = serverCheck({
     const fixes = timeouts.map((name) => ({ name, set: found.filter((one) => one.name === name) }));
     const more = {
       required: 'none',
-      objects: found.slice(0, 20).map((one) => `${one.name} ${describeSetting(one)}`),
-      fix: combineFixes(
-        fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => resetRoleSetting(name, '0', set, role)),
+      objects: found.slice(0, 20).map((one) => `${one.name} ${describeEffectiveRoleSetting(one)}`),
+      fix: combinePreflightFixes(
+        fixes
+          .filter(({ set }) => set.length > 0)
+          .map(({ name, set }) => buildResetRoleSettingFix(name, '0', set, role)),
         `After this change, new sessions of ${role.name} have no such timeout. pg_dump sets these timeouts to 0 itself.`,
       ),
     };
     if (short.length === 0) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         ...more,
-        detail: `The initial copy of each table is a statement of the role. A copy that takes longer than the timeout is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${copyRates.slow / 1e6} MB/s the largest table finishes in time.`,
+        detail: `The initial copy of each table is a statement of the role. A copy that takes longer than the timeout is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${replicationWorkerCopyRates.slow / 1e6} MB/s the largest table finishes in time.`,
       });
     }
     const [worst] = short.toSorted((a, b) => b.needed - a.needed);
-    return fail(['continuous'], observed, {
+    return failOutcome(['continuous'], observed, {
       ...more,
-      detail: `The largest table of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${copyRates.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${timeSpanText(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
+      detail: `The largest table of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${replicationWorkerCopyRates.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${timeSpanText(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
       only: [...new Set(short.map(({ database }) => database))],
     });
   },
@@ -86,5 +88,5 @@ const minimumSpan: Readonly<Record<string, number>> = { transaction_timeout: 10 
  */
 function copySpan({ copy }: PostgresqlSourceFacts, database: string): number {
   const found = copy?.perDatabase.get(database);
-  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRates.slow) * 1000;
+  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / replicationWorkerCopyRates.slow) * 1000;
 }

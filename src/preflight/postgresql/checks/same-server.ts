@@ -1,7 +1,7 @@
-import { fail, pass, skip } from '../../finding.ts';
+import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump } from '../login-steps.ts';
-import { type ServerInstance, serverInstanceQuery } from '../queries/server-instances.ts';
+import { continuousAndDumpMethods } from '../login-steps.ts';
+import { firstServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
 
 export const sameServerCheck = serverCheck({
   id: 'same-server',
@@ -9,17 +9,17 @@ export const sameServerCheck = serverCheck({
   headline: 'Connections reach different servers',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { first: serverInstanceQuery },
+  queries: { first: firstServerInstanceQuery },
   evaluate({ first }, { replication, access, walRate }) {
-    if (first === undefined) return skip('the role cannot read which server a connection reached');
+    if (first === undefined) return skipOutcome('the role cannot read which server a connection reached');
     const connections = [replication, ...access.values()];
     const instances = connections.map((one) => (one?.kind === 'entered' ? one.instance : undefined));
     const others = [...instances, walRate?.instance].filter((one) => one !== undefined);
     const other = others.find((one) => !isSameServer(first, one));
-    if (other === undefined) return pass('the same server');
+    if (other === undefined) return passOutcome('the same server');
     // A dump may use the primary or any of its standbys, because all have the same rows.
-    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : continuousAndDump;
-    return fail(blocks, `${described(first)}; ${described(other)}`, {
+    const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : continuousAndDumpMethods;
+    return failOutcome(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',
       detail:
         'A load balancer, a proxy or a DNS name with several addresses distributes connections. Each connection of a migration may reach another server: a publication or a replication slot that was created on one server does not exist on the other ("publication … does not exist", "replication slot … does not exist"), and rows may be from different points in time. This report may contain facts of several servers.',
@@ -34,7 +34,7 @@ const continuousOnly = ['continuous'] as const;
  * A server that was restarted between the two queries is still the same server: its start time is later than the first
  * query.
  */
-function isSameServer(first: ServerInstance, other: ServerInstance): boolean {
+function isSameServer(first: PostgresqlServerInstance, other: PostgresqlServerInstance): boolean {
   const wasRestarted = other.started > first.readAt || first.started > other.readAt;
   return (
     first.systemIdentifier === other.systemIdentifier &&
@@ -43,7 +43,7 @@ function isSameServer(first: ServerInstance, other: ServerInstance): boolean {
   );
 }
 
-function described({ systemIdentifier, inRecovery, started }: ServerInstance): string {
+function described({ systemIdentifier, inRecovery, started }: PostgresqlServerInstance): string {
   const since = new Date(started * 1000).toISOString().slice(0, 19).replace('T', ' ');
   return `system ${systemIdentifier}, ${inRecovery ? 'standby' : 'primary'}, started ${since} UTC`;
 }

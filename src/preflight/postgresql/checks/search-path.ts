@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteSignature } from '../../../postgresql/requote.ts';
-import { fail, pass, warn } from '../../finding.ts';
-import { changesQueryResult, type FixEffect } from '../../fix-effect.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { findUnresolvedNames, type UnresolvedName } from '../function-body/unresolved-names.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { findUnresolvedFunctionBodyNames, type UnresolvedFunctionBodyName } from '../function-body/unresolved-names.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
-import { functionUsesQuery } from '../queries/function-uses.ts';
-import { namedObjectsQuery } from '../queries/named-objects.ts';
+import { userFunctionUsesQuery } from '../queries/function-uses.ts';
+import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
 import { pluralize } from '../units.ts';
 
@@ -17,22 +17,22 @@ export const searchPathCheck = databaseCheck({
   headline: 'A function that is called for each row needs a search_path',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
-    functionUses: functionUsesQuery,
+    functionUses: userFunctionUsesQuery,
     functionBodies: functionBodiesQuery,
-    meanings: namedObjectsQuery,
+    meanings: namedDatabaseObjectsQuery,
     lostOperators: searchPathOperatorsQuery,
   },
   evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
-    const lost = findUnresolvedNames(functionUses, functionBodies, meanings, lostOperators);
+    const lost = findUnresolvedFunctionBodyNames(functionUses, functionBodies, meanings, lostOperators);
     const [first] = lost;
-    if (first === undefined) return pass('all');
+    if (first === undefined) return passOutcome('all');
     const functions = lost.filter(({ signature }, at) => lost.findIndex((one) => one.signature === signature) === at);
     const isCertain = functions.some(({ fails }) => fails);
     const fixable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'schema-qualified names, or a search_path of the function',
-      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails only for rows for which a function uses such a name: the tables have no rows yet, or only some rows do.'}${unlistedNote(functions)}`,
-      objects: firstListedObjects(functions).map(
+      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails only for rows for which a function uses such a name: the tables have no rows yet, or only some rows do.'}${buildUnlistedObjectsNote(functions)}`,
+      objects: takeListedObjects(functions).map(
         ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
       ),
       fix: {
@@ -52,19 +52,19 @@ export const searchPathCheck = databaseCheck({
       },
     };
     const observed = pluralize(functions.length, 'function');
-    if (!isCertain) return warn(observed, more);
+    if (!isCertain) return warnOutcome(observed, more);
     const isDumped = lost.every(({ fails, onlyContinuous }) => !fails || onlyContinuous);
-    return fail(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);
+    return failOutcome(isDumped ? ['continuous'] : ['continuous', 'dump'], observed, more);
   },
 });
 
-function setsSearchPath(signatures: readonly string[]): FixEffect {
-  return changesQueryResult(functionBodiesQuery, (all) =>
+function setsSearchPath(signatures: readonly string[]): PreflightFixEffect {
+  return buildQueryResultEffect(functionBodiesQuery, (all) =>
     all.map((body) => (signatures.includes(body.signature) ? { ...body, hasPath: true, inlined: false } : body)),
   );
 }
 
-function nameError({ kind, name }: UnresolvedName): string {
+function nameError({ kind, name }: UnresolvedFunctionBodyName): string {
   if (kind === 'operator') return `operator does not exist: … ${name} …`;
   return `${kind} ${kind === 'function' ? `${name}(…)` : `"${name}"`} does not exist`;
 }

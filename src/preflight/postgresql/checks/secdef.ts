@@ -1,6 +1,6 @@
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
 import { superusersQuery } from '../queries/superusers.ts';
 import { pluralize } from '../units.ts';
@@ -14,11 +14,11 @@ export const secdefCheck = databaseCheck({
   evaluate({ markedFunctions, superusers }) {
     const owners = new Set(superusers);
     const found = markedFunctions.filter(({ securityDefiner, owner }) => securityDefiner && owners.has(owner));
-    if (found.length === 0) return pass('none');
-    return warn(pluralize(found.length, 'function'), {
+    if (found.length === 0) return passOutcome('none');
+    return warnOutcome(pluralize(found.length, 'function'), {
       required: 'none',
-      detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so the owner of these functions on the target has fewer privileges, and the functions can fail.${unlistedNote(found)}`,
-      objects: firstListedObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
+      detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so the owner of these functions on the target has fewer privileges, and the functions can fail.${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
         text: 'Change the owner of the functions to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',

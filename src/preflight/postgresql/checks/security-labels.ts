@@ -1,6 +1,6 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { securityLabelProvidersQuery } from '../queries/security-label-providers.ts';
 
 export const securityLabelsCheck = databaseCheck({
@@ -10,7 +10,7 @@ export const securityLabelsCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { labelProviders: securityLabelProvidersQuery },
   evaluate({ labelProviders }, database, _ground, { targetExtensions }) {
-    if (labelProviders.length === 0) return pass('none');
+    if (labelProviders.length === 0) return passOutcome('none');
     const missing = labelProviders.filter(
       ({ provider }) => targetExtensions?.includes(provider.toLowerCase()) === false,
     );
@@ -18,8 +18,8 @@ export const securityLabelsCheck = databaseCheck({
     const observed = `labels of ${named.map(({ provider }) => provider).join(', ')}`;
     const more = {
       required: 'no security label, or a target that loads the label provider',
-      detail: `A security label can be restored only if the target has loaded its label provider: "security label provider "${named[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${unlistedNote(named)}`,
-      objects: firstListedObjects(named).map(({ provider, object }) => `${object} (${provider})`),
+      detail: `A security label can be restored only if the target has loaded its label provider: "security label provider "${named[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${buildUnlistedObjectsNote(named)}`,
+      objects: takeListedObjects(named).map(({ provider, object }) => `${object} (${provider})`),
       fix: {
         database,
         by: 'the owner of the objects',
@@ -27,6 +27,6 @@ export const securityLabelsCheck = databaseCheck({
       },
     };
     // Without --target-extensions it is not known whether the target has the label provider.
-    return missing.length > 0 ? fail(['continuous', 'dump'], observed, more) : warn(observed, more);
+    return missing.length > 0 ? failOutcome(['continuous', 'dump'], observed, more) : warnOutcome(observed, more);
   },
 });

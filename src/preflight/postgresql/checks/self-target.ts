@@ -1,6 +1,6 @@
-import { type CheckOutcome, fail, pass, skip } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const selfTargetCheck = serverCheck({
@@ -10,12 +10,12 @@ export const selfTargetCheck = serverCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'address',
   queries: {},
-  evaluate(_values, { address }: PostgresqlSourceFacts, { target }): CheckOutcome {
-    if (target === undefined) return skip('the address of the target is not known');
+  evaluate(_values, { address }: PostgresqlSourceFacts, { target }): PreflightCheckOutcome {
+    if (target === undefined) return skipOutcome('the address of the target is not known');
     const mine = [address.host, ...address.connects.map((each) => each.address)].map(normalizeHost);
     const same = target.port === address.port && mine.includes(normalizeHost(target.host));
-    if (!same) return pass(`the target is ${target.host}, port ${target.port}`);
-    return fail(continuousAndDump, `both are ${address.host}, port ${address.port}`, {
+    if (!same) return passOutcome(`the target is ${target.host}, port ${target.port}`);
+    return failOutcome(continuousAndDumpMethods, `both are ${address.host}, port ${address.port}`, {
       required: 'two servers',
       detail:
         'A migration to the same server is not supported: CREATE SUBSCRIPTION would wait for its own transaction forever.',

@@ -1,6 +1,6 @@
-import { info, pass, warn } from '../../finding.ts';
+import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { databaseOverviewQuery } from '../queries/database-overview.ts';
+import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
 import { pluralize } from '../units.ts';
 
 export const sequencesCheck = databaseCheck({
@@ -8,12 +8,12 @@ export const sequencesCheck = databaseCheck({
   title: 'the database has no sequences',
   headline: 'The database has sequences',
   severity: { continuous: 'warning', dump: 'info' },
-  queries: { overview: databaseOverviewQuery },
+  queries: { overview: databaseFeatureOverviewQuery },
   evaluate({ overview }, _database, _ground, { method }) {
-    if (overview.sequences === 0) return pass('none');
+    if (overview.sequences === 0) return passOutcome('none');
     const observed = pluralize(overview.sequences, 'sequence');
-    if (method === 'dump') return info(observed, { detail: 'A dump contains the values of sequences.' });
-    return warn(observed, {
+    if (method === 'dump') return infoOutcome(observed, { detail: 'A dump contains the values of sequences.' });
+    return warnOutcome(observed, {
       required: 'no sequences, or sequences that are set at the cut-over',
       detail:
         'The values of sequences are not replicated: on the target they start again, and the first INSERT fails with "duplicate key value violates unique constraint".',

@@ -1,5 +1,5 @@
-import { pass, skip } from '../../finding.ts';
-import { evaluateServerIdentity } from '../../network/evaluate-server-identity.ts';
+import { passOutcome, skipOutcome } from '../../finding.ts';
+import { evaluateTlsServerIdentity } from '../../network/evaluate-server-identity.ts';
 import { serverCheck } from '../check.ts';
 
 export const postgresqlServerIdentityCheck = serverCheck({
@@ -10,11 +10,11 @@ export const postgresqlServerIdentityCheck = serverCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, { connection, address, tls }) {
-    if (connection.kind !== 'entered') return skip('no connection');
+    if (connection.kind !== 'entered') return skipOutcome('no connection');
     // SCRAM with channel binding: the server proved that it knows the password, on a connection with exactly this
     // certificate.
-    if (connection.authentication === 'scram-sha-256-plus') return pass('SCRAM-SHA-256-PLUS (channel binding)');
-    return evaluateServerIdentity(
+    if (connection.authentication === 'scram-sha-256-plus') return passOutcome('SCRAM-SHA-256-PLUS (channel binding)');
+    return evaluateTlsServerIdentity(
       address,
       tls,
       connection.ssl,

@@ -1,9 +1,9 @@
-import { fail, pass, unknown } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { ownerQueries } from '../owner-queries.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-text.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { describeConstraintOwnerQueries } from '../owner-queries.ts';
 import {
   type SessionDependentConstraint,
   sessionDependentConstraintsQuery,
@@ -20,27 +20,27 @@ export const sessionChecksCheck = databaseCheck({
     const unseen = sessionChecks.filter(({ filled }) => filled);
     const broken = unseen.filter(({ definition }) => customSetting.test(definition));
     const named = broken.length > 0 ? broken : unseen;
-    if (named.length === 0) return pass(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
+    if (named.length === 0) return passOutcome(sessionChecks.length === 0 ? 'none' : 'none in tables with rows');
     const observed = pluralize(named.length, 'constraint');
     const more = {
       required: 'no such constraint in tables with rows',
-      detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${unlistedNote(named)}`,
-      objects: firstListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
+      objects: takeListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
-        sql: named.map(dropConstraint),
-        undoReview: named.map(addConstraintNotValid),
-        effects: [removesResultRows(sessionDependentConstraintsQuery, named)],
+        sql: named.map(buildDropConstraintSql),
+        undoReview: named.map(buildAddConstraintNotValidSql),
+        effects: [buildRowRemovalEffect(sessionDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy.',
       },
     };
-    if (broken.length > 0) return fail(['continuous', 'dump'], observed, more);
+    if (broken.length > 0) return failOutcome(['continuous', 'dump'], observed, more);
     return {
-      ...unknown(`${observed}, and it is not known whether every row satisfies the constraints`),
+      ...unknownOutcome(`${observed}, and it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints in a session on the target',
       ...more,
-      detail: `${more.detail}${valuesOfTarget(named)}${ownerQueries(named, "SET search_path = ''")}`,
+      detail: `${more.detail}${valuesOfTarget(named)}${describeConstraintOwnerQueries(named, "SET search_path = ''")}`,
     };
   },
 });

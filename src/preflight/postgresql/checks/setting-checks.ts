@@ -1,18 +1,22 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint } from '../constraint-text.ts';
-import { effectiveSettings } from '../effective-settings.ts';
-import { dependsOnTimeZone } from '../function-body/time-zone.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { ownerQueries } from '../owner-queries.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-text.ts';
+import { computeEffectiveRoleSettings } from '../effective-settings.ts';
+import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { describeConstraintOwnerQueries } from '../owner-queries.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
-import { type FunctionUse, functionUsesQuery } from '../queries/function-uses.ts';
+import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
-import { type ServerSettings, settingKeysOf, settingsQuery } from '../queries/settings.ts';
 import {
-  defaultSessionSettings,
+  listPostgresqlSettingNames,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from '../queries/settings.ts';
+import {
+  defaultTargetFormatSettings,
   type SettingsDependentConstraint,
   settingsDependentConstraintsQuery,
 } from '../queries/settings-dependent-constraints.ts';
@@ -26,9 +30,9 @@ export const settingChecksCheck = databaseCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: {
     swayedChecks: settingsDependentConstraintsQuery,
-    functionUses: functionUsesQuery,
+    functionUses: userFunctionUsesQuery,
     functionBodies: functionBodiesQuery,
-    settings: settingsQuery,
+    settings: postgresqlSettingsQuery,
     roleSettings: roleSettingsQuery,
   },
   evaluate({ swayedChecks, functionUses, functionBodies, settings, roleSettings }, database, facts) {
@@ -37,50 +41,53 @@ export const settingChecksCheck = databaseCheck({
     const zone = own.find(({ name }) => name === 'TimeZone');
     const uses = zone === undefined ? [] : zoneDependentUses(functionUses, functionBodies);
     if (zone !== undefined && uses.length > 0) return zoneDependentOutcome(uses, zone.value);
-    if (found.length === 0) return pass(swayedChecks.length === 0 ? 'none' : 'none with rows');
+    if (found.length === 0) return passOutcome(swayedChecks.length === 0 ? 'none' : 'none with rows');
     const isOwn = (...names: readonly string[]) => own.some(({ name }) => names.includes(name));
     const broken = found.filter(({ readsDates }) => readsDates && isOwn('DateStyle'));
     const settingTexts = own.map(({ name, value }) => `${name} ${value}`).join(', ');
     const observed = `${pluralize(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
       required: 'no dependence on session settings, or default settings',
-      objects: firstListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      objects: takeListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
-        sql: named.map(dropConstraint),
-        undoReview: named.map(addConstraintNotValid),
-        effects: [removesResultRows(settingsDependentConstraintsQuery, named)],
+        sql: named.map(buildDropConstraintSql),
+        undoReview: named.map(buildAddConstraintNotValidSql),
+        effects: [buildRowRemovalEffect(settingsDependentConstraintsQuery, named)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: `Drop the constraints until the cut-over, or rewrite them with an explicit time zone (AT TIME ZONE 'UTC'). A target with the same settings accepts the rows: run ALTER DATABASE ${quoteIdentifier(database)} SET … on the target, or change the settings of the role that applies changes, then use --accept setting-checks.`,
       },
     });
     const harm = `Settings of the server, a database or a role are not migrated: the target evaluates a CHECK constraint with ${Object.entries(
-      defaultSessionSettings,
+      defaultTargetFormatSettings,
     )
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')}`;
     if (broken.length > 0) {
-      return fail(['continuous', 'dump'], observed, {
+      return failOutcome(['continuous', 'dump'], observed, {
         ...more(broken),
-        detail: `${harm}, so rows that are valid on the source violate the constraint and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${unlistedNote(broken)}`,
+        detail: `${harm}, so rows that are valid on the source violate the constraint and the copy fails on every attempt: "new row for relation … violates check constraint ${broken[0]!.name}".${buildUnlistedObjectsNote(broken)}`,
       });
     }
-    const defaults = Object.entries(defaultSessionSettings).map(([name, value]) => `SET ${name} = '${value}'`);
+    const defaults = Object.entries(defaultTargetFormatSettings).map(([name, value]) => `SET ${name} = '${value}'`);
     return {
-      ...unknown(`${observed}; it is not known whether every row satisfies the constraints`),
+      ...unknownOutcome(`${observed}; it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints with the settings of the target',
       ...more(found),
-      detail: `${harm}.${unlistedNote(found)}${ownerQueries(found, defaults.join('; '))}`,
+      detail: `${harm}.${buildUnlistedObjectsNote(found)}${describeConstraintOwnerQueries(found, defaults.join('; '))}`,
     };
   },
 });
 
-interface ZoneDependentUse extends FunctionUse {
+interface ZoneDependentUse extends UserFunctionUse {
   readonly signature: string;
 }
 
 /** Functions that the target calls again for copied rows, to compute a value, a key or a partition. */
-function zoneDependentUses(uses: readonly FunctionUse[], bodies: readonly FunctionBody[]): readonly ZoneDependentUse[] {
+function zoneDependentUses(
+  uses: readonly UserFunctionUse[],
+  bodies: readonly FunctionBody[],
+): readonly ZoneDependentUse[] {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   const zoneDependent = (calls: string): FunctionBody | undefined => {
     // Each function is visited once; the loop also visits elements that are added to the set during the iteration.
@@ -89,7 +96,7 @@ function zoneDependentUses(uses: readonly FunctionUse[], bodies: readonly Functi
       const body = byOid.get(oid);
       // A function with SET timezone passes its time zone on to the functions that it calls.
       if (body === undefined || body.hasZone) continue;
-      if (dependsOnTimeZone(`${body.text} ${body.bound}`, body.types)) return body;
+      if (hasFunctionTimeZoneDependency(`${body.text} ${body.bound}`, body.types)) return body;
       for (const one of body.calls) reached.add(one);
     }
     return undefined;
@@ -103,21 +110,21 @@ function zoneDependentUses(uses: readonly FunctionUse[], bodies: readonly Functi
 }
 
 /** Uses of a function whose result does not change a row. */
-const rowNeutralUses: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
+const rowNeutralUses: ReadonlySet<UserFunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
 
-function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): CheckOutcome {
+function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): PreflightCheckOutcome {
   const isCheckOnly = uses.every(({ kind }) => kind === 'check' || kind === 'domain');
   const observed = `${pluralize(uses.length, 'use')} of functions that depend on TimeZone ${zone}`;
   const more = {
     required: 'functions with an explicit time zone',
-    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${unlistedNote(uses)}`,
-    objects: firstListedObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
+    detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${buildUnlistedObjectsNote(uses)}`,
+    objects: takeListedObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
     fix: {
       by: 'the owner of the functions',
       text: `Write the time zone into the functions: … AT TIME ZONE '${zone}'. Stored values stay unchanged. SET timezone for the function has the same effect.`,
     },
   };
-  return isCheckOnly ? { ...unknown(observed), ...more } : fail(['continuous', 'dump'], observed, more);
+  return isCheckOnly ? { ...unknownOutcome(observed), ...more } : failOutcome(['continuous', 'dump'], observed, more);
 }
 
 /**
@@ -126,12 +133,13 @@ function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): 
  */
 function ownSettings(
   database: string,
-  settings: ServerSettings,
+  settings: PostgresqlServerSettings,
   settingsOfRoles: readonly RoleSetting[],
   facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return settingKeysOf(defaultSessionSettings).flatMap((name) => {
-    const value = effectiveSettings(name, settings, settingsOfRoles, { ...facts, databases: [database] })[0]?.value;
+  return listPostgresqlSettingNames(defaultTargetFormatSettings).flatMap((name) => {
+    const value = computeEffectiveRoleSettings(name, settings, settingsOfRoles, { ...facts, databases: [database] })[0]
+      ?.value;
     return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];
   });
 }

@@ -1,6 +1,6 @@
-import { fail, info, skip, warn } from '../../finding.ts';
+import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { copyRates, estimateCopyTime, maxMigrationSeconds } from '../copy-estimate.ts';
+import { estimatePostgresqlCopyTime, maxMigrationSeconds, replicationWorkerCopyRates } from '../copy-estimate.ts';
 import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
 
 export const sizeEstimateCheck = serverCheck({
@@ -12,8 +12,8 @@ export const sizeEstimateCheck = serverCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, { copy }) {
-    if (copy === undefined) return skip('no table sizes are known');
-    const { low, high } = estimateCopyTime(copy);
+    if (copy === undefined) return skipOutcome('no table sizes are known');
+    const { low, high } = estimatePostgresqlCopyTime(copy);
     const largest =
       copy.largest === undefined
         ? ''
@@ -22,7 +22,7 @@ export const sizeEstimateCheck = serverCheck({
       copy.unseen.length === 0
         ? ''
         : ` ${pluralize(copy.unseen.length, 'database')} without known sizes: ${copy.unseen.slice(0, 10).join(', ')}.`;
-    const rates = `${copyRates.slow / 1e6} to ${copyRates.fast / 1e6} MB/s`;
+    const rates = `${replicationWorkerCopyRates.slow / 1e6} to ${replicationWorkerCopyRates.fast / 1e6} MB/s`;
     const more = {
       required: 'a copy of at most two weeks',
       detail: `${binarySizeText(copy.bytes)} in ${pluralize(copy.tables, 'table')}${largest}. One worker copies one table, and two workers run at a time: ${timeSpanText(low * 1000)} to ${timeSpanText(high * 1000)} at ${rates}. The target needs 25% to 50% more space for indexes and WAL.${unseen}`,
@@ -34,10 +34,10 @@ export const sizeEstimateCheck = serverCheck({
     };
     if (low > maxMigrationSeconds) {
       const stops = `${more.detail} An online migration stops after two weeks.`;
-      return fail(['continuous', 'dump'], observed, { ...more, detail: stops, fix });
+      return failOutcome(['continuous', 'dump'], observed, { ...more, detail: stops, fix });
     }
     return high > maxMigrationSeconds
-      ? warn(observed, { ...more, fix })
-      : info(observed, { ...more, headline: 'The initial copy finishes within two weeks' });
+      ? warnOutcome(observed, { ...more, fix })
+      : infoOutcome(observed, { ...more, headline: 'The initial copy finishes within two weeks' });
   },
 });

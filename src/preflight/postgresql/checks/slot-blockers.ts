@@ -1,6 +1,6 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { describeTransaction, maxTransactionAge } from '../open-transactions.ts';
+import { describeOpenTransaction, maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
 import { pluralize, timeSpanText } from '../units.ts';
 
@@ -13,15 +13,15 @@ export const slotBlockersCheck = serverCheck({
   queries: { transactions: openTransactionsQuery },
   evaluate({ transactions }) {
     const open = transactions.filter(({ kind }) => kind === 'session');
-    if (open.length === 0) return pass('none');
+    if (open.length === 0) return passOutcome('none');
     const oldest = Math.max(...open.map(({ seconds }) => seconds ?? 0));
     const hidden = open.some(({ seconds }) => seconds === undefined);
     const observed = `${pluralize(open.length, 'transaction')} with writes, ${hidden && oldest === 0 ? 'of unknown age' : `the oldest ${timeSpanText(oldest * 1000)} old`}`;
     const more = {
-      required: `none older than ${timeSpanText(maxTransactionAge * 1000)}`,
+      required: `none older than ${timeSpanText(maxOpenTransactionSeconds * 1000)}`,
       detail:
         'The creation of a replication slot waits until every transaction with writes has ended, in all databases. If the client that creates the slot is terminated while it waits, an incomplete active slot remains.',
-      objects: open.slice(0, 20).map(describeTransaction),
+      objects: open.slice(0, 20).map(describeOpenTransaction),
       fix: {
         text: `Wait for their commit, or end them: ${open
           .slice(0, 5)
@@ -29,6 +29,8 @@ export const slotBlockersCheck = serverCheck({
           .join('; ')}. This rolls back their changes.`,
       },
     };
-    return oldest > maxTransactionAge ? fail(['continuous'], observed, more) : warn(observed, more);
+    return oldest > maxOpenTransactionSeconds
+      ? failOutcome(['continuous'], observed, more)
+      : warnOutcome(observed, more);
   },
 });

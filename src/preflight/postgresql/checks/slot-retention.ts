@@ -1,12 +1,16 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { copyRates, estimateCopyTime } from '../copy-estimate.ts';
-import { type ServerSettings, type SettingName, settingsQuery } from '../queries/settings.ts';
+import { estimatePostgresqlCopyTime, replicationWorkerCopyRates } from '../copy-estimate.ts';
+import {
+  type PostgresqlServerSettings,
+  type PostgresqlSettingName,
+  postgresqlSettingsQuery,
+} from '../queries/settings.ts';
 import { walHistoryQuery } from '../queries/wal.ts';
-import { sizeSetting } from '../setting-values.ts';
-import { binarySizeText, parseMilliseconds, sizeSettingText, timeSpanText } from '../units.ts';
-import { walBytesPerSecond } from '../wal-bytes-per-second.ts';
+import { getPostgresqlSizeSetting } from '../setting-values.ts';
+import { binarySizeText, parsePostgresqlDuration, sizeSettingText, timeSpanText } from '../units.ts';
+import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 const day = 86_400;
 
@@ -22,7 +26,7 @@ export const slotRetentionCheck = serverCheck({
   headline: 'A replication slot can be invalidated during the migration',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, walHistory: walHistoryQuery },
+  queries: { settings: postgresqlSettingsQuery, walHistory: walHistoryQuery },
   evaluate({ settings, walHistory }, facts, { sourceDiskFree = Number.POSITIVE_INFINITY }) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');
     const largest = facts.copy?.largest;
@@ -33,36 +37,43 @@ export const slotRetentionCheck = serverCheck({
         detail: `A replication slot that is not used for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then starts again from the beginning.`,
         fix: alterSystemFix(settings, { idle_replication_slot_timeout: '0' }),
       };
-      const span = ((largest?.bytes ?? 0) / copyRates.slow) * 1000;
-      if (span <= idle) return warn(observed, more);
-      return fail(['continuous'], observed, {
+      const span = ((largest?.bytes ?? 0) / replicationWorkerCopyRates.slow) * 1000;
+      if (span <= idle) return warnOutcome(observed, more);
+      return failOutcome(['continuous'], observed, {
         ...more,
-        detail: `During the initial copy each table has its own replication slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${copyRates.slow / 1e6} MB/s. ${more.detail}`,
+        detail: `During the initial copy each table has its own replication slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${replicationWorkerCopyRates.slow / 1e6} MB/s. ${more.detail}`,
       });
     }
-    const keep = settings.has('max_slot_wal_keep_size') ? sizeSetting(settings, 'max_slot_wal_keep_size') : -1;
+    const keep = settings.has('max_slot_wal_keep_size')
+      ? getPostgresqlSizeSetting(settings, 'max_slot_wal_keep_size')
+      : -1;
     if (keep < 0) {
-      return pass('unlimited', {
+      return passOutcome('unlimited', {
         detail:
           'No slot is invalidated, but while the target is stalled, for two weeks at most, WAL accumulates on the disk of the source (wal-rate).',
       });
     }
-    const rate = walBytesPerSecond(facts.walRate, walHistory);
-    const copy = facts.copy === undefined ? 0 : estimateCopyTime(facts.copy).high;
-    const needed = Math.ceil(Math.max(3 * rate * copy, 2 * day * rate, sizeSetting(settings, 'max_wal_size')));
-    if (keep >= needed) return pass(binarySizeText(keep), { required: `at least ${binarySizeText(needed)}` });
-    const kept = Math.max(keep, settings.has('wal_keep_size') ? sizeSetting(settings, 'wal_keep_size') : 0);
+    const rate = estimateWalBytesPerSecond(facts.walRate, walHistory);
+    const copy = facts.copy === undefined ? 0 : estimatePostgresqlCopyTime(facts.copy).high;
+    const needed = Math.ceil(
+      Math.max(3 * rate * copy, 2 * day * rate, getPostgresqlSizeSetting(settings, 'max_wal_size')),
+    );
+    if (keep >= needed) return passOutcome(binarySizeText(keep), { required: `at least ${binarySizeText(needed)}` });
+    const kept = Math.max(
+      keep,
+      settings.has('wal_keep_size') ? getPostgresqlSizeSetting(settings, 'wal_keep_size') : 0,
+    );
     // A replication slot advances only at a WAL record of the running transactions, and the slot of a table only after
     // the copy of the table.
-    const seconds = Math.max(snapshotInterval, (largest?.bytes ?? 0) / copyRates.fast);
+    const seconds = Math.max(snapshotInterval, (largest?.bytes ?? 0) / replicationWorkerCopyRates.fast);
     const behind = rate * seconds;
     const lost = behind >= kept + segment;
     const sum = lost
       ? `At ${binarySizeText(rate)} of WAL per second a replication slot is ${binarySizeText(behind)} behind after ${timeSpanText(seconds * 1000)}, and the next checkpoint removes all but ${binarySizeText(kept)}. `
       : '';
     const outcome = lost
-      ? (observed: string, more: Parameters<typeof warn>[1]) => fail(['continuous'], observed, more)
-      : warn;
+      ? (observed: string, more: Parameters<typeof warnOutcome>[1]) => failOutcome(['continuous'], observed, more)
+      : warnOutcome;
     return outcome(`max_slot_wal_keep_size ${binarySizeText(keep)}`, {
       required: `at least ${binarySizeText(needed)}`,
       detail: `${sum}${binarySizeText(rate)} of WAL per second x ${timeSpanText(copy * 1000)} of copying x 3, at least two days of WAL and at least max_wal_size: ${binarySizeText(needed)}. A replication slot that is further behind is invalidated: "can no longer get changes from replication slot", and the migration starts again from the beginning.`,
@@ -80,7 +91,7 @@ export const slotRetentionCheck = serverCheck({
   },
 });
 
-function spanOf(settings: ServerSettings, name: SettingName): number {
+function spanOf(settings: PostgresqlServerSettings, name: PostgresqlSettingName): number {
   const found = settings.get(name);
-  return found === undefined ? 0 : (parseMilliseconds(found.value, found.unit) ?? 0);
+  return found === undefined ? 0 : (parsePostgresqlDuration(found.value, found.unit) ?? 0);
 }

@@ -1,11 +1,11 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { activityQuery, type UserSessions } from '../queries/activity.ts';
+import { type RoleSessionActivity, roleSessionActivityQuery } from '../queries/activity.ts';
 import { databasesQuery } from '../queries/databases.ts';
-import { type ReplicationSlot, slotsQuery } from '../queries/replication-slots.ts';
-import { numericSettingOf, settingsQuery } from '../queries/settings.ts';
+import { type ReplicationSlot, replicationSlotsQuery } from '../queries/replication-slots.ts';
+import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { restartImpact } from '../restart-impact.ts';
-import { raiseSlotsFix, slotDemand } from '../slot-demand.ts';
+import { buildRaiseReplicationSlotsFix, computeReplicationSlotDemand } from '../slot-demand.ts';
 import { pluralize } from '../units.ts';
 
 /**
@@ -19,24 +19,29 @@ export const slotsFreeCheck = serverCheck({
   severity: { continuous: 'blocker' },
   spec: '4.6',
   needs: 'connection',
-  queries: { settings: settingsQuery, slots: slotsQuery, databases: databasesQuery, activity: activityQuery },
+  queries: {
+    settings: postgresqlSettingsQuery,
+    slots: replicationSlotsQuery,
+    databases: databasesQuery,
+    activity: roleSessionActivityQuery,
+  },
   evaluate({ settings, slots, databases, activity }, facts) {
-    const max = numericSettingOf(settings, 'max_replication_slots');
+    const max = getNumericPostgresqlSetting(settings, 'max_replication_slots');
     const free = Math.max(0, max - slots.length);
-    const { needed, full, sum } = slotDemand(facts.databases.length);
+    const { needed, full, sum } = computeReplicationSlotDemand(facts.databases.length);
     const observed = `${pluralize(free, 'slot')} free of ${max} (${slots.length} used)`;
     const detail = `${observed}; ${sum}.`;
     const more = { required: `${needed} free slots, ${full} for full speed`, objects: slots.map(nameOf) };
-    if (free >= full) return pass(observed, { required: more.required, detail });
-    const fix = raiseSlotsFix(settings, slots, facts.databases.length, databases.length);
+    if (free >= full) return passOutcome(observed, { required: more.required, detail });
+    const fix = buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, databases.length);
     if (free >= needed) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         ...more,
         detail: `${detail} With fewer free slots the migration works, but copies fewer tables at a time. ${impact(fix.restart, activity)}`,
         fix,
       });
     }
-    return fail(['continuous'], observed, {
+    return failOutcome(['continuous'], observed, {
       ...more,
       detail: `${detail} ${slotError(max, slots.length)} ${impact(fix.restart, activity)}`,
       fix,
@@ -51,7 +56,7 @@ function slotError(max: number, used: number): string {
     : 'The initial copies are retried endlessly: could not create replication slot "pg_…_sync_…": all replication slots are in use.';
 }
 
-function impact(restart: boolean | undefined, groups: readonly UserSessions[]): string {
+function impact(restart: boolean | undefined, groups: readonly RoleSessionActivity[]): string {
   return restart === true ? restartImpact(groups) : '';
 }
 

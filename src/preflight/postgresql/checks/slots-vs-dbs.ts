@@ -1,11 +1,11 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { activityQuery } from '../queries/activity.ts';
+import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { databasesQuery } from '../queries/databases.ts';
-import { slotsQuery } from '../queries/replication-slots.ts';
-import { numericSettingOf, settingsQuery } from '../queries/settings.ts';
+import { replicationSlotsQuery } from '../queries/replication-slots.ts';
+import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { restartImpact } from '../restart-impact.ts';
-import { raiseSlotsFix } from '../slot-demand.ts';
+import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
 import { pluralize } from '../units.ts';
 
 /** The minimum of the specification (section 4.6): every database of the server counts, including ignored ones. */
@@ -16,15 +16,20 @@ export const slotsVsDbsCheck = serverCheck({
   severity: { continuous: 'blocker' },
   spec: '4.6',
   needs: 'connection',
-  queries: { settings: settingsQuery, slots: slotsQuery, databases: databasesQuery, activity: activityQuery },
+  queries: {
+    settings: postgresqlSettingsQuery,
+    slots: replicationSlotsQuery,
+    databases: databasesQuery,
+    activity: roleSessionActivityQuery,
+  },
   evaluate({ settings, slots, databases, activity }, facts) {
-    const max = numericSettingOf(settings, 'max_replication_slots');
+    const max = getNumericPostgresqlSetting(settings, 'max_replication_slots');
     const least = databases.length;
-    if (max >= least) return pass(String(max), { required: String(least) });
-    return fail(['continuous'], String(max), {
+    if (max >= least) return passOutcome(String(max), { required: String(least) });
+    return failOutcome(['continuous'], String(max), {
       required: String(least),
       detail: `max_replication_slots is ${max}, and the server has ${pluralize(least, 'database')} (without templates, including ignored ones). ${restartImpact(activity)}`,
-      fix: raiseSlotsFix(settings, slots, facts.databases.length, least),
+      fix: buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, least),
     });
   },
 });

@@ -1,7 +1,7 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { settingOf, settingsQuery } from '../queries/settings.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 
 export const standbySourceCheck = serverCheck({
   id: 'standby-source',
@@ -9,19 +9,19 @@ export const standbySourceCheck = serverCheck({
   headline: 'The source is a standby',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { settings: settingsQuery },
+  queries: { settings: postgresqlSettingsQuery },
   evaluate({ settings }, facts) {
-    if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return pass('primary');
+    if (facts.connection.kind !== 'entered' || !facts.connection.inRecovery) return passOutcome('primary');
     const decoding =
-      serverVersionOf(facts) < 160_000
+      getSourceServerVersion(facts) < 160_000
         ? ' Before version 16, a standby does not support logical decoding: "logical decoding cannot be used while in recovery".'
         : '';
-    const delay = settingOf(settings, 'max_standby_streaming_delay');
+    const delay = getPostgresqlSetting(settings, 'max_standby_streaming_delay');
     const cancelled =
-      delay === '-1' || settingOf(settings, 'hot_standby_feedback') === 'on'
+      delay === '-1' || getPostgresqlSetting(settings, 'hot_standby_feedback') === 'on'
         ? ''
         : ` A dump query that conflicts with recovery for longer than max_standby_streaming_delay (${delay} ms) is cancelled: "canceling statement due to conflict with recovery".`;
-    return fail(['continuous'], 'in recovery', {
+    return failOutcome(['continuous'], 'in recovery', {
       required: 'primary',
       detail: `A publication cannot be created on a standby: "cannot execute CREATE PUBLICATION in a read-only transaction". IDENTIFY_SYSTEM succeeds nevertheless.${decoding}${cancelled}`,
       fix: {

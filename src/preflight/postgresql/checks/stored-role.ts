@@ -1,10 +1,10 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { storedSettings } from '../effective-settings.ts';
+import { listStoredRoleSettings } from '../effective-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
-import { storedRolesQuery } from '../queries/stored-roles.ts';
-import { describeSetting, resetRoleSetting } from '../role-setting-fix.ts';
+import { rolesInStoredSettingsQuery } from '../queries/stored-roles.ts';
+import { buildResetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 
 export const storedRoleCheck = serverCheck({
   id: 'stored-role',
@@ -12,18 +12,18 @@ export const storedRoleCheck = serverCheck({
   headline: 'Sessions of the role switch to another role',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { roleSettings: roleSettingsQuery, stored: storedRolesQuery, role: migrationRoleQuery },
+  queries: { roleSettings: roleSettingsQuery, stored: rolesInStoredSettingsQuery, role: migrationRoleQuery },
   evaluate({ roleSettings, stored, role }, facts) {
-    const all = storedSettings('role', roleSettings, facts);
+    const all = listStoredRoleSettings('role', roleSettings, facts);
     const weaker = all.filter(({ value }) => value !== role.name && stored.get(value) === false);
-    if (weaker.length === 0) return pass('no other role');
-    return fail(['continuous'], `another role in ${weaker.length} of ${facts.databases.length} databases`, {
+    if (weaker.length === 0) return passOutcome('no other role');
+    return failOutcome(['continuous'], `another role in ${weaker.length} of ${facts.databases.length} databases`, {
       required: 'no stored setting of role, or role = none',
       detail:
         'ALTER ROLE or ALTER DATABASE … SET role gives every session of the migration the privileges of another role: CREATE PUBLICATION, the replication slot or the copy of a table fails with "permission denied". The preflight does not use the stored role, so its other findings are those of the role that logs in.',
-      objects: weaker.map(describeSetting),
+      objects: weaker.map(describeEffectiveRoleSetting),
       ...(weaker.length === facts.databases.length ? {} : { only: weaker.map(({ database }) => database) }),
-      fix: resetRoleSetting('role', 'none', weaker, role),
+      fix: buildResetRoleSettingFix('role', 'none', weaker, role),
     });
   },
 });

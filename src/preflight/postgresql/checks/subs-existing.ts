@@ -1,6 +1,6 @@
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { subscriptionsQuery } from '../queries/subscriptions.ts';
 import { pluralize } from '../units.ts';
 
@@ -12,11 +12,11 @@ export const subsExistingCheck = databaseCheck({
   queries: { subscriptions: subscriptionsQuery },
   evaluate({ subscriptions }, database) {
     const own = subscriptions.filter((subscription) => subscription.database === database);
-    if (own.length === 0) return pass('none');
-    return warn(pluralize(own.length, 'subscription'), {
+    if (own.length === 0) return passOutcome('none');
+    return warnOutcome(pluralize(own.length, 'subscription'), {
       required: 'none',
-      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${unlistedNote(own)}`,
-      objects: firstListedObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
+      detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${buildUnlistedObjectsNote(own)}`,
+      objects: takeListedObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
       fix: {
         by: 'the replication administrator',
         text: 'If the target needs the subscription, create it there; disable the subscription of the source before the cut-over: ALTER SUBSCRIPTION … DISABLE.',

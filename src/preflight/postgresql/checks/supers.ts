@@ -1,4 +1,4 @@
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { loginRolesQuery } from '../queries/login-roles.ts';
 import { pluralize } from '../units.ts';
@@ -12,8 +12,8 @@ export const supersCheck = serverCheck({
   queries: { logins: loginRolesQuery },
   evaluate({ logins }, facts) {
     const others = logins.filter(({ name, superuser }) => superuser && name !== facts.username).map(({ name }) => name);
-    if (others.length === 0) return pass('none');
-    return warn(pluralize(others.length, 'other superuser'), {
+    if (others.length === 0) return passOutcome('none');
+    return warnOutcome(pluralize(others.length, 'other superuser'), {
       required: 'none',
       detail:
         'The administrator of the target is not a superuser and cannot create one: "role … not in permitted superuser list". Objects owned by superusers belong to that administrator after the migration.',

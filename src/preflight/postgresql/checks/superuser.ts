@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { fail, pass, warn } from '../../finding.ts';
-import { changesRole } from '../../fix-effect.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildRoleChangeEffect } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 
@@ -16,23 +16,23 @@ export const superuserCheck = serverCheck({
   needs: 'connection',
   queries: { role: migrationRoleQuery },
   evaluate({ role }) {
-    if (role.superuser) return pass('superuser', { required: 'superuser' });
+    if (role.superuser) return passOutcome('superuser', { required: 'superuser' });
     const near = nearSuperusers.find((name) => role.memberOf.includes(name));
     if (near !== undefined) {
-      return warn(`member of ${near}`, {
+      return warnOutcome(`member of ${near}`, {
         required: 'superuser',
         detail: `The specification requires a superuser; on its managed service, ${near} can create a publication for all tables if it can also replicate (repl-connection).`,
       });
     }
     const name = quoteIdentifier(role.name);
-    return fail(['continuous'], 'not a superuser', {
+    return failOutcome(['continuous'], 'not a superuser', {
       required: 'superuser',
       detail:
         'CREATE PUBLICATION … FOR ALL TABLES fails: "permission denied for database", or with CREATE on the database "must be superuser to create FOR ALL TABLES publication". The service then migrates with a dump instead of replication, without an error.',
       fix: {
         sql: [`ALTER ROLE ${name} SUPERUSER`],
         undo: [`ALTER ROLE ${name} NOSUPERUSER`],
-        effects: [changesRole({ superuser: true })],
+        effects: [buildRoleChangeEffect({ superuser: true })],
         text: 'Make the role a superuser for the duration of the migration; on Amazon RDS: GRANT rds_superuser, rds_replication. As an alternative, migrate with a dump, which needs fewer privileges.',
       },
     });

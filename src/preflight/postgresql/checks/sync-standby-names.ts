@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { type CheckOutcome, fail, pass } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { type ServerSettings, settingOf, settingsQuery } from '../queries/settings.ts';
-import { storedCommitModesQuery } from '../queries/stored-commit-modes.ts';
+import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
+import { storedSynchronousCommitQuery } from '../queries/stored-commit-modes.ts';
 import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
 import { pluralize } from '../units.ts';
 
@@ -13,13 +13,13 @@ export const syncStandbyNamesCheck = serverCheck({
   headline: 'COMMIT waits, or will wait, for a standby that does not confirm',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, senders: walSendersQuery, commitModes: storedCommitModesQuery },
+  queries: { settings: postgresqlSettingsQuery, senders: walSendersQuery, commitModes: storedSynchronousCommitQuery },
   evaluate({ settings, senders, commitModes }) {
-    const observed = settingOf(settings, 'synchronous_standby_names');
-    if (observed.trim() === '') return pass('empty');
+    const observed = getPostgresqlSetting(settings, 'synchronous_standby_names');
+    if (observed.trim() === '') return passOutcome('empty');
     if (!commitsWait(settings, commitModes)) {
-      const mode = settingOf(settings, 'synchronous_commit');
-      return pass(`${observed}; synchronous_commit ${mode}`, {
+      const mode = getPostgresqlSetting(settings, 'synchronous_commit');
+      return passOutcome(`${observed}; synchronous_commit ${mode}`, {
         detail: 'No COMMIT waits for a standby, unless a session sets synchronous_commit itself.',
       });
     }
@@ -28,7 +28,7 @@ export const syncStandbyNamesCheck = serverCheck({
     const counted = /^\s*((?:any|first)\s+)?(\d+)\s*\(/i.exec(observed);
     const list = named.map(quoteIdentifier).join(', ');
     const wanted = named.length === 0 ? '' : counted === null ? list : `${counted[1] ?? ''}${counted[2]} (${list})`;
-    return fail(['continuous'], observed, {
+    return failOutcome(['continuous'], observed, {
       headline: 'synchronous_standby_names matches the target',
       required: 'a list of standby names',
       detail: `"*" matches every standby, so the subscription of the target becomes a synchronous standby: while the target is stalled, every COMMIT on this server waits.${named.length === 0 ? ' No standby is connected to the server now.' : ''}`,
@@ -45,29 +45,37 @@ export const syncStandbyNamesCheck = serverCheck({
 });
 
 /** If too few of the listed standbys are connected, every COMMIT waits, including those of the migration. */
-function evaluateNames(observed: string, settings: ServerSettings, senders: readonly WalSender[]): CheckOutcome {
+function evaluateNames(
+  observed: string,
+  settings: PostgresqlServerSettings,
+  senders: readonly WalSender[],
+): PreflightCheckOutcome {
   const wanted = Number(/^\s*(?:(?:any|first)\s+)?(\d+)\s*\(/i.exec(observed)?.[1] ?? 1);
   const confirming = senders.filter(({ syncState }) => syncState === 'sync' || syncState === 'quorum').length;
   const isHidden = senders.some(({ syncState }) => syncState === undefined);
-  if (isHidden || confirming >= wanted) return pass(observed);
-  return fail(['continuous'], `${observed}; ${pluralize(confirming, 'standby', 'standbys')} of ${wanted} connected`, {
-    headline: 'COMMIT waits for a standby that is not connected',
-    required: `${pluralize(wanted, 'standby', 'standbys')} connected`,
-    detail:
-      'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
-    fix: alterSystemFix(
-      settings,
-      { synchronous_standby_names: '' },
-      'As an alternative, reconnect the standbys. With an empty synchronous_standby_names no COMMIT waits.',
-    ),
-  });
+  if (isHidden || confirming >= wanted) return passOutcome(observed);
+  return failOutcome(
+    ['continuous'],
+    `${observed}; ${pluralize(confirming, 'standby', 'standbys')} of ${wanted} connected`,
+    {
+      headline: 'COMMIT waits for a standby that is not connected',
+      required: `${pluralize(wanted, 'standby', 'standbys')} connected`,
+      detail:
+        'Every COMMIT on this server waits for standbys that are not connected: the application already waits, and so would CREATE PUBLICATION and the creation of the first slot.',
+      fix: alterSystemFix(
+        settings,
+        { synchronous_standby_names: '' },
+        'As an alternative, reconnect the standbys. With an empty synchronous_standby_names no COMMIT waits.',
+      ),
+    },
+  );
 }
 
 /**
  * Whether any session waits for standbys at COMMIT, according to the settings of the server, the roles and the
  * databases.
  */
-function commitsWait(settings: ServerSettings, stored: readonly string[]): boolean {
+function commitsWait(settings: PostgresqlServerSettings, stored: readonly string[]): boolean {
   const own = settings.get('synchronous_commit');
   // A value that ALTER ROLE or ALTER DATABASE sets for the session of this program hides the value of the server.
   const isServerValue = own !== undefined && !/user|database/.test(own.source);

@@ -1,7 +1,7 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type SystemSchemaObject, systemSchemaObjectsQuery } from '../queries/system-schema-objects.ts';
 import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
 import { pluralize } from '../units.ts';
@@ -16,13 +16,13 @@ export const systemTablesCheck = databaseCheck({
     const needed = systemObjects.filter(({ user }) => user !== undefined);
     if (needed.length > 0) return requiredObjects(needed, database);
     if (systemTables.length === 0)
-      return systemObjects.length === 0 ? pass('none') : omittedObjects(systemObjects, database);
+      return systemObjects.length === 0 ? passOutcome('none') : omittedObjects(systemObjects, database);
     const observed = pluralize(systemTables.length, 'table');
     const names = systemTables.map(({ name }) => name);
-    return fail(['continuous'], observed, {
+    return failOutcome(['continuous'], observed, {
       required: 'no user table in information_schema, pg_catalog or another system schema',
-      detail: `A publication FOR ALL TABLES contains tables in system schemas but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits tables in system schemas without an error.${unlistedNote(systemTables)}`,
-      objects: firstListedObjects(names),
+      detail: `A publication FOR ALL TABLES contains tables in system schemas but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits tables in system schemas without an error.${buildUnlistedObjectsNote(systemTables)}`,
+      objects: takeListedObjects(names),
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
         sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteQualifiedName(name)} SET SCHEMA public`),
@@ -44,21 +44,21 @@ const moveFix = {
   text: 'Move the objects to a user schema (ALTER FUNCTION, OPERATOR, TYPE or VIEW … SET SCHEMA): dependent objects follow, and names without a schema are resolved by search_path. Drop unused objects.',
 };
 
-function requiredObjects(needed: readonly SystemSchemaObject[], database: string): CheckOutcome {
+function requiredObjects(needed: readonly SystemSchemaObject[], database: string): PreflightCheckOutcome {
   const [first] = needed;
-  return fail(['continuous', 'dump'], `${pluralize(needed.length, 'object')} with dependent objects`, {
+  return failOutcome(['continuous', 'dump'], `${pluralize(needed.length, 'object')} with dependent objects`, {
     required: 'no user object in information_schema or pg_catalog',
-    detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${unlistedNote(needed)}`,
-    objects: firstListedObjects(needed).map(({ name, user }) => `${name} (${user})`),
+    detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${buildUnlistedObjectsNote(needed)}`,
+    objects: takeListedObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
   });
 }
 
-function omittedObjects(objects: readonly SystemSchemaObject[], database: string): CheckOutcome {
-  return warn(pluralize(objects.length, 'object'), {
+function omittedObjects(objects: readonly SystemSchemaObject[], database: string): PreflightCheckOutcome {
+  return warnOutcome(pluralize(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
-    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${unlistedNote(objects)}`,
-    objects: firstListedObjects(objects).map(({ name }) => name),
+    detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${buildUnlistedObjectsNote(objects)}`,
+    objects: takeListedObjects(objects).map(({ name }) => name),
     fix: { database, ...moveFix },
   });
 }

@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import { fail, pass, unknown } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { ownerValueQueries } from '../owner-queries.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { describeTableOwnerValueQueries } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
 import { pluralize } from '../units.ts';
@@ -18,15 +18,15 @@ export const systemValuesCheck = databaseCheck({
     const found = systemValues.filter(({ rows }) => rows === 'violate');
     const unseen = systemValues.filter(({ rows }) => rows === 'unseen');
     const named = found.length > 0 ? found : unseen;
-    if (named.length === 0) return pass('none');
+    if (named.length === 0) return passOutcome('none');
     const money = named.filter(isMoney);
     const observed = pluralize(named.length, 'column');
     const kinds = [...new Set(named.map(kindOf))];
     const settings = `ALTER ROLE ${quoteIdentifier(role.name)} IN DATABASE ${quoteIdentifier(database)}`;
     const more = {
       required: 'none with values',
-      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails on the target on every attempt.${unlistedNote(named)}`,
-      objects: firstListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
+      detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
+      objects: takeListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
       fix: {
         ...(money.length === 0
           ? {}
@@ -35,7 +35,7 @@ export const systemValuesCheck = databaseCheck({
               undo: [`${settings} RESET lc_monetary`],
               effects: [
                 { kind: 'role-setting', role: role.name, database, name: 'lc_monetary', value: 'C' } as const,
-                removesResultRows(serverSpecificColumnsQuery, money),
+                buildRowRemovalEffect(serverSpecificColumnsQuery, money),
               ],
             }),
         database,
@@ -54,11 +54,11 @@ export const systemValuesCheck = databaseCheck({
         ].join(' '),
       },
     };
-    if (found.length > 0) return fail(['continuous', 'dump'], observed, more);
+    if (found.length > 0) return failOutcome(['continuous', 'dump'], observed, more);
     return {
-      ...unknown(`${observed}, and their rows were not checked`),
+      ...unknownOutcome(`${observed}, and their rows were not checked`),
       ...more,
-      detail: `${more.detail}${ownerValueQueries(named)}`,
+      detail: `${more.detail}${describeTableOwnerValueQueries(named)}`,
     };
   },
 });

@@ -1,6 +1,6 @@
-import { fail, pass, unknown } from '../../finding.ts';
+import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/table-oid-uses.ts';
 import { pluralize } from '../units.ts';
 
@@ -12,10 +12,10 @@ export const tableOidsCheck = databaseCheck({
   queries: { uses: tableoidColumnUsesQuery },
   evaluate({ uses }, database) {
     const found = uses.filter(dependsOnNumber);
-    if (found.length === 0) return pass('none');
+    if (found.length === 0) return passOutcome('none');
     const columns = found.filter(({ kind }) => kind === 'generated');
     const named = columns.length > 0 ? columns : found;
-    const objects = firstListedObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
+    const objects = takeListedObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
     const fix = {
       database,
       by: 'the owner of the tables, or a superuser',
@@ -23,18 +23,18 @@ export const tableOidsCheck = databaseCheck({
     };
     const more = { required: "no use of tableoid, or a comparison with 'table'::regclass", objects, fix };
     if (columns.length > 0) {
-      return fail(['continuous', 'dump'], pluralize(columns.length, 'generated column'), {
+      return failOutcome(['continuous', 'dump'], pluralize(columns.length, 'generated column'), {
         ...more,
-        detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${unlistedNote(columns)}`,
+        detail: `A table has another OID on the target, and the target computes generated columns itself, so their values differ without an error.${buildUnlistedObjectsNote(columns)}`,
       });
     }
     return {
-      ...unknown(
+      ...unknownOutcome(
         `${pluralize(found.length, 'constraint')}, and it is not known whether the rows satisfy them on the target`,
       ),
       premise: 'every row satisfies the CHECK constraints with the table OIDs of the target',
       ...more,
-      detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${unlistedNote(found)}`,
+      detail: `A table has another OID on the target, which evaluates the constraint for every row: "new row for relation … violates check constraint". Run \`cloudctl db rehearse\` to see whether the rows can be copied.${buildUnlistedObjectsNote(found)}`,
     };
   },
 });

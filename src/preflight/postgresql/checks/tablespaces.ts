@@ -1,7 +1,7 @@
-import { pass, unknown, warn } from '../../finding.ts';
+import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { relationsQuery } from '../queries/relations.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { tablespacesQuery } from '../queries/tablespaces.ts';
 import { pluralize } from '../units.ts';
 
@@ -10,10 +10,10 @@ export const tablespacesCheck = databaseCheck({
   title: 'all objects are in the tablespace pg_default',
   headline: 'Objects are in another tablespace than pg_default',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { relations: relationsQuery, tablespaces: tablespacesQuery },
+  queries: { relations: nonOrdinaryRelationsQuery, tablespaces: tablespacesQuery },
   evaluate({ relations: { placed }, tablespaces: { names, databases } }, database) {
     const whole = databases.get(database);
-    if (placed.length === 0 && whole === undefined) return pass('pg_default');
+    if (placed.length === 0 && whole === undefined) return passOutcome('pg_default');
     const spaces = [
       ...new Set([
         ...(whole === undefined ? [] : [whole]),
@@ -22,8 +22,8 @@ export const tablespacesCheck = databaseCheck({
     ];
     const more = {
       required: 'pg_default',
-      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${unlistedNote(placed)}`,
-      objects: firstListedObjects(placed).map(
+      detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${buildUnlistedObjectsNote(placed)}`,
+      objects: takeListedObjects(placed).map(
         ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
       ),
       fix: {
@@ -32,9 +32,9 @@ export const tablespacesCheck = databaseCheck({
       },
     };
     // A dump does not contain the default tablespace of the database.
-    if (placed.length === 0) return warn(spaces.join(', '), more);
+    if (placed.length === 0) return warnOutcome(spaces.join(', '), more);
     return {
-      ...unknown(spaces.join(', ')),
+      ...unknownOutcome(spaces.join(', ')),
       ...more,
       premise: 'the service leaves out tablespaces (pg_dump --no-tablespaces)',
       settledBy: 'ALTER … SET TABLESPACE pg_default on the source',

@@ -1,12 +1,12 @@
-import { type CheckOutcome, fail } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome } from '../../finding.ts';
 import { evaluateTcpConnections } from '../../network/evaluate-connect.ts';
 import { serverCheck } from '../check.ts';
 import {
-  continuousAndDump,
-  evaluateLoginStep,
-  explainRefusal,
-  explainSilence,
-  failedLoginOutcome,
+  buildFailedLoginOutcome,
+  continuousAndDumpMethods,
+  evaluatePostgresqlLoginStep,
+  explainRefusedLogin,
+  explainUnansweredLogin,
 } from '../login-steps.ts';
 
 export const tcpConnectCheck = serverCheck({
@@ -18,20 +18,24 @@ export const tcpConnectCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts) {
-    const network = evaluateTcpConnections(facts.address, continuousAndDump);
+    const network = evaluateTcpConnections(facts.address, continuousAndDumpMethods);
     if (network.status === 'fail' || network.status === 'skip') return network;
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'tcp-connect',
       () => (facts.lost === undefined ? network : connectionLost(facts.lost)),
-      (why) => failedLoginOutcome(why, { required: 'a session', ...(explainSilence(why) ?? explainRefusal(why.code)) }),
+      (why) =>
+        buildFailedLoginOutcome(why, {
+          required: 'a session',
+          ...(explainUnansweredLogin(why) ?? explainRefusedLogin(why.code)),
+        }),
     );
   },
 });
 
 /** Queries without a result leave facts unknown, so the migration must not be reported as possible. */
-function connectionLost(lost: string): CheckOutcome {
-  return fail(continuousAndDump, `the connection was lost while queries ran: ${lost}`, {
+function connectionLost(lost: string): PreflightCheckOutcome {
+  return failOutcome(continuousAndDumpMethods, `the connection was lost while queries ran: ${lost}`, {
     headline: 'The connection was lost during the queries',
     required: 'a response',
     detail:

@@ -1,12 +1,12 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { effectiveSettings } from '../effective-settings.ts';
+import { computeEffectiveRoleSettings } from '../effective-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { resetRoleSetting } from '../role-setting-fix.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { buildResetRoleSettingFix } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { binarySizeText, parseBytes } from '../units.ts';
+import { binarySizeText, parsePostgresqlSize } from '../units.ts';
 
 /** Bytes that pg_dump sorts even in an empty database: the descriptions of built-in objects. */
 const minimumSort = 640 * 1024;
@@ -20,34 +20,34 @@ export const tempFileLimitCheck = serverCheck({
   headline: 'temp_file_limit is too low for pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
+  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery, role: migrationRoleQuery },
   evaluate({ settings, roleSettings, role }, facts) {
-    const limits = effectiveSettings('temp_file_limit', settings, roleSettings, facts, '-1');
+    const limits = computeEffectiveRoleSettings('temp_file_limit', settings, roleSettings, facts, '-1');
     const memory = new Map(
-      effectiveSettings('work_mem', settings, roleSettings, facts, '4MB').map(({ database, value }) => [
+      computeEffectiveRoleSettings('work_mem', settings, roleSettings, facts, '4MB').map(({ database, value }) => [
         database,
         value,
       ]),
     );
     const tight = limits.flatMap((one) => {
-      const limit = parseBytes(one.value, 'kB') ?? -1;
+      const limit = parsePostgresqlSize(one.value, 'kB') ?? -1;
       if (limit < 0) return [];
-      const work = parseBytes(memory.get(one.database) ?? '', 'kB') ?? 0;
+      const work = parsePostgresqlSize(memory.get(one.database) ?? '', 'kB') ?? 0;
       return [{ ...one, limit, work, room: Math.max(limit, work), sorted: sortedIn(facts, one.database) }];
     });
     const [worst] = tight.toSorted((a, b) => a.room / a.sorted - b.room / b.sorted);
-    if (worst === undefined) return pass('unlimited');
+    if (worst === undefined) return passOutcome('unlimited');
     const observed = `temp_file_limit ${binarySizeText(worst.limit)}, work_mem ${binarySizeText(worst.work)}`;
-    if (worst.room >= 4 * worst.sorted) return pass(observed);
+    if (worst.room >= 4 * worst.sorted) return passOutcome(observed);
     const more = {
       required: 'temp_file_limit -1',
       detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". After this error neither the schema nor the list of tables can be read.`,
       // Only a superuser can set temp_file_limit, unlike a timeout.
-      fix: { ...resetRoleSetting('temp_file_limit', '-1', tight, role), by: 'a superuser' },
+      fix: { ...buildResetRoleSettingFix('temp_file_limit', '-1', tight, role), by: 'a superuser' },
     };
     const failing = tight.filter(({ room, sorted }) => room < sorted);
-    if (failing.length === 0) return warn(observed, more);
-    return fail(['continuous', 'dump'], observed, { ...more, only: failing.map(({ database }) => database) });
+    if (failing.length === 0) return warnOutcome(observed, more);
+    return failOutcome(['continuous', 'dump'], observed, { ...more, only: failing.map(({ database }) => database) });
   },
 });
 

@@ -1,8 +1,8 @@
-import { fail, pass } from '../../finding.ts';
-import { removesResultRows } from '../../fix-effect.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { addConstraintNotValid, dropConstraint, quoteConstraintName } from '../constraint-text.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql, quoteConstraintName } from '../constraint-text.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 import { pluralize } from '../units.ts';
 
@@ -15,17 +15,17 @@ export const timeChecksCheck = databaseCheck({
   evaluate({ clockChecks }, database) {
     const found = clockChecks.filter(requiresFuture);
     if (found.length === 0)
-      return pass(
+      return passOutcome(
         clockChecks.length === 0 ? 'none' : 'constraints use the current time, but none requires a future time',
       );
-    return fail(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
+    return failOutcome(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
       required: 'no such constraint in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${unlistedNote(found)}`,
-      objects: firstListedObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
+      objects: takeListedObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
-        sql: found.map(dropConstraint),
-        undoReview: found.map(addConstraintNotValid),
-        effects: [removesResultRows(timeDependentConstraintsQuery, found)],
+        sql: found.map(buildDropConstraintSql),
+        undoReview: found.map(buildAddConstraintNotValidSql),
+        effects: [buildRowRemovalEffect(timeDependentConstraintsQuery, found)],
         database,
         by: 'the owner of the tables, or a superuser',
         text: 'Drop the CHECK constraints until the cut-over, or replace them with a trigger, which does not fire during the copy. If the time of every row stays in the future for the next two weeks, use --accept time-checks.',

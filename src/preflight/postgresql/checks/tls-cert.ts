@@ -1,4 +1,4 @@
-import { type CheckOutcome, pass, skip, warn } from '../../finding.ts';
+import { type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 
 export const tlsCertCheck = serverCheck({
@@ -9,14 +9,14 @@ export const tlsCertCheck = serverCheck({
   spec: '8',
   needs: 'address',
   queries: {},
-  evaluate(_values, { tls: { certificate } }, { disableSsl, now }): CheckOutcome {
-    if (disableSsl) return skip('TLS is not used');
-    if (certificate === undefined) return skip('no certificate was received');
+  evaluate(_values, { tls: { certificate } }, { disableSsl, now }): PreflightCheckOutcome {
+    if (disableSsl) return skipOutcome('TLS is not used');
+    if (certificate === undefined) return skipOutcome('no certificate was received');
     const until = new Date(certificate.validTo).toISOString().slice(0, 10);
     const left = certificate.validTo - now;
     const signed = certificate.selfSigned ? ', self-signed' : '';
-    if (left >= window) return pass(`valid until ${until}${signed}`);
-    return warn(`${left < 0 ? 'expired on' : 'valid until'} ${until}${signed}`, {
+    if (left >= window) return passOutcome(`valid until ${until}${signed}`);
+    return warnOutcome(`${left < 0 ? 'expired on' : 'valid until'} ${until}${signed}`, {
       required: `valid until ${new Date(now + window).toISOString().slice(0, 10)}`,
       detail:
         'A migration can take two weeks and reconnects after every lost connection. After the certificate expires, clients that verify it cannot connect.',

@@ -1,8 +1,8 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
-import { type CheckOutcome, pass, warn } from '../../finding.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failedLoginOutcome, loginFailedReason } from '../login-steps.ts';
+import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep, loginFailedSkipReason } from '../login-steps.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const tlsNegotiateCheck = serverCheck({
@@ -14,27 +14,28 @@ export const tlsNegotiateCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts, options) {
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'tls-negotiate',
-      () => (options.disableSsl ? unencrypted(facts) : pass(facts.tls.version ?? 'TLS')),
+      () => (options.disableSsl ? unencrypted(facts) : passOutcome(facts.tls.version ?? 'TLS')),
       (why) =>
-        failedLoginOutcome(
+        buildFailedLoginOutcome(
           why,
-          why.code === connectErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
+          why.code === databaseConnectErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
         ),
     );
   },
 });
 
 /** Although --disable-ssl was requested, a connection over a network without encryption gets a warning. */
-function unencrypted({ address, tls }: PostgresqlSourceFacts): CheckOutcome {
-  if (isConnectedOverLoopback(address)) return pass('no TLS, as requested; the connection is local to this machine');
+function unencrypted({ address, tls }: PostgresqlSourceFacts): PreflightCheckOutcome {
+  if (isConnectedOverLoopback(address))
+    return passOutcome('no TLS, as requested; the connection is local to this machine');
   const text =
     tls.offered === 'yes'
       ? 'Remove --disable-ssl: the server offers TLS.'
       : "Set ssl = 'on' on the server (needs a certificate and a reload), then remove --disable-ssl.";
-  return warn('no TLS, as requested', {
+  return warnOutcome('no TLS, as requested', {
     required: 'TLS',
     detail: 'Without TLS, rows and passwords cross the network unencrypted.',
     fix: { text: text },
@@ -47,7 +48,7 @@ function withoutTls({ tls }: PostgresqlSourceFacts) {
     required: "ssl = 'on', or disable_ssl",
     detail: `The migration requests TLS and would fail with the same error.${open}`,
     fix: {
-      notSimulated: loginFailedReason,
+      notSimulated: loginFailedSkipReason,
       shell: [
         '# as the owner of the data directory, inside it, unless server.crt and server.key exist:',
         "openssl req -new -x509 -days 365 -nodes -subj '/CN=postgresql' -out server.crt -keyout server.key && chmod 600 server.key",

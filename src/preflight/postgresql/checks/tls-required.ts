@@ -1,6 +1,6 @@
-import { pass } from '../../finding.ts';
+import { passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { evaluateLoginStep, failedLoginOutcome } from '../login-steps.ts';
+import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-steps.ts';
 
 export const tlsRequiredCheck = serverCheck({
   id: 'tls-required',
@@ -11,12 +11,12 @@ export const tlsRequiredCheck = serverCheck({
   needs: 'address',
   queries: {},
   evaluate(_values, facts, options) {
-    return evaluateLoginStep(
+    return evaluatePostgresqlLoginStep(
       facts,
       'tls-required',
-      () => pass(options.disableSsl ? 'accepted without TLS' : 'accepted with TLS'),
+      () => passOutcome(options.disableSsl ? 'accepted without TLS' : 'accepted with TLS'),
       (why) =>
-        failedLoginOutcome(why, {
+        buildFailedLoginOutcome(why, {
           required: 'TLS',
           detail: 'pg_hba.conf allows this user only with TLS (hostssl), but disable_ssl was requested.',
           fix: {

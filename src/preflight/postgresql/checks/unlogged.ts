@@ -1,16 +1,16 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
-import { fail, info, pass, warn } from '../../finding.ts';
-import { changesQueryResult, type FixEffect } from '../../fix-effect.ts';
+import { failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
-import { type UnloggedReference, unloggedReferencesQuery } from '../queries/constraints.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
-import { relationsQuery } from '../queries/relations.ts';
-import { columnsWithoutEqualityQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
+import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
+import { noEqualityOperatorColumnsQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
   currentReplicaIdentity,
-  incomparableColumnsByTable,
+  groupIncomparableColumnsByTable,
   mustRunAsTableOwner,
   replicaIdentityEffect,
   replicaIdentityProblem,
@@ -25,10 +25,10 @@ export const unloggedCheck = databaseCheck({
   headline: 'The database has unlogged tables',
   severity: { continuous: 'blocker', dump: 'info' },
   queries: {
-    relations: relationsQuery,
+    relations: nonOrdinaryRelationsQuery,
     identities: replicaIdentitiesQuery,
-    unequalColumns: columnsWithoutEqualityQuery,
-    unloggedReferences: unloggedReferencesQuery,
+    unequalColumns: noEqualityOperatorColumnsQuery,
+    unloggedReferences: unloggedForeignKeysQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
   },
   evaluate(
@@ -38,16 +38,19 @@ export const unloggedCheck = databaseCheck({
     options,
   ) {
     const tables = relations.unlogged;
-    if (tables.length === 0) return pass('none');
+    if (tables.length === 0) return passOutcome('none');
     const observed = pluralize(tables.length, 'table');
     if (options.method === 'dump') {
-      return info(observed, {
+      return infoOutcome(observed, {
         detail: 'A dump contains the rows of unlogged tables.',
-        objects: firstListedObjects(tables),
+        objects: takeListedObjects(tables),
       });
     }
     const version = connection.kind === 'entered' ? connection.version : 0;
-    const unequal = incomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]);
+    const unequal = groupIncomparableColumnsByTable([
+      ...unequalColumns,
+      ...columnsMissedByHashIndex(hashedNulls, options),
+    ]);
     // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
     const lacking = identities.filter(
       (table) => table.unlogged && replicaIdentityProblem(table, version) !== undefined,
@@ -66,8 +69,8 @@ export const unloggedCheck = databaseCheck({
     const truncated = outward.filter((one) => one.truncated);
     const more = {
       required: 'none',
-      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${unlistedNote(tables)}${truncateImpact(outward, truncated)}`,
-      objects: firstListedObjects(tables),
+      detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${buildUnlistedObjectsNote(tables)}${truncateImpact(outward, truncated)}`,
+      objects: takeListedObjects(tables),
       dataLoss: `the rows of ${pluralize(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
@@ -84,15 +87,15 @@ export const unloggedCheck = databaseCheck({
         ],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${firstListedObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
+        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${takeListedObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
       },
     };
-    return truncated.length > 0 ? fail(['continuous'], observed, more) : warn(observed, more);
+    return truncated.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
   },
 });
 
 /** PostgreSQL does not allow a logged table to reference an unlogged one. */
-function staysUnlogged(table: string, stuck: readonly string[], references: readonly UnloggedReference[]): boolean {
+function staysUnlogged(table: string, stuck: readonly string[], references: readonly UnloggedForeignKey[]): boolean {
   const reached = new Set([table]);
   // The loop also visits elements that are added during the iteration.
   for (const one of reached) {
@@ -102,17 +105,17 @@ function staysUnlogged(table: string, stuck: readonly string[], references: read
   return false;
 }
 
-function becomeLogged(tables: readonly string[]): readonly FixEffect[] {
+function becomeLogged(tables: readonly string[]): readonly PreflightFixEffect[] {
   const logged = new Set(tables);
   return [
-    changesQueryResult(relationsQuery, (all) => ({
+    buildQueryResultEffect(nonOrdinaryRelationsQuery, (all) => ({
       ...all,
       unlogged: all.unlogged.filter((name) => !logged.has(name)),
     })),
-    changesQueryResult(replicaIdentitiesQuery, (all) =>
+    buildQueryResultEffect(replicaIdentitiesQuery, (all) =>
       all.map((table) => (logged.has(table.name) ? { ...table, unlogged: false } : table)),
     ),
-    changesQueryResult(unloggedReferencesQuery, (all) => all.filter(({ from }) => !logged.has(from))),
+    buildQueryResultEffect(unloggedForeignKeysQuery, (all) => all.filter(({ from }) => !logged.has(from))),
   ];
 }
 
@@ -120,7 +123,7 @@ function becomeLogged(tables: readonly string[]): readonly FixEffect[] {
 const truncateSent = 110_000;
 
 /** The target truncates only replicated tables, so a foreign key of a table that is not replicated makes TRUNCATE fail. */
-function truncateImpact(outward: readonly UnloggedReference[], truncated: readonly UnloggedReference[]): string {
+function truncateImpact(outward: readonly UnloggedForeignKey[], truncated: readonly UnloggedForeignKey[]): string {
   const [first] = truncated.length > 0 ? truncated : outward;
   if (first === undefined) return '';
   const when =
@@ -136,7 +139,7 @@ function truncateImpact(outward: readonly UnloggedReference[], truncated: readon
  */
 export function referencedTablesFirst(
   tables: readonly string[],
-  references: readonly UnloggedReference[],
+  references: readonly UnloggedForeignKey[],
 ): readonly string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of references) targets.set(from, [...(targets.get(from) ?? []), to]);

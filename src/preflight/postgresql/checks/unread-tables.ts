@@ -1,9 +1,9 @@
-import { type CheckOutcome, pass, skip, unknown } from '../../finding.ts';
+import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { scanOfDatabase } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { cannotBeCopied, reasonText, type UnreadReason } from '../deep/unread-reason.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { pluralize } from '../units.ts';
 
 export const unreadTablesCheck = databaseCheck({
@@ -17,27 +17,27 @@ export const unreadTablesCheck = databaseCheck({
     const read = scanOfDatabase(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { failure, unread, tables, rows } = read.scan;
-    if (failure !== undefined) return { ...unknown(failure, readAgain), settledBy: '--deep' };
+    if (failure !== undefined) return { ...unknownOutcome(failure, readAgain), settledBy: '--deep' };
     const others = unread.filter(({ reason }) => !cannotBeCopied(reason));
     if (others.length > 0) return notRead(others);
-    if (unread.length > 0) return skip(`${pluralize(unread.length, 'table')} with rows that cannot be read`);
-    return pass(`${pluralize(rows, 'row')} of ${pluralize(tables, 'table')}`);
+    if (unread.length > 0) return skipOutcome(`${pluralize(unread.length, 'table')} with rows that cannot be read`);
+    return passOutcome(`${pluralize(rows, 'row')} of ${pluralize(tables, 'table')}`);
   },
 });
 
 const readAgain = { text: 'Run the preflight again with --deep.' };
 
-function notRead(tables: readonly UnreadTable[]): CheckOutcome {
+function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
   const reasons = [...new Set(tables.map(({ reason }) => reason))];
   return {
-    ...unknown(`${pluralize(tables.length, 'table')}: ${reasons.map(reasonText).join(', ')}`, {
+    ...unknownOutcome(`${pluralize(tables.length, 'table')}: ${reasons.map(reasonText).join(', ')}`, {
       text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
     }),
     premise: 'the tables that were not read can be copied',
     settledBy: '--deep',
     required: 'every table',
-    detail: `The server refused to send the rows, or the reading ended before the last one.${unlistedNote(tables)}`,
-    objects: firstListedObjects(tables).map(
+    detail: `The server refused to send the rows, or the reading ended before the last one.${buildUnlistedObjectsNote(tables)}`,
+    objects: takeListedObjects(tables).map(
       ({ table, reason, message }) => `${table} (${reasonText(reason)}: ${message})`,
     ),
   };

@@ -1,8 +1,8 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { firstListedObjects, unlistedNote } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
 import { restrictedFunctionsQuery, untrustedLanguagesQuery } from '../queries/restricted-functions.ts';
-import { isLibraryMissing } from '../target-libraries.ts';
+import { isTargetLibraryMissing } from '../target-libraries.ts';
 import { pluralize } from '../units.ts';
 
 export const untrustedLangCheck = databaseCheck({
@@ -13,7 +13,7 @@ export const untrustedLangCheck = databaseCheck({
   queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: restrictedFunctionsQuery },
   evaluate({ untrustedLanguages, markedFunctions }, _database, _ground, { targetExtensions }) {
     const functions = markedFunctions.filter(({ untrusted }) => untrusted !== undefined);
-    if (untrustedLanguages.length + functions.length === 0) return pass('none');
+    if (untrustedLanguages.length + functions.length === 0) return passOutcome('none');
     const languages = [
       ...new Set([...untrustedLanguages.map(({ name }) => name), ...functions.map(({ untrusted }) => untrusted ?? '')]),
     ];
@@ -23,7 +23,7 @@ export const untrustedLangCheck = databaseCheck({
     );
     const observed = `${languages.join(', ')}; ${pluralize(functions.length, 'function')}`;
     if (lost.length > 0) {
-      return fail(['continuous', 'dump'], observed, {
+      return failOutcome(['continuous', 'dump'], observed, {
         headline: 'The target does not provide a language',
         required: 'languages that an extension of the target provides',
         detail: `${lost.map(({ name }) => name).join(', ')} was created without an extension, so the restore requires an extension of that name: "extension "${lost[0]?.name}" is not available".`,
@@ -35,23 +35,23 @@ export const untrustedLangCheck = databaseCheck({
       });
     }
     const coded = functions.flatMap(({ name, library }) => (library === undefined ? [] : [{ name, library }]));
-    const missing = coded.filter(({ library }) => isLibraryMissing(library, targetExtensions) === true);
+    const missing = coded.filter(({ library }) => isTargetLibraryMissing(library, targetExtensions) === true);
     if (missing.length > 0) {
-      return fail(['continuous', 'dump'], observed, {
+      return failOutcome(['continuous', 'dump'], observed, {
         headline: 'The target does not provide the library of a function',
         required: 'libraries that the target provides',
-        detail: `The code of the listed functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${unlistedNote(missing)}`,
-        objects: firstListedObjects(missing).map(({ name, library }) => `${name} (${library})`),
+        detail: `The code of the listed functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${buildUnlistedObjectsNote(missing)}`,
+        objects: takeListedObjects(missing).map(({ name, library }) => `${name} (${library})`),
         fix: {
           by: 'the schema owner',
           text: 'Rewrite the functions in another language, or drop them and the objects that depend on them. If the service provides the library, add the extension of the library to --target-extensions.',
         },
       });
     }
-    return warn(observed, {
+    return warnOutcome(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
-      detail: `To create functions in an untrusted language needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without these functions and the objects that depend on them.${unlistedNote(functions)}`,
-      objects: firstListedObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
+      detail: `To create functions in an untrusted language needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without these functions and the objects that depend on them.${buildUnlistedObjectsNote(functions)}`,
+      objects: takeListedObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
         by: 'the schema owner',
         text: 'Rewrite the functions in a trusted language, or drop them and the language.',

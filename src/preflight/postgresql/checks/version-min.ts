@@ -1,8 +1,8 @@
-import { formatServerVersion } from '../../../postgresql/version.ts';
-import { type CheckOutcome, fail, pass } from '../../finding.ts';
+import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump } from '../login-steps.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { continuousAndDumpMethods } from '../login-steps.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 
 export const postgresqlVersionMinCheck = serverCheck({
   id: 'version-min',
@@ -11,19 +11,19 @@ export const postgresqlVersionMinCheck = serverCheck({
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
   queries: {},
-  evaluate(_values, facts): CheckOutcome {
-    const version = serverVersionOf(facts);
-    const versionText = formatServerVersion(version);
-    if (version >= logicalSince) return pass(versionText);
+  evaluate(_values, facts): PreflightCheckOutcome {
+    const version = getSourceServerVersion(facts);
+    const versionText = formatPostgresqlVersion(version);
+    if (version >= logicalSince) return passOutcome(versionText);
     if (version >= supportedSince) {
-      return fail(['continuous'], versionText, {
+      return failOutcome(['continuous'], versionText, {
         required: '10',
         detail:
           'Logical replication (publications and pgoutput) was added in PostgreSQL 10. A dump works with older versions too.',
         fix: { text: 'Upgrade the source first (pg_upgrade), or migrate with a dump.' },
       });
     }
-    return fail(continuousAndDump, versionText, {
+    return failOutcome(continuousAndDumpMethods, versionText, {
       required: '9.6',
       detail: 'Neither the service nor current tools support a server this old.',
       fix: { text: 'Upgrade the source to 10 or newer first (pg_upgrade).' },

@@ -1,13 +1,13 @@
 import {
-  formatMajorVersion,
-  formatServerVersion,
-  majorVersionOf,
-  parseMajorVersion,
+  formatPostgresqlMajorVersion,
+  formatPostgresqlVersion,
+  parsePostgresqlMajorVersion,
+  truncateToPostgresqlMajorVersion,
 } from '../../../postgresql/version.ts';
-import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDump } from '../login-steps.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { continuousAndDumpMethods } from '../login-steps.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 
 export const postgresqlVersionNotNewerCheck = serverCheck({
   id: 'version-not-newer',
@@ -17,28 +17,28 @@ export const postgresqlVersionNotNewerCheck = serverCheck({
   spec: '4.6',
   needs: 'connection',
   queries: {},
-  evaluate(_values, facts, { targetVersion }): CheckOutcome {
-    const version = serverVersionOf(facts);
-    const target = targetVersion === undefined ? undefined : parseMajorVersion(targetVersion);
-    const source = `source ${formatServerVersion(version)}`;
+  evaluate(_values, facts, { targetVersion }): PreflightCheckOutcome {
+    const version = getSourceServerVersion(facts);
+    const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
+    const source = `source ${formatPostgresqlVersion(version)}`;
     if (target === undefined) {
       const why =
         targetVersion === undefined ? 'the version of the target is not known' : 'the version of the target is invalid';
       return {
-        ...unknown(`${source}; ${why}`, {
+        ...unknownOutcome(`${source}; ${why}`, {
           text: 'Provide the version of the target cluster, for example --target-version 17.',
         }),
         headline: 'The version of the target is not known',
         settledBy: '--target-version',
       };
     }
-    const observed = `${source}, target ${formatMajorVersion(target)}`;
-    if (majorVersionOf(version) <= target) return pass(observed);
-    return fail(continuousAndDump, observed, {
-      required: `a target with ${formatMajorVersion(version)} or newer`,
+    const observed = `${source}, target ${formatPostgresqlMajorVersion(target)}`;
+    if (truncateToPostgresqlMajorVersion(version) <= target) return passOutcome(observed);
+    return failOutcome(continuousAndDumpMethods, observed, {
+      required: `a target with ${formatPostgresqlMajorVersion(version)} or newer`,
       detail:
         'The schema of a newer server can use features that an older server does not support, so the restore fails; the service does not migrate to an older major version.',
-      fix: { text: `Migrate into a cluster with version ${formatMajorVersion(version)} or newer.` },
+      fix: { text: `Migrate into a cluster with version ${formatPostgresqlMajorVersion(version)} or newer.` },
     });
   },
 });

@@ -1,10 +1,10 @@
-import { fail, pass } from '../../finding.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { activityQuery } from '../queries/activity.ts';
-import { settingOf, settingsQuery } from '../queries/settings.ts';
+import { roleSessionActivityQuery } from '../queries/activity.ts';
+import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { restartImpact } from '../restart-impact.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 
 export const walLevelCheck = serverCheck({
   id: 'wal-level',
@@ -13,12 +13,12 @@ export const walLevelCheck = serverCheck({
   severity: { continuous: 'blocker', dump: 'info' },
   spec: '4.6',
   needs: 'connection',
-  queries: { settings: settingsQuery, activity: activityQuery },
+  queries: { settings: postgresqlSettingsQuery, activity: roleSessionActivityQuery },
   evaluate({ settings, activity }, facts) {
-    const observed = settingOf(settings, 'wal_level');
-    if (observed === 'logical') return pass('logical', { required: 'logical' });
+    const observed = getPostgresqlSetting(settings, 'wal_level');
+    if (observed === 'logical') return passOutcome('logical', { required: 'logical' });
     const error =
-      serverVersionOf(facts) < 170_000
+      getSourceServerVersion(facts) < 170_000
         ? 'logical decoding requires wal_level >= logical'
         : 'logical decoding requires "wal_level" >= "logical"';
     const pending =
@@ -30,6 +30,6 @@ export const walLevelCheck = serverCheck({
       detail: `A logical replication slot cannot be created: "${error}". CREATE PUBLICATION only warns, so a migration started now would fail and its publication would remain on the source.${pending} ${restartImpact(activity)}`,
       fix: alterSystemFix(settings, { wal_level: 'logical' }),
     };
-    return fail(['continuous'], observed, more);
+    return failOutcome(['continuous'], observed, more);
   },
 });

@@ -1,9 +1,9 @@
-import { info, pass, skip, warn } from '../../finding.ts';
+import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { estimateCopyTime } from '../copy-estimate.ts';
+import { estimatePostgresqlCopyTime } from '../copy-estimate.ts';
 import { walHistoryQuery } from '../queries/wal.ts';
 import { binarySizeText, timeSpanText } from '../units.ts';
-import { walBytesPerSecond } from '../wal-bytes-per-second.ts';
+import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 export const walRateCheck = serverCheck({
   id: 'wal-rate',
@@ -14,9 +14,9 @@ export const walRateCheck = serverCheck({
   queries: { walHistory: walHistoryQuery },
   evaluate({ walHistory }, facts, options) {
     const { walRate, copy } = facts;
-    if (walRate === undefined && walHistory === undefined) return skip('the WAL position could not be read');
-    const rate = walBytesPerSecond(walRate, walHistory);
-    const seconds = copy === undefined ? 0 : estimateCopyTime(copy).high;
+    if (walRate === undefined && walHistory === undefined) return skipOutcome('the WAL position could not be read');
+    const rate = estimateWalBytesPerSecond(walRate, walHistory);
+    const seconds = copy === undefined ? 0 : estimatePostgresqlCopyTime(copy).high;
     const bytes = rate * seconds;
     const observed = `${binarySizeText(rate)} of WAL per second`;
     const sum = `${binarySizeText(rate)} per second x ${timeSpanText(seconds * 1000)} of copying = ${binarySizeText(bytes)} kept until the copy is complete`;
@@ -24,12 +24,12 @@ export const walRateCheck = serverCheck({
     if (free === undefined) {
       const question = `${sum}; two weeks need ${binarySizeText(rate * 14 * 86_400)}. Free disk space is not available through SQL: provide it with --source-disk-free.`;
       return bytes < negligible
-        ? pass(observed, { detail: `${sum}.` })
-        : info(observed, { headline: 'The free disk space of the source is not known', detail: question });
+        ? passOutcome(observed, { detail: `${sum}.` })
+        : infoOutcome(observed, { headline: 'The free disk space of the source is not known', detail: question });
     }
     if (bytes <= free / 2)
-      return pass(observed, { required: `half of ${binarySizeText(free)} free`, detail: `${sum}.` });
-    return warn(observed, {
+      return passOutcome(observed, { required: `half of ${binarySizeText(free)} free`, detail: `${sum}.` });
+    return warnOutcome(observed, {
       required: `at most half of the free disk, ${binarySizeText(free / 2)}`,
       detail: `${sum}; ${binarySizeText(free)} are free. A full disk stops the server: "could not write to file pg_wal/…: No space left on device".`,
       fix: {

@@ -1,10 +1,10 @@
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { effectiveSettings } from '../effective-settings.ts';
+import { computeEffectiveRoleSettings } from '../effective-settings.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
-import { settingsQuery } from '../queries/settings.ts';
-import { parseMilliseconds, timeSpanText } from '../units.ts';
+import { postgresqlSettingsQuery } from '../queries/settings.ts';
+import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
 export const walSenderTimeoutCheck = serverCheck({
   id: 'wal-sender-timeout',
@@ -12,15 +12,15 @@ export const walSenderTimeoutCheck = serverCheck({
   headline: 'wal_sender_timeout is shorter than 30 s',
   severity: { continuous: 'warning' },
   needs: 'connection',
-  queries: { settings: settingsQuery, roleSettings: roleSettingsQuery },
+  queries: { settings: postgresqlSettingsQuery, roleSettings: roleSettingsQuery },
   evaluate({ settings, roleSettings }, facts) {
-    const found = effectiveSettings('wal_sender_timeout', settings, roleSettings, facts);
-    const spans = found.map(({ value }) => parseMilliseconds(value, 'ms') ?? 0).filter((span) => span > 0);
+    const found = computeEffectiveRoleSettings('wal_sender_timeout', settings, roleSettings, facts);
+    const spans = found.map(({ value }) => parsePostgresqlDuration(value, 'ms') ?? 0).filter((span) => span > 0);
     const shortest = Math.min(...spans);
-    if (spans.length === 0) return pass('off');
+    if (spans.length === 0) return passOutcome('off');
     if (shortest >= 30_000)
-      return pass(timeSpanText(shortest), { required: 'a wal_sender_timeout of at least 30 s, or 0' });
-    return warn(timeSpanText(shortest), {
+      return passOutcome(timeSpanText(shortest), { required: 'a wal_sender_timeout of at least 30 s, or 0' });
+    return warnOutcome(timeSpanText(shortest), {
       required: 'a wal_sender_timeout of at least 30 s, or 0',
       detail:
         'A target that is busy for longer loses its connection repeatedly: "terminating walsender process due to replication timeout".',

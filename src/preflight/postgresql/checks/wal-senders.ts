@@ -1,13 +1,17 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { activityQuery } from '../queries/activity.ts';
-import { slotsQuery } from '../queries/replication-slots.ts';
-import { numericSettingOf, type ServerSettings, settingsQuery } from '../queries/settings.ts';
+import { roleSessionActivityQuery } from '../queries/activity.ts';
+import { replicationSlotsQuery } from '../queries/replication-slots.ts';
+import {
+  getNumericPostgresqlSetting,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from '../queries/settings.ts';
 import { walSendersQuery } from '../queries/wal-senders.ts';
 import { restartImpact } from '../restart-impact.ts';
-import { slotDemand } from '../slot-demand.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { computeReplicationSlotDemand } from '../slot-demand.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
 export const walSendersCheck = serverCheck({
@@ -16,31 +20,36 @@ export const walSendersCheck = serverCheck({
   headline: 'Too few WAL senders are free',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: settingsQuery, senders: walSendersQuery, slots: slotsQuery, activity: activityQuery },
+  queries: {
+    settings: postgresqlSettingsQuery,
+    senders: walSendersQuery,
+    slots: replicationSlotsQuery,
+    activity: roleSessionActivityQuery,
+  },
   evaluate({ settings, senders, slots, activity }, facts) {
-    const max = numericSettingOf(settings, 'max_wal_senders');
+    const max = getNumericPostgresqlSetting(settings, 'max_wal_senders');
     const used = senders.length;
     const free = Math.max(0, max - used);
-    const { needed, full, sum } = slotDemand(facts.databases.length);
+    const { needed, full, sum } = computeReplicationSlotDemand(facts.databases.length);
     const observed = `${pluralize(free, 'sender')} free of ${max} (${used} used)`;
     const required = `${needed} free, ${full} for full speed`;
     const away = slots.filter(({ kind, active }) => kind === 'physical' && !active).length;
     const standbys =
       away === 0 ? '' : ` ${pluralize(away, 'standby')} with an inactive slot can reconnect and use one each.`;
     const detail = `${observed}; ${sum}.${standbys}`;
-    if (free >= full) return pass(observed, { required, detail });
+    if (free >= full) return passOutcome(observed, { required, detail });
     const fix = alterSystemFix(settings, {
       max_wal_senders: String(used + full),
-      ...connectionsFor(used + full, settings, serverVersionOf(facts)),
+      ...connectionsFor(used + full, settings, getSourceServerVersion(facts)),
     });
     if (free >= needed) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         required,
         detail: `${detail} With fewer WAL senders the migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
         fix,
       });
     }
-    return fail(['continuous'], observed, {
+    return failOutcome(['continuous'], observed, {
       required,
       detail: `${detail} The initial copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
       fix,
@@ -52,9 +61,9 @@ export const walSendersCheck = serverCheck({
  * Before PostgreSQL 12, WAL senders are part of max_connections, and with too many WAL senders the server does not
  * start.
  */
-function connectionsFor(senders: number, settings: ServerSettings, version: number) {
-  const reserved = numericSettingOf(settings, 'superuser_reserved_connections', 3);
-  const connections = numericSettingOf(settings, 'max_connections', 100);
+function connectionsFor(senders: number, settings: PostgresqlServerSettings, version: number) {
+  const reserved = getNumericPostgresqlSetting(settings, 'superuser_reserved_connections', 3);
+  const connections = getNumericPostgresqlSetting(settings, 'max_connections', 100);
   if (version >= 120_000 || reserved + senders < connections) return {};
   return { max_connections: String(connections + senders) };
 }

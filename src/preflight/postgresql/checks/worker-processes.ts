@@ -1,7 +1,7 @@
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { numericSettingOf, settingOf, settingsQuery } from '../queries/settings.ts';
+import { getNumericPostgresqlSetting, getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { pluralize } from '../units.ts';
 
 /** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
@@ -11,16 +11,18 @@ export const workerProcessesCheck = serverCheck({
   headline: 'max_worker_processes is too low for pglogical',
   severity: { continuous: 'warning' },
   needs: 'connection',
-  queries: { settings: settingsQuery },
+  queries: { settings: postgresqlSettingsQuery },
   evaluate({ settings }, facts) {
-    const max = numericSettingOf(settings, 'max_worker_processes');
-    const preloaded = settingOf(settings, 'shared_preload_libraries');
+    const max = getNumericPostgresqlSetting(settings, 'max_worker_processes');
+    const preloaded = getPostgresqlSetting(settings, 'shared_preload_libraries');
     if (!/\bpglogical\b/.test(preloaded)) {
-      return pass(String(max), { detail: 'Built-in logical replication uses no background worker on the source.' });
+      return passOutcome(String(max), {
+        detail: 'Built-in logical replication uses no background worker on the source.',
+      });
     }
     const needed = facts.databases.length + 1;
-    if (max >= needed) return pass(String(max), { required: String(needed) });
-    return warn(String(max), {
+    if (max >= needed) return passOutcome(String(max), { required: String(needed) });
+    return warnOutcome(String(max), {
       required: String(needed),
       detail: `pglogical is preloaded and uses one worker, plus one for each of ${pluralize(facts.databases.length, 'database')}.`,
       fix: alterSystemFix(settings, { max_worker_processes: String(needed) }),

@@ -1,7 +1,7 @@
-import { fail, pass, warn } from '../../finding.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { transactionAgesQuery } from '../queries/transaction-ages.ts';
-import { serverVersionOf } from '../source-facts.ts';
+import { getSourceServerVersion } from '../source-facts.ts';
 
 export const xidWraparoundCheck = serverCheck({
   id: 'xid-wraparound',
@@ -11,25 +11,25 @@ export const xidWraparoundCheck = serverCheck({
   needs: 'connection',
   queries: { ages: transactionAgesQuery },
   evaluate({ ages: [oldest] }, facts) {
-    if (oldest === undefined) return pass('no database');
+    if (oldest === undefined) return passOutcome('no database');
     const { database, age } = oldest;
-    const limit = wrapLimit - (serverVersionOf(facts) < 140_000 ? 1_000_000 : 3_000_000);
+    const limit = wrapLimit - (getSourceServerVersion(facts) < 140_000 ? 1_000_000 : 3_000_000);
     const observed = `age ${age} in database ${database}`;
     const required = `age below ${failsafeAge}`;
-    if (age < failsafeAge) return pass(observed);
+    if (age < failsafeAge) return passOutcome(observed);
     const fix = {
       by: 'a superuser',
       text: `Find what holds back VACUUM (old transactions, prepared transactions, replication slots), then run VACUUM (FREEZE) in database ${database}. Connections to a database that accepts none must be allowed first.`,
     };
     if (age >= limit) {
-      return fail(['continuous'], observed, {
+      return failOutcome(['continuous'], observed, {
         headline: 'The server assigns no more transaction ids',
         required,
         detail: `At a transaction id age of ${limit} the server refuses all statements that write: "database is not accepting commands … to avoid wraparound data loss in database "${database}"". These include writes of the application and CREATE PUBLICATION. A dump is possible, because it only reads.`,
         fix,
       });
     }
-    return warn(observed, {
+    return warnOutcome(observed, {
       required,
       detail: `${limit - age} transactions are left until the server refuses all statements that write, at ${limit}. On a server whose autovacuum works, the age stays below 200 million (autovacuum_freeze_max_age), so something prevents autovacuum. If the limit is reached during the migration, the application stops.`,
       fix,

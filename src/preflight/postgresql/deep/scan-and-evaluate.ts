@@ -1,6 +1,6 @@
-import type { Finding } from '../../finding.ts';
-import type { QueryResults } from '../../query.ts';
-import type { EngineRun } from '../../run.ts';
+import type { CheckFinding } from '../../finding.ts';
+import type { PreflightQueryResults } from '../../query.ts';
+import type { PreflightEngineInput } from '../../run.ts';
 import type { PostgresqlCheck } from '../check.ts';
 import { evaluateDatabaseChecks } from '../evaluate-checks.ts';
 import type { PostgresqlDatabase } from '../queries/databases.ts';
@@ -9,13 +9,13 @@ import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { scanSource } from './scan-source.ts';
 
 export interface ScanAndEvaluateOptions {
-  readonly run: Pick<EngineRun<unknown>, 'options' | 'cancelled' | 'onRead'>;
+  readonly run: Pick<PreflightEngineInput<unknown>, 'options' | 'cancelled' | 'onRead'>;
   readonly facts: PostgresqlSourceFacts;
   readonly known: readonly PostgresqlDatabase[];
   readonly query: QueryDatabaseOptions;
   readonly checks: readonly PostgresqlCheck[];
   /** By database. Those of the checks of rows are replaced. */
-  readonly findings: Map<string, readonly Finding[]>;
+  readonly findings: Map<string, readonly CheckFinding[]>;
 }
 
 /** The checks that are evaluated again after the rows were read. */
@@ -28,7 +28,7 @@ export function checksOfRows(checks: readonly PostgresqlCheck[]): readonly Postg
  * @param results by database, for the checks of rows
  */
 export async function scanAndEvaluate(
-  results: ReadonlyMap<string, QueryResults>,
+  results: ReadonlyMap<string, PreflightQueryResults>,
   { run, facts, known, query, checks, findings }: ScanAndEvaluateOptions,
 ): Promise<PostgresqlSourceFacts['scans']> {
   const { options, cancelled, onRead } = run;

@@ -1,6 +1,6 @@
-import { ConnectError } from '../../../platform/connect-error.ts';
+import { DatabaseConnectError } from '../../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
-import { knownQueryValue } from '../../query.ts';
+import { getPreflightQueryValue } from '../../query.ts';
 import { type TableToRead, tablesToReadQuery } from '../queries/tables-to-read.ts';
 import { type UniqueIndex, uniqueIndexesQuery } from '../queries/unique-indexes.ts';
 import { isTransientFailure, type QueryDatabaseOptions, queryDatabase } from '../query-database.ts';
@@ -24,8 +24,8 @@ export async function scanDatabase(
   options: ScanDatabaseOptions,
 ): Promise<ScannedDatabase> {
   const { access, results } = await queryDatabase(dbname, [tablesToReadQuery, uniqueIndexesQuery], options.query);
-  const tables = knownQueryValue(results, tablesToReadQuery);
-  const indexes = knownQueryValue(results, uniqueIndexesQuery);
+  const tables = getPreflightQueryValue(results, tablesToReadQuery);
+  const indexes = getPreflightQueryValue(results, uniqueIndexesQuery);
   if (tables === undefined || indexes === undefined) {
     const result = [tablesToReadQuery, uniqueIndexesQuery].map((query) => results.get(query));
     const reason = result.flatMap((one) => (one !== undefined && 'reason' in one ? [one.reason] : []))[0];
@@ -40,7 +40,7 @@ export async function scanDatabase(
       const plan = planTableScan(table, indexesOf.get(table.oid) ?? []);
       options.onTable(table.table, at + 1, tables.length);
       const session = await connection.open();
-      if (session instanceof ConnectError) {
+      if (session instanceof DatabaseConnectError) {
         const { aborted } = options.query.signal;
         scans.push(unreadScan(table, plan, aborted ? 'time_limit' : 'no_connection', session.message));
         continue;
@@ -87,19 +87,19 @@ function unreadScan(
 
 interface ScanConnection {
   /** The open session, or why there is none. */
-  open(): Promise<PostgresqlSession | ConnectError>;
+  open(): Promise<PostgresqlSession | DatabaseConnectError>;
   close(): Promise<void>;
 }
 
 /** Connects when a table is to be read, and again after a connection was lost. After a failure there is no further try. */
 function createConnection(dbname: string, { source, clock, signal, memory }: QueryDatabaseOptions): ScanConnection {
   let session: PostgresqlSession | undefined;
-  let failure: ConnectError | undefined;
-  const connect = async (triesLeft: number): Promise<PostgresqlSession | ConnectError> => {
+  let failure: DatabaseConnectError | undefined;
+  const connect = async (triesLeft: number): Promise<PostgresqlSession | DatabaseConnectError> => {
     try {
       return await connectPostgresql(source, { dbname, limit: connectTimeout, signal, memory });
     } catch (error) {
-      if (!(error instanceof ConnectError)) throw error;
+      if (!(error instanceof DatabaseConnectError)) throw error;
       if (!isTransientFailure(error.code) || triesLeft === 0 || signal.aborted) return error;
       await clock.sleep(1000, signal).catch(() => {});
       return connect(triesLeft - 1);
@@ -111,7 +111,7 @@ function createConnection(dbname: string, { source, clock, signal, memory }: Que
       if (failure !== undefined) return failure;
       // A server that crashed or was restarted needs some seconds.
       const opened = await connect(10);
-      if (opened instanceof ConnectError) failure = opened;
+      if (opened instanceof DatabaseConnectError) failure = opened;
       else session = opened;
       return opened;
     },

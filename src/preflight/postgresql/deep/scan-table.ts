@@ -1,5 +1,5 @@
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
-import { QueryError } from '../../../postgresql/query-error.ts';
+import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { type ReadTableOptions, readTable, textFormatSettings } from '../../../postgresql/read-table.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 import type { TableScanPlan } from './comparable-keys.ts';
@@ -43,7 +43,7 @@ export async function scanTable(
   const settings = { ...textFormatSettings(version, version), client_encoding: 'SQL_ASCII', lock_timeout: '5s' };
   let bytes = 0;
   let milliseconds = 0;
-  let error: QueryError | undefined;
+  let error: PostgresqlQueryError | undefined;
   const read = async (
     columns: readonly string[],
     scanned: Omit<RowScannerOptions, 'seeds'>,
@@ -59,7 +59,7 @@ export async function scanTable(
         ...(onSend === undefined ? {} : { onSend }),
       });
     } catch (failure) {
-      if (!(failure instanceof QueryError)) throw failure;
+      if (!(failure instanceof PostgresqlQueryError)) throw failure;
       error = failure;
     }
     bytes += scanner.found.bytes;
@@ -103,7 +103,7 @@ export async function scanTable(
 
 const defaultKeyMemory = 256 * 2 ** 20;
 
-function unreadTable(table: TableToRead, error: QueryError | undefined): ScannedTable['unread'] {
+function unreadTable(table: TableToRead, error: PostgresqlQueryError | undefined): ScannedTable['unread'] {
   if (error === undefined) return undefined;
   return { table: table.table, reason: unreadReasonOf(error, table), message: error.message };
 }

@@ -1,4 +1,4 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { missingTableCodes } from '../../../postgresql/read-table.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 
@@ -18,7 +18,7 @@ export type UnreadReason =
   | 'out_of_memory'
   | 'other';
 
-/** @param error its code is an SQLSTATE, or one of `connectErrorCodes` */
+/** @param error its code is an SQLSTATE, or one of `databaseConnectErrorCodes` */
 export function unreadReasonOf(
   { code, message }: { readonly code: string; readonly message: string },
   { isSecured }: Pick<TableToRead, 'isSecured'>,
@@ -45,8 +45,12 @@ const reasonOfCode: ReadonlyMap<string, UnreadReason> = new Map([
   ['55P03', 'locked'],
   ['40001', 'recovery_conflict'],
   ['57014', 'cancelled'],
-  ...['57P01', '57P02', '57P03', '25P03', connectErrorCodes.closed].map((code) => [code, 'connection_ended'] as const),
-  ...[connectErrorCodes.aborted, connectErrorCodes.timeout].map((code) => [code, 'time_limit'] as const),
+  ...['57P01', '57P02', '57P03', '25P03', databaseConnectErrorCodes.closed].map(
+    (code) => [code, 'connection_ended'] as const,
+  ),
+  ...[databaseConnectErrorCodes.aborted, databaseConnectErrorCodes.timeout].map(
+    (code) => [code, 'time_limit'] as const,
+  ),
 ]);
 
 /** A reason as text: `row_security` is `row security`. */

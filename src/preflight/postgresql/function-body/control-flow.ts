@@ -1,7 +1,7 @@
 import type { SqlToken } from './tokenize.ts';
 
 /** Tracks the control flow of a function body while its tokens are read in order. */
-export interface ControlFlow {
+export interface FunctionBodyControlFlow {
   /**
    * Must be called with every token of the function body, in order. `isOuter`: whether the token is outside of
    * parentheses.
@@ -17,12 +17,12 @@ export interface ControlFlow {
 }
 
 /** Control flow of a body in the language SQL, which has no branches. */
-export function createSqlControlFlow(): ControlFlow {
+export function createSqlControlFlow(): FunctionBodyControlFlow {
   return { take() {}, isReached: () => true, isDynamic: () => false, isStart: () => false, isDeclaring: () => false };
 }
 
 /** Control flow of a PL/pgSQL body, which begins with a block or with declarations. */
-export function createPlpgsqlControlFlow(): ControlFlow {
+export function createPlpgsqlControlFlow(): FunctionBodyControlFlow {
   /**
    * Open blocks, branches and loops. `armed`: the condition has been read, so the statements that follow may not run.
    */

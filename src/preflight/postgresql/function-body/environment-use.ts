@@ -1,4 +1,4 @@
-import { isSymbolToken, tokenize } from './tokenize.ts';
+import { isSqlSymbolToken, tokenizeSqlFunctionBody } from './tokenize.ts';
 
 /**
  * The first word of a function body whose value belongs to a server, a session or a moment: settings, role, clock, random
@@ -6,12 +6,12 @@ import { isSymbolToken, tokenize } from './tokenize.ts';
  * text.
  */
 export function findEnvironmentUse(text: string): string | undefined {
-  const tokens = tokenize(text);
+  const tokens = tokenizeSqlFunctionBody(text);
   const found = tokens.find((token, at) => {
     if (token.kind === 'string') return momentNames.test(token.text.trim());
     if (token.kind !== 'word') return false;
     if (!token.quoted && environmentWords.test(token.text)) return true;
-    return isSymbolToken(tokens[at + 1], '(') && environmentFunctions.test(token.text);
+    return isSqlSymbolToken(tokens[at + 1], '(') && environmentFunctions.test(token.text);
   });
   return found?.text;
 }

@@ -1,11 +1,17 @@
 import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.ts';
-import { nameInStringAt } from './names-in-strings.ts';
+import { readObjectNameInStringAt } from './names-in-strings.ts';
 import { type OperandPair, readOperands } from './operands.ts';
-import { createStatementContext, type QualifiedName } from './statement-context.ts';
-import { isKeywordToken, isSymbolToken, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+import { createSqlStatementContext, type QualifiedName } from './statement-context.ts';
+import {
+  isSqlKeywordToken,
+  isSqlSymbolToken,
+  qualifiedNameAt,
+  type SqlToken,
+  tokenizeSqlFunctionBody,
+} from './tokenize.ts';
 
 /** A name in a function body that can only be the name of a relation, a function, a type or an operator. */
-export interface NameReference {
+export interface FunctionBodyNameReference {
   readonly kind: QualifiedName['kind'] | 'operator';
   /** The schema of the name; undefined if the search_path decides. */
   readonly schema: string | undefined;
@@ -20,15 +26,18 @@ export interface NameReference {
 }
 
 /** Returns the names in a function body. Names that may be a column, a variable or an alias are left out. */
-export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): readonly NameReference[] {
-  const tokens = tokenize(text);
+export function findFunctionBodyNameReferences(
+  text: string,
+  language: 'sql' | 'plpgsql',
+): readonly FunctionBodyNameReference[] {
+  const tokens = tokenizeSqlFunctionBody(text);
   const isCaught = tokens.some(
-    (token, at) => isKeywordToken(token, 'exception') && isKeywordToken(tokens[at + 1], 'when'),
+    (token, at) => isSqlKeywordToken(token, 'exception') && isSqlKeywordToken(tokens[at + 1], 'when'),
   );
   const flow = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
-  const context = createStatementContext();
+  const context = createSqlStatementContext();
   const queries = queriesIn(tokens);
-  const references: NameReference[] = [];
+  const references: FunctionBodyNameReference[] = [];
   /** Position of the variable name in a declaration, which the type follows. */
   let variable = -1;
   for (let at = 0; at < tokens.length; ) {
@@ -40,16 +49,16 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
     flow.take(token, context.isOuter());
     if (token.kind === 'string' && flow.isDynamic()) {
       const isRun =
-        isKeywordToken(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
+        isSqlKeywordToken(tokens[at - 1], 'execute') && endsExecute(tokens[at + 1]) && flow.isReached() && !isCaught;
       references.push(
-        ...findNameReferences(token.text, 'sql').map((reference) => ({
+        ...findFunctionBodyNameReferences(token.text, 'sql').map((reference) => ({
           ...reference,
           certain: reference.certain && isRun,
         })),
       );
     }
     const certain = flow.isReached() && !flow.isDynamic() && !isCaught;
-    const inString = toReference(nameInStringAt(tokens, at));
+    const inString = toReference(readObjectNameInStringAt(tokens, at));
     if (inString !== undefined) references.push({ ...inString, certain });
     const operands = isPercent(tokens, at) ? undefined : readOperands(tokens, at);
     if (operands !== undefined) {
@@ -62,7 +71,8 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
       continue;
     }
     const end = at + names.length * 2 - 1;
-    const isType = flow.isDeclaring() && at === variable + (isKeywordToken(tokens[variable + 1], 'constant') ? 2 : 1);
+    const isType =
+      flow.isDeclaring() && at === variable + (isSqlKeywordToken(tokens[variable + 1], 'constant') ? 2 : 1);
     const found = isType || isPercent(tokens, end) ? typeOf(tokens, end, names) : context.read(tokens, at, end, names);
     const reference = toReference(found);
     if (reference !== undefined) {
@@ -79,12 +89,17 @@ export function findNameReferences(text: string, language: 'sql' | 'plpgsql'): r
 /** Whether the string is the whole argument of EXECUTE, without an operator after it. */
 function endsExecute(next: SqlToken | undefined): boolean {
   return (
-    next === undefined || isSymbolToken(next, ';') || isKeywordToken(next, 'into') || isKeywordToken(next, 'using')
+    next === undefined ||
+    isSqlSymbolToken(next, ';') ||
+    isSqlKeywordToken(next, 'into') ||
+    isSqlKeywordToken(next, 'using')
   );
 }
 
 /** A name that includes a database is left out, because no dump could contain the function. */
-function toReference(found: QualifiedName | undefined): Pick<NameReference, 'kind' | 'schema' | 'name'> | undefined {
+function toReference(
+  found: QualifiedName | undefined,
+): Pick<FunctionBodyNameReference, 'kind' | 'schema' | 'name'> | undefined {
   const [name, schema, ...more] = (found?.names ?? []).toReversed();
   return found === undefined || name === undefined || more.length > 0 ? undefined : { kind: found.kind, schema, name };
 }
@@ -94,28 +109,29 @@ function toReference(found: QualifiedName | undefined): Pick<NameReference, 'kin
  */
 function typeOf(tokens: readonly SqlToken[], end: number, names: readonly string[]): QualifiedName | undefined {
   if (!isPercent(tokens, end)) return { kind: 'type', names };
-  const isRow = isKeywordToken(tokens[end + 1], 'rowtype');
+  const isRow = isSqlKeywordToken(tokens[end + 1], 'rowtype');
   const relation = isRow ? names : names.slice(0, -1);
   return relation.length === 0 ? undefined : { kind: 'relation', names: relation };
 }
 
 function isPercent(tokens: readonly SqlToken[], end: number): boolean {
   const next = tokens[end + 1];
-  return isSymbolToken(tokens[end], '%') && (isKeywordToken(next, 'type') || isKeywordToken(next, 'rowtype'));
+  return isSqlSymbolToken(tokens[end], '%') && (isSqlKeywordToken(next, 'type') || isSqlKeywordToken(next, 'rowtype'));
 }
 
 /** Names that WITH queries define: `q AS (`, `q AS MATERIALIZED (`, `q (a, b) AS (`. */
 function queriesIn(tokens: readonly SqlToken[]): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [at, token] of tokens.entries()) {
-    if (!isKeywordToken(token, 'as')) continue;
+    if (!isSqlKeywordToken(token, 'as')) continue;
     const opens = [1, 2, 3].some(
       (far) =>
-        isSymbolToken(tokens[at + far], '(') && tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),
+        isSqlSymbolToken(tokens[at + far], '(') &&
+        tokens.slice(at + 1, at + far).every((one) => queryWords.has(one.text)),
     );
     if (!opens) continue;
     let name = at - 1;
-    if (isSymbolToken(tokens[name], ')')) while (name > 0 && !isSymbolToken(tokens[name + 1], '(')) name -= 1;
+    if (isSqlSymbolToken(tokens[name], ')')) while (name > 0 && !isSqlSymbolToken(tokens[name + 1], '(')) name -= 1;
     const named = tokens[name];
     if (named?.kind === 'word') names.add(named.text);
   }

@@ -1,19 +1,25 @@
 import type { QualifiedName } from './statement-context.ts';
-import { isKeywordToken, isSymbolToken, qualifiedNameAt, type SqlToken, tokenize } from './tokenize.ts';
+import {
+  isSqlKeywordToken,
+  isSqlSymbolToken,
+  qualifiedNameAt,
+  type SqlToken,
+  tokenizeSqlFunctionBody,
+} from './tokenize.ts';
 
 /**
  * The object name in a string that PostgreSQL resolves when the function runs: `nextval('a')`, `'a.b'::regclass`,
  * `regtype 'a'`, `CAST('a' AS regproc)`, `to_tsvector('a', b)`.
  */
-export function nameInStringAt(tokens: readonly SqlToken[], at: number): QualifiedName | undefined {
+export function readObjectNameInStringAt(tokens: readonly SqlToken[], at: number): QualifiedName | undefined {
   const token = tokens[at];
   if (token?.kind !== 'string') return undefined;
   const word = lookupOf(tokens, at) ?? '';
-  const kind = kindByFunction[word] ?? (isSymbolToken(tokens[at + 1], ',') ? firstOfSeveral[word] : undefined);
-  const inside = tokenize(token.text);
+  const kind = kindByFunction[word] ?? (isSqlSymbolToken(tokens[at + 1], ',') ? firstOfSeveral[word] : undefined);
+  const inside = tokenizeSqlFunctionBody(token.text);
   const names = qualifiedNameAt(inside, 0);
   const next = inside[names.length * 2 - 1];
-  const isWhole = next === undefined || (kind === 'function' && isSymbolToken(next, '('));
+  const isWhole = next === undefined || (kind === 'function' && isSqlSymbolToken(next, '('));
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
 }
 
@@ -21,17 +27,18 @@ export function nameInStringAt(tokens: readonly SqlToken[], at: number): Qualifi
 function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   const [called, before, next, type] = [tokens[at - 2], tokens[at - 1], tokens[at + 1], tokens[at + 2]];
   if (
-    isSymbolToken(next, '::') ||
-    (isKeywordToken(next, 'as') && isSymbolToken(before, '(') && isKeywordToken(called, 'cast'))
+    isSqlSymbolToken(next, '::') ||
+    (isSqlKeywordToken(next, 'as') && isSqlSymbolToken(before, '(') && isSqlKeywordToken(called, 'cast'))
   ) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
     // In `nextval('a'::text)` the function resolves the name, too.
-    const isText = isSymbolToken(next, '::') && cast !== undefined && textTypes.has(cast) && isSymbolToken(before, '(');
+    const isText =
+      isSqlSymbolToken(next, '::') && cast !== undefined && textTypes.has(cast) && isSqlSymbolToken(before, '(');
     return isText && called?.kind === 'word' ? called.text : cast;
   }
   if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
-  return isSymbolToken(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
+  return isSqlSymbolToken(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
     ? called.text
     : undefined;
 }

@@ -1,4 +1,4 @@
-import { isSymbolToken, qualifiedNameAt, type SqlToken } from './tokenize.ts';
+import { isSqlSymbolToken, qualifiedNameAt, type SqlToken } from './tokenize.ts';
 
 /** An operand: An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
 export type Operand = { readonly argument: string } | { readonly type: string };
@@ -9,23 +9,23 @@ export type OperandPair = readonly [left: Operand | undefined, right: Operand | 
 /** The operands; undefined if the token is not an operator, is qualified with a schema, or is an assignment. */
 export function readOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
   const [before, token] = [tokens[at - 1], tokens[at]];
-  if (token?.kind !== 'symbol' || !operator.test(token.text) || isSymbolToken(before, '.')) return undefined;
+  if (token?.kind !== 'symbol' || !operator.test(token.text) || isSqlSymbolToken(before, '.')) return undefined;
   if (token.text === '=' && !comparesAfter(tokens[at - 2])) return undefined;
   return [leftOf(tokens, at), rightOf(tokens, at)];
 }
 
 function leftOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
   const token = tokens[at - 1];
-  const isPart = isSymbolToken(tokens[at - 2], '.');
-  if (token?.kind === 'word' && isSymbolToken(tokens[at - (isPart ? 4 : 2)], '::')) return { type: token.text };
+  const isPart = isSqlSymbolToken(tokens[at - 2], '.');
+  if (token?.kind === 'word' && isSqlSymbolToken(tokens[at - (isPart ? 4 : 2)], '::')) return { type: token.text };
   return isPart ? undefined : argumentOf(token);
 }
 
 function rightOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
-  const isCast = isSymbolToken(tokens[at + 2], '::');
+  const isCast = isSqlSymbolToken(tokens[at + 2], '::');
   const names = isCast ? qualifiedNameAt(tokens, at + 3) : [];
   const end = isCast ? at + 2 + names.length * 2 : at + 2;
-  if (['.', '::', '(', '['].some((text) => isSymbolToken(tokens[end], text))) return undefined;
+  if (['.', '::', '(', '['].some((text) => isSqlSymbolToken(tokens[end], text))) return undefined;
   const type = names.at(-1);
   if (isCast) return type === undefined ? undefined : { type };
   return argumentOf(tokens[at + 1]);
@@ -38,7 +38,7 @@ function argumentOf(token: SqlToken | undefined): Operand | undefined {
 
 /** In PL/pgSQL and in UPDATE statements `=` is also an assignment. */
 function comparesAfter(token: SqlToken | undefined): boolean {
-  return isSymbolToken(token, '(') || (token?.kind === 'word' && !token.quoted && comparing.has(token.text));
+  return isSqlSymbolToken(token, '(') || (token?.kind === 'word' && !token.quoted && comparing.has(token.text));
 }
 
 const operator = /^[-+*/<>=~!@#%^&|`?]+$/;

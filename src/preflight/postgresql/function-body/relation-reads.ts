@@ -1,11 +1,11 @@
 import type { FunctionBody } from '../queries/function-bodies.ts';
-import { findNameReferences, type NameReference } from './name-references.ts';
+import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from './name-references.ts';
 
 /** A relation that a function body names; a name without a schema stands for every relation with that name. */
-export type RelationRead = Pick<NameReference, 'schema' | 'name' | 'certain'>;
+export type FunctionRelationRead = Pick<FunctionBodyNameReference, 'schema' | 'name' | 'certain'>;
 
 export interface FunctionReach {
-  readonly reads: readonly RelationRead[];
+  readonly reads: readonly FunctionRelationRead[];
   /** The function itself, and all that it uses. */
   readonly bodies: readonly FunctionBody[];
 }
@@ -14,19 +14,20 @@ export interface FunctionReach {
  * The relations that a function reads, directly and through the functions and views that it uses, as far as their
  * bodies name them.
  */
-export function createRelationReads(bodies: readonly FunctionBody[]): (oid: string) => FunctionReach {
+export function createFunctionRelationReader(bodies: readonly FunctionBody[]): (oid: string) => FunctionReach {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   const byName = new Map<string, FunctionBody[]>();
   for (const body of bodies) byName.set(body.name, [...(byName.get(body.name) ?? []), body]);
-  const known = new Map<string, readonly NameReference[]>();
-  const named = (oid: string): readonly NameReference[] => {
+  const known = new Map<string, readonly FunctionBodyNameReference[]>();
+  const named = (oid: string): readonly FunctionBodyNameReference[] => {
     const body = byOid.get(oid);
     const found =
-      known.get(oid) ?? (body === undefined ? [] : findNameReferences(`${body.text} ${body.bound}`, body.language));
+      known.get(oid) ??
+      (body === undefined ? [] : findFunctionBodyNameReferences(`${body.text} ${body.bound}`, body.language));
     known.set(oid, found);
     return found;
   };
-  const called = ({ kind, schema, name }: NameReference): readonly FunctionBody[] =>
+  const called = ({ kind, schema, name }: FunctionBodyNameReference): readonly FunctionBody[] =>
     kind !== 'function' && kind !== 'relation'
       ? []
       : (byName.get(name) ?? []).filter(
@@ -34,7 +35,7 @@ export function createRelationReads(bodies: readonly FunctionBody[]): (oid: stri
         );
   return (oid) => {
     const reached = new Set([oid]);
-    const reads: RelationRead[] = [];
+    const reads: FunctionRelationRead[] = [];
     // The loop over a Set also visits elements that are added during the loop.
     for (const one of reached) {
       for (const reference of named(one)) {

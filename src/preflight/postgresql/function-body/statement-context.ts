@@ -1,8 +1,8 @@
-import type { NamedObject } from '../queries/named-objects.ts';
-import { isKeywordToken, isSymbolToken, type SqlToken } from './tokenize.ts';
+import type { NamedDatabaseObject } from '../queries/named-objects.ts';
+import { isSqlKeywordToken, isSqlSymbolToken, type SqlToken } from './tokenize.ts';
 
 /** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
-export interface StatementContext {
+export interface SqlStatementContext {
   isOuter(): boolean;
   /** Must be called when a new statement begins. */
   restart(): void;
@@ -17,7 +17,7 @@ export interface StatementContext {
 
 /** An object name, with its schema if it has one, and the kind of the object. */
 export interface QualifiedName {
-  readonly kind: NamedObject['kind'];
+  readonly kind: NamedDatabaseObject['kind'];
   readonly names: readonly string[];
 }
 
@@ -32,7 +32,7 @@ interface ParenthesisLevel {
   readonly isCast: boolean;
 }
 
-export function createStatementContext(): StatementContext {
+export function createSqlStatementContext(): SqlStatementContext {
   let levels: ParenthesisLevel[] = [outerLevel()];
   const top = () => levels.at(-1)!;
   return {
@@ -45,14 +45,14 @@ export function createStatementContext(): StatementContext {
       if (token.kind === 'symbol') {
         if (token.text === '(') {
           const isList = top().isList && opensRelations(tokens[at - 1]);
-          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isKeywordToken(tokens[at - 1], 'cast') });
+          levels.push({ hasQuery: false, isList, isMerge: false, isCast: isSqlKeywordToken(tokens[at - 1], 'cast') });
         } else if (token.text === ')' && levels.length > 1) levels.pop();
         else if (token.text === ';') [top().isList, top().isMerge] = [false, false];
         return;
       }
       if (token.kind !== 'word' || token.quoted) return;
       const level = top();
-      if (token.text === 'merge' && isKeywordToken(tokens[at + 1], 'into')) level.isMerge = true;
+      if (token.text === 'merge' && isSqlKeywordToken(tokens[at + 1], 'into')) level.isMerge = true;
       if (queryWords.has(token.text)) [level.hasQuery, level.isList] = [true, false];
       else if (token.text === 'from') level.isList = isFrom(tokens, at, level);
       else if (token.text === 'using' && level.isMerge) level.isList = true;
@@ -60,17 +60,18 @@ export function createStatementContext(): StatementContext {
     },
     read(tokens, at, end, names) {
       const before = tokens[at - 1];
-      if (isSymbolToken(before, '::') || (top().isCast && isKeywordToken(before, 'as'))) return { kind: 'type', names };
-      if (isSymbolToken(tokens[end], '(') && !isKeywordToken(before, 'into')) {
+      if (isSqlSymbolToken(before, '::') || (top().isCast && isSqlKeywordToken(before, 'as')))
+        return { kind: 'type', names };
+      if (isSqlSymbolToken(tokens[end], '(') && !isSqlKeywordToken(before, 'into')) {
         const { text } = tokens[at]!;
         // In MERGE, the INSERT of WHEN NOT MATCHED THEN INSERT (a, b) is not followed by a table name.
         const isClause = wordsBeforeCalls.has(text) || (text === 'insert' && top().isMerge);
-        const isKeyword = isClause && isKeywordToken(tokens[at], text);
+        const isKeyword = isClause && isSqlKeywordToken(tokens[at], text);
         return !isKeyword && (before === undefined || callsAfter(before, tokens[at - 2]))
           ? { kind: 'function', names }
           : undefined;
       }
-      if (['only', 'lateral', 'table'].some((word) => isKeywordToken(tokens[at], word))) return undefined;
+      if (['only', 'lateral', 'table'].some((word) => isSqlKeywordToken(tokens[at], word))) return undefined;
       return isRelation(tokens, at, top()) ? { kind: 'relation', names } : undefined;
     },
   };
@@ -82,39 +83,39 @@ function outerLevel(): ParenthesisLevel {
 
 function isRelation(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
   const [before, first] = [tokens[at - 1], tokens[at - 2]];
-  if (isKeywordToken(before, 'only')) return isRelation(tokens, at - 1, level);
-  if (isKeywordToken(before, 'join')) return true;
-  if (isKeywordToken(before, 'from')) return level.isList;
-  if (isKeywordToken(before, 'into')) return isKeywordToken(first, 'insert') || isKeywordToken(first, 'merge');
-  if (isKeywordToken(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
+  if (isSqlKeywordToken(before, 'only')) return isRelation(tokens, at - 1, level);
+  if (isSqlKeywordToken(before, 'join')) return true;
+  if (isSqlKeywordToken(before, 'from')) return level.isList;
+  if (isSqlKeywordToken(before, 'into')) return isSqlKeywordToken(first, 'insert') || isSqlKeywordToken(first, 'merge');
+  if (isSqlKeywordToken(before, 'table')) return first?.kind !== 'word' || !wordsBeforeDdlTable.has(first.text);
   // Only USING of DELETE and MERGE is followed by a table name; USING of JOIN is followed by parentheses.
-  if (isKeywordToken(before, 'using')) return level.isList;
-  if (isKeywordToken(before, 'update')) {
+  if (isSqlKeywordToken(before, 'using')) return level.isList;
+  if (isSqlKeywordToken(before, 'update')) {
     return (
-      !isKeywordToken(first, 'for') &&
-      !isKeywordToken(first, 'do') &&
-      !isKeywordToken(first, 'key') &&
-      !isKeywordToken(tokens[at], 'set')
+      !isSqlKeywordToken(first, 'for') &&
+      !isSqlKeywordToken(first, 'do') &&
+      !isSqlKeywordToken(first, 'key') &&
+      !isSqlKeywordToken(tokens[at], 'set')
     );
   }
-  return level.isList && (isSymbolToken(before, ',') || isSymbolToken(before, '('));
+  return level.isList && (isSqlSymbolToken(before, ',') || isSqlSymbolToken(before, '('));
 }
 
 function isFrom(tokens: readonly SqlToken[], at: number, level: ParenthesisLevel): boolean {
-  if (!level.hasQuery || isKeywordToken(tokens[at - 1], 'distinct')) return false;
+  if (!level.hasQuery || isSqlKeywordToken(tokens[at - 1], 'distinct')) return false;
   // In FETCH NEXT FROM c and MOVE FROM c, the name is a cursor.
   for (let back = at - 1; back >= 0 && back > at - 5; back -= 1) {
-    if (isKeywordToken(tokens[back], 'fetch') || isKeywordToken(tokens[back], 'move')) return false;
+    if (isSqlKeywordToken(tokens[back], 'fetch') || isSqlKeywordToken(tokens[back], 'move')) return false;
   }
   return true;
 }
 
 function opensRelations(before: SqlToken | undefined): boolean {
   return (
-    isKeywordToken(before, 'from') ||
-    isKeywordToken(before, 'join') ||
-    isSymbolToken(before, ',') ||
-    isSymbolToken(before, '(')
+    isSqlKeywordToken(before, 'from') ||
+    isSqlKeywordToken(before, 'join') ||
+    isSqlSymbolToken(before, ',') ||
+    isSqlSymbolToken(before, '(')
   );
 }
 
@@ -123,7 +124,7 @@ function callsAfter(before: SqlToken, first: SqlToken | undefined): boolean {
   if (before.kind === 'string') return false;
   if (before.kind === 'symbol') return before.text !== ')' && before.text !== '.' && before.text !== ']';
   // Without TIME, ZONE is a name, because it is not a reserved word: FROM zone z(a, b)
-  if (isKeywordToken(before, 'zone')) return isKeywordToken(first, 'time');
+  if (isSqlKeywordToken(before, 'zone')) return isSqlKeywordToken(first, 'time');
   return !before.quoted && wordsBeforeCalls.has(before.text);
 }
 

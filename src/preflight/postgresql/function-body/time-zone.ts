@@ -2,7 +2,7 @@
  * Whether the result of a function declared IMMUTABLE depends on the time zone, because it converts between types with
  * and without time zone and names no zone. The result is a guess from the text of the function body.
  */
-export function dependsOnTimeZone(text: string, types: readonly string[]): boolean {
+export function hasFunctionTimeZoneDependency(text: string, types: readonly string[]): boolean {
   const words = text
     .toLowerCase()
     .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')

@@ -10,7 +10,7 @@ export type SqlToken =
  * Splits a function body into tokens, and leaves out comments and white space. A string or comment without an end
  * extends to the end of the function body.
  */
-export function tokenize(body: string): readonly SqlToken[] {
+export function tokenizeSqlFunctionBody(body: string): readonly SqlToken[] {
   const tokens: SqlToken[] = [];
   for (let at = 0; at < body.length; ) {
     const next = readToken(body, at);
@@ -20,11 +20,11 @@ export function tokenize(body: string): readonly SqlToken[] {
   return tokens;
 }
 
-export function isKeywordToken(token: SqlToken | undefined, text: string): boolean {
+export function isSqlKeywordToken(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'word' && !token.quoted && token.text === text;
 }
 
-export function isSymbolToken(token: SqlToken | undefined, text: string): boolean {
+export function isSqlSymbolToken(token: SqlToken | undefined, text: string): boolean {
   return token?.kind === 'symbol' && token.text === text;
 }
 
@@ -35,7 +35,7 @@ export function qualifiedNameAt(tokens: readonly SqlToken[], from: number): read
     const token = tokens[at];
     if (token?.kind !== 'word') return names;
     names.push(token.text);
-    if (!isSymbolToken(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
+    if (!isSqlSymbolToken(tokens[at + 1], '.') || tokens[at + 2]?.kind !== 'word') return names;
   }
 }
 

@@ -1,15 +1,15 @@
 import type { FunctionBody } from '../queries/function-bodies.ts';
-import type { FunctionUse } from '../queries/function-uses.ts';
-import type { NamedObject } from '../queries/named-objects.ts';
+import type { UserFunctionUse } from '../queries/function-uses.ts';
+import type { NamedDatabaseObject } from '../queries/named-objects.ts';
 import type { SearchPathOperator } from '../queries/search-path-operators.ts';
-import { findNameReferences, type NameReference } from './name-references.ts';
+import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from './name-references.ts';
 import type { Operand } from './operands.ts';
 
 /** A name in a function body that can be resolved only with the search_path of the caller. */
-export interface UnresolvedName {
+export interface UnresolvedFunctionBodyName {
   /** Signature of the function that contains the name. */
   readonly signature: string;
-  readonly kind: NameReference['kind'];
+  readonly kind: FunctionBodyNameReference['kind'];
   readonly name: string;
   /** The object whose evaluation calls the function, directly or through other functions. */
   readonly use: string;
@@ -30,12 +30,12 @@ export interface UnresolvedName {
  * Finds names that the empty search_path of a migration does not resolve: one result for each function and its caller,
  * those that always fail first.
  */
-export function findUnresolvedNames(
-  uses: readonly FunctionUse[],
+export function findUnresolvedFunctionBodyNames(
+  uses: readonly UserFunctionUse[],
   bodies: readonly FunctionBody[],
-  meanings: readonly NamedObject[],
+  meanings: readonly NamedDatabaseObject[],
   operators: readonly SearchPathOperator[],
-): readonly UnresolvedName[] {
+): readonly UnresolvedFunctionBodyName[] {
   const library = analyseFunctions(bodies, meanings, operators);
   const found = uses.flatMap((use) => unresolvedNamesOf(use, library));
   return [...found.filter(({ fails }) => fails), ...found.filter(({ fails }) => !fails)];
@@ -43,7 +43,7 @@ export function findUnresolvedNames(
 
 interface AnalysedFunction {
   readonly body: FunctionBody;
-  readonly unresolved: readonly NameReference[];
+  readonly unresolved: readonly FunctionBodyNameReference[];
   /** Function calls qualified with a schema, which do not depend on the search_path. */
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
   /** Object ids of all functions that the body calls, qualified or not. */
@@ -57,7 +57,7 @@ type FunctionAnalysis = (oid: string) => AnalysedFunction | undefined;
 /** Analyses a function body on first use, because most functions are not called by any of the objects. */
 function analyseFunctions(
   bodies: readonly FunctionBody[],
-  meanings: readonly NamedObject[],
+  meanings: readonly NamedDatabaseObject[],
   operators: readonly SearchPathOperator[],
 ): FunctionAnalysis {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
@@ -66,7 +66,7 @@ function analyseFunctions(
   );
   const named = groupByKey(meanings, ({ kind, name }) => joinKey(kind, name));
   // Every relation has a row type of the same name, so a type name can also match a relation.
-  const homesOf = ({ kind, name }: Pick<NameReference, 'kind' | 'name'>) => [
+  const homesOf = ({ kind, name }: Pick<FunctionBodyNameReference, 'kind' | 'name'>) => [
     ...new Set(
       [kind, ...(kind === 'type' ? ['relation'] : [])]
         .flatMap((one) => named.get(joinKey(one, name)) ?? [])
@@ -78,8 +78,8 @@ function analyseFunctions(
   return (oid) => {
     const body = byOid.get(oid);
     if (body === undefined || read.has(oid)) return read.get(oid);
-    const references = findNameReferences(body.text, body.language);
-    const placesOf = (reference: NameReference) => {
+    const references = findFunctionBodyNameReferences(body.text, body.language);
+    const placesOf = (reference: FunctionBodyNameReference) => {
       if (reference.operands === undefined) return homesOf(reference);
       const [left, right] = reference.operands.map((operand) => typeOf(body, operand));
       // A known operator without an operand type applies to every operand.
@@ -138,8 +138,8 @@ function pathFor(oid: string, library: FunctionAnalysis): readonly string[] | un
  * Follows the function calls from one object. The search ends at a function that sets its own search_path, because the
  * functions it calls have the same search_path.
  */
-function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonly UnresolvedName[] {
-  const found: UnresolvedName[] = [];
+function unresolvedNamesOf(use: UserFunctionUse, library: FunctionAnalysis): readonly UnresolvedFunctionBodyName[] {
+  const found: UnresolvedFunctionBodyName[] = [];
   const seen = new Map<string, boolean>();
   const queue = [{ oid: use.calls, certain: true }];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
@@ -168,7 +168,12 @@ function unresolvedNamesOf(use: FunctionUse, library: FunctionAnalysis): readonl
   return found;
 }
 
-const evaluatedAtCreation: ReadonlySet<FunctionUse['kind']> = new Set(['index', 'unique', 'generated', 'partition']);
+const evaluatedAtCreation: ReadonlySet<UserFunctionUse['kind']> = new Set([
+  'index',
+  'unique',
+  'generated',
+  'partition',
+]);
 
 /** Whether the function sets a search_path, in a SET clause or in its body. */
 function hasPath({ hasPath, text }: FunctionBody): boolean {

@@ -1,9 +1,9 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
-export interface UserSessions {
+export interface RoleSessionActivity {
   readonly user: string;
   readonly sessions: number;
   /**
@@ -13,7 +13,7 @@ export interface UserSessions {
   readonly seconds: number | undefined;
 }
 
-export const activityQuery: PostgresqlQuery<readonly UserSessions[]> = {
+export const roleSessionActivityQuery: PostgresqlPreflightQuery<readonly RoleSessionActivity[]> = {
   id: 'activity',
   scope: 'server',
   // Background workers such as the logical replication launcher have a user but no client.
@@ -34,5 +34,5 @@ export const activityQuery: PostgresqlQuery<readonly UserSessions[]> = {
       seconds: decodeOptionalNumber(row, 'seconds'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,14 +1,14 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * A function that is a member of an extension although the scripts of the extension do not create it: ALTER EXTENSION …
  * ADD made it a member.
  */
-export interface AddedMember {
+export interface AddedExtensionMember {
   /** Quoted. */
   readonly extension: string;
   /** With argument types. */
@@ -26,10 +26,10 @@ const scriptLimit = 2 * 1024 ** 2;
  * functions of each version. A script may be a link without a target. The constructors of a range type and its
  * multirange type are created with the type. In some locales lower('I') is not 'i'.
  */
-export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
+export const addedExtensionMembersQuery: PostgresqlPreflightQuery<readonly AddedExtensionMember[]> = {
   id: 'added-members',
   scope: 'database',
-  when: whenFeaturePresent('extensions'),
+  when: whenDatabaseHasFeature('extensions'),
   sql: (version, { superuser }) =>
     version < 100_000 || !superuser
       ? undefined
@@ -92,5 +92,5 @@ export const addedMembersQuery: PostgresqlQuery<readonly AddedMember[]> = {
       user: decodeOptionalText(row, 'used_by'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A built-in function that a later release lacks, or has with other arguments, and whose privileges were changed. */
 export interface BuiltInGrant {
@@ -84,7 +84,7 @@ const removedFunctions: readonly { readonly since: number; readonly signatures: 
 ];
 
 /** Privileges that differ from those after initdb, which a dump contains as GRANT and REVOKE. */
-export const builtInGrantsQuery: PostgresqlQuery<readonly BuiltInGrant[]> = {
+export const builtInGrantsQuery: PostgresqlPreflightQuery<readonly BuiltInGrant[]> = {
   id: 'built-in-grants',
   scope: 'database',
   sql: (version) => {
@@ -127,5 +127,5 @@ export const builtInGrantsQuery: PostgresqlQuery<readonly BuiltInGrant[]> = {
   },
   decode: (rows) => rows.map((row) => ({ signature: decodeText(row, 'signature'), since: decodeNumber(row, 'since') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

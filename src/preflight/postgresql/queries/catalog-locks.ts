@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An ACCESS EXCLUSIVE lock on a system catalog, which blocks the login of every new session. */
 export interface CatalogLock {
@@ -42,17 +42,17 @@ export function decodeCatalogLocks(rows: readonly PostgresqlRow[]): readonly Cat
   }));
 }
 
-export const catalogLocksQuery: PostgresqlQuery<readonly CatalogLock[]> = {
+export const catalogLocksQuery: PostgresqlPreflightQuery<readonly CatalogLock[]> = {
   id: 'catalog-locks',
   scope: 'server',
   sql: () => catalogLocksSql,
   decode: decodeCatalogLocks,
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Whether the lock blocks logins to this database. */
-export function locksDatabase({ database }: CatalogLock, name: string): boolean {
+export function isDatabaseBlockedByLock({ database }: CatalogLock, name: string): boolean {
   return database === undefined || database === name;
 }
 

@@ -2,8 +2,8 @@ import {
   clockReadingFunctions,
   firstNormalObjectId,
   oidsOfCatalogs,
-  serverStateFunctions,
-  sessionFunctions,
+  serverStateFunctionOidPattern,
+  sessionFunctionOidPattern,
   settingsDependentFunctions,
   tablespaceOid,
 } from '../../../postgresql/catalog-oids.ts';
@@ -54,13 +54,13 @@ export const isSystemSchemaTableSql = `
 `;
 
 /** CURRENT_DATE and similar functions are node trees of the type SQLValueFunction. */
-export const clockPattern = `:funcid (${clockReadingFunctions}) |SQLVALUEFUNCTION`;
+export const clockNodeTreePattern = `:funcid (${clockReadingFunctions}) |SQLVALUEFUNCTION`;
 
 /** The numbers are SQLValueFunction operations: CURRENT_USER and similar functions (enum SQLValueFunctionOp). */
-export const sessionPattern = `funcid (${sessionFunctions}|${serverStateFunctions}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+export const sessionNodeTreePattern = `funcid (${sessionFunctionOidPattern}|${serverStateFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
 /** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
-export const settingsPattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
+export const settingsNodeTreePattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
 
 /**
  * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12
@@ -71,13 +71,13 @@ export function tableOidPattern(version: number): string {
 }
 
 /** Condition for a CHECK constraint whose expression reads the clock. */
-export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockPattern}'`;
+export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockNodeTreePattern}'`;
 
 /**
  * Condition for a CHECK constraint (alias `k`) whose expression depends on the session (role, settings, search_path) or
  * on the server.
  */
-export const dependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionPattern}'`;
+export const dependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionNodeTreePattern}'`;
 
 /**
  * The patterns are one array constant, which is parsed once; each element of an IN list would be parsed and compared
@@ -91,13 +91,13 @@ export function isOneOfSql(types: readonly number[], column: string): string {
  * Condition for a CHECK constraint of a user (alias `k`) that calls one of the functions, or converts a value to or
  * from text.
  */
-export const dependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsPattern}'`;
+export const dependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsNodeTreePattern}'`;
 
 /**
  * Condition for a relation (alias `c`) other than a permanent table or index in the default tablespace without row
  * security.
  */
-export const isNotPlainTableSql = `
+export const isNotOrdinaryTableSql = `
   (
     c.relkind = 'p'
       OR c.relkind = 'm'

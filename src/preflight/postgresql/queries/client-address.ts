@@ -1,16 +1,16 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * The address of this client as the server sees it, which differs behind a port forwarder; undefined for a Unix-domain
  * socket.
  */
-export const clientAddressQuery: PostgresqlQuery<string | undefined> = {
+export const clientAddressQuery: PostgresqlPreflightQuery<string | undefined> = {
   id: 'client-address',
   scope: 'server',
   sql: () => 'SELECT host(inet_client_addr()) AS address',
   decode: ([row = {}]) => decodeOptionalText(row, 'address'),
   absent: undefined,
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

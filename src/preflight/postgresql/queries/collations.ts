@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A collation that was created by a user, not by initdb or an extension. */
 export interface UserCollation {
@@ -13,10 +13,10 @@ export interface UserCollation {
   readonly libraryVersion: string | undefined;
 }
 
-export const collationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
+export const collationsQuery: PostgresqlPreflightQuery<readonly UserCollation[]> = {
   id: 'collations',
   scope: 'database',
-  when: whenFeaturePresent('collations'),
+  when: whenDatabaseHasFeature('collations'),
   sql: (version) =>
     version < 100_000
       ? undefined
@@ -39,5 +39,5 @@ export const collationsQuery: PostgresqlQuery<readonly UserCollation[]> = {
       libraryVersion: decodeOptionalText(row, 'library_version'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The numbers of connection slots of the server. */
 export interface ConnectionCapacity {
@@ -14,7 +14,7 @@ export interface ConnectionCapacity {
   readonly used: number;
 }
 
-export const connectionCapacityQuery: PostgresqlQuery<ConnectionCapacity> = {
+export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacity> = {
   id: 'connection-capacity',
   scope: 'server',
   sql: (version) => `
@@ -33,7 +33,7 @@ export const connectionCapacityQuery: PostgresqlQuery<ConnectionCapacity> = {
     used: decodeNumber(row, 'used'),
   }),
   absent: { max: 0, reserved: 0, used: 0 },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Only a tenth may be used, because the free connections belong to the applications of the database. */

@@ -1,33 +1,33 @@
-import { isNullField } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import { isNullCopyField } from '../../../postgresql/table-rows.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { dependsOnClockSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
   constraintHasRowsSql,
   decodeSearchedTable,
   hasRowsSql,
-  type RowScan,
-  scanRows,
-  searchedTableColumns,
+  searchedTableColumnsSql,
+  searchTablesForViolations,
+  type TableRowScan,
 } from './row-scan.ts';
 
 /**
  * A nullable column of a table with rows, whose parent table has the same column as NOT NULL. `violate`: at least one
  * row has NULL in the column.
  */
-export interface NullableInheritedColumn extends RowScan {
+export interface NullableInheritedColumn extends TableRowScan {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
 }
 
 /** The query is not needed since PostgreSQL 18, in which an inherited NOT NULL constraint cannot be dropped. */
-export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInheritedColumn[]> = {
+export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly NullableInheritedColumn[]> = {
   id: 'nullable-inherited-columns',
   scope: 'database',
-  when: whenFeaturePresent('heirs'),
+  when: whenDatabaseHasFeature('heirs'),
   sql: (version) =>
     version < 100_000 || version >= 180_000
       ? undefined
@@ -35,7 +35,7 @@ export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInh
         SELECT DISTINCT
           c.oid::regclass AS name,
           quote_ident(a.attname) AS attname,
-          ${searchedTableColumns(version)}
+          ${searchedTableColumnsSql(version)}
         FROM pg_inherits i
         JOIN pg_class c ON c.oid = i.inhrelid
         JOIN pg_attribute a ON a.attrelid = c.oid
@@ -55,9 +55,9 @@ export const nullableInheritedColumnsQuery: PostgresqlQuery<readonly NullableInh
       rows: 'unseen',
       searched: decodeSearchedTable(row),
     })),
-  searchRows: (found, search) => scanRows(found, search, isNullField),
+  searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A CHECK constraint that reads the clock, and whose table or domain has rows. */
@@ -71,10 +71,10 @@ export interface TimeDependentConstraint {
   readonly definition: string;
 }
 
-export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDependentConstraint[]> = {
+export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly TimeDependentConstraint[]> = {
   id: 'time-dependent-constraints',
   scope: 'database',
-  when: whenFeaturePresent('odd-constraints'),
+  when: whenDatabaseHasFeature('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,
@@ -93,11 +93,11 @@ export const timeDependentConstraintsQuery: PostgresqlQuery<readonly TimeDepende
       definition: decodeText(row, 'definition'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A foreign key whose referencing table is unlogged. */
-export interface UnloggedReference {
+export interface UnloggedForeignKey {
   readonly from: string;
   readonly to: string;
   /** Whether the referenced table is permanent, and so is replicated. */
@@ -109,10 +109,10 @@ export interface UnloggedReference {
   readonly truncated: boolean;
 }
 
-export const unloggedReferencesQuery: PostgresqlQuery<readonly UnloggedReference[]> = {
+export const unloggedForeignKeysQuery: PostgresqlPreflightQuery<readonly UnloggedForeignKey[]> = {
   id: 'unlogged-references',
   scope: 'database',
-  when: whenFeaturePresent('relations'),
+  when: whenDatabaseHasFeature('relations'),
   sql: () => `
     SELECT
       k.conrelid::regclass AS from_table,
@@ -140,5 +140,5 @@ export const unloggedReferencesQuery: PostgresqlQuery<readonly UnloggedReference
       truncated: decodeBoolean(row, 'truncated'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,11 +1,11 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { databasesQuery } from './databases.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A row of a system catalog that refers to an object which does not exist. */
-export interface DanglingReference {
+export interface DanglingCatalogReference {
   /** The object of the catalog row: `public.t`, or `function 16402` when it has no name. */
   readonly object: string;
   /** `schema 16401`. */
@@ -19,10 +19,11 @@ export interface DanglingReference {
 export const maxDatabasesForDanglingReferences = 50;
 
 /** Rows of system catalogs that refer to a missing object; undefined if they were not queried. */
-export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference[] | undefined> = {
-  id: 'dangling-references',
-  scope: 'database',
-  sql: () => `
+export const danglingCatalogReferencesQuery: PostgresqlPreflightQuery<readonly DanglingCatalogReference[] | undefined> =
+  {
+    id: 'dangling-references',
+    scope: 'database',
+    sql: () => `
     SELECT *
     FROM (
       ${[
@@ -54,11 +55,11 @@ export const danglingReferencesQuery: PostgresqlQuery<readonly DanglingReference
     ORDER BY 1, 2
     LIMIT 1000
   `,
-  when: (known) => (known(databasesQuery)?.length ?? 0) <= maxDatabasesForDanglingReferences,
-  decode: (rows) => rows.map((row) => ({ object: decodeText(row, 'object'), lost: decodeText(row, 'lost') })),
-  absent: undefined,
-  grant: grantMonitorRole,
-};
+    when: (known) => (known(databasesQuery)?.length ?? 0) <= maxDatabasesForDanglingReferences,
+    decode: (rows) => rows.map((row) => ({ object: decodeText(row, 'object'), lost: decodeText(row, 'lost') })),
+    absent: undefined,
+    grant: buildGrantMonitorRoleStatement,
+  };
 
 function named(lost: string, object: string, from: string): string {
   return `SELECT (${object})::text AS object, (${lost})::text AS lost FROM ${from}`;

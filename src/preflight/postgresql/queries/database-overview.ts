@@ -3,39 +3,39 @@ import {
   oidsOfCatalogs,
   regprocTypes,
   schemaOid,
-  serverSpecificTypes,
+  serverSpecificTypeOids,
 } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery, ReadQueryResult } from '../query.ts';
+import type { PostgresqlPreflightQuery, ReadPreflightQueryValue } from '../query.ts';
 import {
-  clockPattern,
+  clockNodeTreePattern,
   dependsOnUserFunctionSql,
   hasGeneratedColumnsSql,
   hasPrimaryKeySql,
-  isNotPlainTableSql,
+  isNotOrdinaryTableSql,
   isOneOfSql,
   isSystemSchemaTableSql,
-  sessionPattern,
-  settingsPattern,
+  sessionNodeTreePattern,
+  settingsNodeTreePattern,
   tableOidPattern,
 } from './catalog-predicates.ts';
 import { decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The features that a database uses; queries about a feature are sent only to databases that use it. */
-export interface DatabaseOverview {
+export interface DatabaseFeatureOverview {
   /** Bytes of the whole database, with indexes and system catalogs. */
   readonly bytes: number;
   /** Number of tables and materialized views, without temporary ones. */
   readonly tables: number;
   readonly sequences: number;
-  readonly present: ReadonlySet<DatabaseFeature>;
+  readonly present: ReadonlySet<DatabaseSchemaFeature>;
 }
 
 /**
  * The overview is one statement, because each statement costs a new server process a third of a millisecond, and joins
  * and sorting cost more.
  */
-export const databaseOverviewQuery: PostgresqlQuery<DatabaseOverview> = {
+export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeatureOverview> = {
   id: 'database-overview',
   scope: 'database',
   sql: (version) => `
@@ -64,13 +64,15 @@ export const databaseOverviewQuery: PostgresqlQuery<DatabaseOverview> = {
     };
   },
   absent: { bytes: 0, tables: 0, sequences: 0, present: new Set() },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A condition for `when`: true if the database has one of the features, or if the overview is not known. */
-export function whenFeaturePresent(...wanted: readonly DatabaseFeature[]): (known: ReadQueryResult) => boolean {
+export function whenDatabaseHasFeature(
+  ...wanted: readonly DatabaseSchemaFeature[]
+): (known: ReadPreflightQueryValue) => boolean {
   return (known) => {
-    const seen = known(databaseOverviewQuery);
+    const seen = known(databaseFeatureOverviewQuery);
     return seen === undefined || wanted.some((thing) => seen.present.has(thing));
   };
 }
@@ -136,17 +138,17 @@ const databaseFeatures = [
   'system-user-names',
 ] as const;
 
-export type DatabaseFeature = (typeof databaseFeatures)[number];
+export type DatabaseSchemaFeature = (typeof databaseFeatures)[number];
 
-const featureTypes = [...regprocTypes, ...serverSpecificTypes];
+const featureTypes = [...regprocTypes, ...serverSpecificTypeOids];
 
-const featureTests: Readonly<Record<DatabaseFeature, (version: number) => string>> = {
+const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => string>> = {
   relations: () => `
     EXISTS (
       SELECT FROM pg_class c
       WHERE c.oid >= '${firstNormalObjectId}'
         AND c.relnamespace <> '${schemaOid.pg_toast}'
-        AND (${isNotPlainTableSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${hasPrimaryKeySql})))
+        AND (${isNotOrdinaryTableSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${hasPrimaryKeySql})))
     )
   `,
   columns: hasGeneratedColumnsSql,
@@ -189,7 +191,7 @@ const featureTests: Readonly<Record<DatabaseFeature, (version: number) => string
       WHERE oid >= '${firstNormalObjectId}'
         AND (
           NOT convalidated
-            OR (contype = 'c' AND conbin::text ~ '${clockPattern}|${settingsPattern}|${sessionPattern}|${tableOidPattern(version)}')
+            OR (contype = 'c' AND conbin::text ~ '${clockNodeTreePattern}|${settingsNodeTreePattern}|${sessionNodeTreePattern}|${tableOidPattern(version)}')
         )
     )
   `,

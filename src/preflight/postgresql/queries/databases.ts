@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface PostgresqlDatabase {
   readonly name: string;
@@ -27,7 +27,7 @@ export interface PostgresqlDatabase {
 }
 
 /** All databases except template0 and template1, ordered by name. */
-export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
+export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabase[]> = {
   id: 'databases',
   scope: 'server',
   sql: (version) => `
@@ -64,7 +64,7 @@ export const databasesQuery: PostgresqlQuery<readonly PostgresqlDatabase[]> = {
       plain: decodeBoolean(row, 'plain'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 function localeColumns(version: number): string {

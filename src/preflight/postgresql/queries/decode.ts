@@ -1,4 +1,4 @@
-import { parseArrayText } from '../../../postgresql/nested-text.ts';
+import { parsePostgresqlArray } from '../../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 
 /** A missing column decodes to NULL, because queries for older versions leave some columns out. */
@@ -29,5 +29,5 @@ export function decodeBoolean(row: PostgresqlRow, column: string): boolean {
 export function decodeList(row: PostgresqlRow, column: string): readonly string[] {
   const value = row[column];
   if (value === undefined || value === null) return [];
-  return parseArrayText(value).filter((element) => element !== null);
+  return parsePostgresqlArray(value).filter((element) => element !== null);
 }

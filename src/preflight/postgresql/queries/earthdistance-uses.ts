@@ -1,11 +1,11 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { functionDependentsCte } from './function-dependents.ts';
-import { functionUsesSql } from './function-uses-sql.ts';
+import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
 
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that calls a function of the extension earthdistance for rows. */
 export interface EarthdistanceUse {
@@ -30,16 +30,16 @@ const ofEarthdistance = `
   )
 `;
 
-export const earthdistanceUsesQuery: PostgresqlQuery<readonly EarthdistanceUse[]> = {
+export const earthdistanceUsesQuery: PostgresqlPreflightQuery<readonly EarthdistanceUse[]> = {
   id: 'earthdistance-uses',
   scope: 'database',
-  when: whenFeaturePresent('called-functions'),
+  when: whenDatabaseHasFeature('called-functions'),
   sql: (version) => `
      ${functionDependentsCte(ofEarthdistance)}
     SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed
-    FROM (${functionUsesSql(version)}) u
+    FROM (${buildUserFunctionUsesSql(version)}) u
   `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), needed: decodeBoolean(row, 'needed') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

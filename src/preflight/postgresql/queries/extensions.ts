@@ -1,22 +1,22 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface InstalledExtension {
   readonly name: string;
   readonly version: string;
 }
 
-export const extensionsQuery: PostgresqlQuery<readonly InstalledExtension[]> = {
+export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly InstalledExtension[]> = {
   id: 'extensions',
   scope: 'database',
-  when: whenFeaturePresent('extensions'),
+  when: whenDatabaseHasFeature('extensions'),
   sql: () => 'SELECT extname, extversion FROM pg_extension',
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'extname'), version: decodeText(row, 'extversion') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** plpgsql is in every new database. */
@@ -36,10 +36,10 @@ export interface ExtensionTable {
  * A table without rows is left out, because its copy cannot conflict. Tables that the extension declares as user data
  * with an empty condition (pg_extension_config_dump) are left out too: CREATE EXTENSION leaves them empty.
  */
-export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = {
+export const extensionTablesQuery: PostgresqlPreflightQuery<readonly ExtensionTable[]> = {
   id: 'extension-tables',
   scope: 'database',
-  when: whenFeaturePresent('extensions'),
+  when: whenDatabaseHasFeature('extensions'),
   sql: () => `
     SELECT c.oid::regclass AS name, e.extname
     FROM pg_depend d
@@ -57,5 +57,5 @@ export const extensionTablesQuery: PostgresqlQuery<readonly ExtensionTable[]> = 
   `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), extension: decodeText(row, 'extname') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

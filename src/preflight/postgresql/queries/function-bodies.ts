@@ -1,9 +1,9 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** A function in a language that resolves names when the function runs, or a view. */
 export interface FunctionBody {
   readonly oid: string;
@@ -34,10 +34,10 @@ export interface FunctionBody {
   readonly names: readonly string[];
 }
 
-export const functionBodiesQuery: PostgresqlQuery<readonly FunctionBody[]> = {
+export const functionBodiesQuery: PostgresqlPreflightQuery<readonly FunctionBody[]> = {
   id: 'function-bodies',
   scope: 'database',
-  when: whenFeaturePresent('called-functions'),
+  when: whenDatabaseHasFeature('called-functions'),
   sql: (version) => `
     ${userFunctionDependentsCte}
     SELECT
@@ -87,7 +87,7 @@ export const functionBodiesQuery: PostgresqlQuery<readonly FunctionBody[]> = {
       names: decodeList(row, 'names'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Views that use functions of users or other views. */

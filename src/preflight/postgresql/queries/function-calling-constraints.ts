@@ -1,10 +1,10 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A CHECK constraint that calls a function of a user, on a table with rows. The function may read other tables. */
 export interface FunctionCallingConstraint {
@@ -20,10 +20,10 @@ export interface FunctionCallingConstraint {
   readonly definition: string;
 }
 
-export const functionCallingConstraintsQuery: PostgresqlQuery<readonly FunctionCallingConstraint[]> = {
+export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly FunctionCallingConstraint[]> = {
   id: 'function-calling-constraints',
   scope: 'database',
-  when: whenFeaturePresent('called-functions'),
+  when: whenDatabaseHasFeature('called-functions'),
   sql: (version) => `
      ${userFunctionDependentsCte}
     SELECT DISTINCT
@@ -53,5 +53,5 @@ export const functionCallingConstraintsQuery: PostgresqlQuery<readonly FunctionC
       definition: decodeText(row, 'definition'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -22,7 +22,7 @@ const filledBelow = `
   )
 `;
 
-export function functionUsesSql(version: number): string {
+export function buildUserFunctionUsesSql(version: number): string {
   const table = "(c.relkind = 'r' OR c.relkind = 'p') AND c.relpersistence <> 't'";
   const enforced = version < 180_000 ? '' : ' AND k.conenforced';
   // Indexes of materialized views count too: the views are empty on the target, but their indexes are created.

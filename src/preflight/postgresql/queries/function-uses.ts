@@ -1,13 +1,13 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
-import { functionUsesSql } from './function-uses-sql.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that calls a function of a user for each row that is written. */
-export interface FunctionUse {
+export interface UserFunctionUse {
   /** Object id of the function that the object calls. */
   readonly calls: string;
   /**
@@ -21,11 +21,11 @@ export interface FunctionUse {
   readonly filled: boolean;
 }
 
-export const functionUsesQuery: PostgresqlQuery<readonly FunctionUse[]> = {
+export const userFunctionUsesQuery: PostgresqlPreflightQuery<readonly UserFunctionUse[]> = {
   id: 'function-uses',
   scope: 'database',
-  when: whenFeaturePresent('called-functions'),
-  sql: (version) => `${userFunctionDependentsCte} ${functionUsesSql(version)}`,
+  when: whenDatabaseHasFeature('called-functions'),
+  sql: (version) => `${userFunctionDependentsCte} ${buildUserFunctionUsesSql(version)}`,
   decode: (rows) =>
     rows.map((row) => ({
       calls: decodeText(row, 'calls'),
@@ -34,14 +34,14 @@ export const functionUsesQuery: PostgresqlQuery<readonly FunctionUse[]> = {
       filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
-function kindOf({ kind }: PostgresqlRow): FunctionUse['kind'] {
+function kindOf({ kind }: PostgresqlRow): UserFunctionUse['kind'] {
   return kinds.find((one) => one === kind) ?? 'check';
 }
 
-const kinds: readonly FunctionUse['kind'][] = [
+const kinds: readonly UserFunctionUse['kind'][] = [
   'domain',
   'index',
   'unique',

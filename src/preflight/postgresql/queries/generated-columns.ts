@@ -1,8 +1,8 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface GeneratedAndIdentityColumns {
   readonly generated: readonly GeneratedColumn[];
@@ -21,10 +21,10 @@ export interface GeneratedColumn {
  * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an
  * identity column always did, so that an index finds both. Before PostgreSQL 15 the query must read every attribute.
  */
-export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns> = {
+export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentityColumns> = {
   id: 'generated-columns',
   scope: 'database',
-  when: whenFeaturePresent('columns'),
+  when: whenDatabaseHasFeature('columns'),
   sql: (version) => {
     if (version < 100_000) return undefined;
     if (version < 120_000)
@@ -71,7 +71,7 @@ export const generatedColumnsQuery: PostgresqlQuery<GeneratedAndIdentityColumns>
     };
   },
   absent: { generated: [], identity: [] },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 function selected(generated: string): string {

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 
 /** The GRANT statement that allows a role to read what only members of the monitoring roles can read. */
-export function grantMonitorRole(user: string): string {
+export function buildGrantMonitorRoleStatement(user: string): string {
   return `GRANT pg_monitor, pg_read_all_settings TO ${quoteIdentifier(user)}`;
 }
 
@@ -10,7 +10,7 @@ export function grantMonitorRole(user: string): string {
  * because the monitoring roles do not include it. undefined if the error message names no such object, or is not in
  * English.
  */
-export function grantOfPublicObject(message: string, user: string): string | undefined {
+export function buildGrantOfPublicObject(message: string, user: string): string | undefined {
   const [, kind, name] = /^permission denied for (schema|table|view|relation) (pg_\w+)$/.exec(message) ?? [];
   if (kind === undefined || name === undefined || notPublic.has(name)) return undefined;
   const right = kind === 'schema' ? `USAGE ON SCHEMA ${name}` : `SELECT ON pg_catalog.${name}`;

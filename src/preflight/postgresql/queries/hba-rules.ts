@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
 
 /** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */
@@ -18,7 +18,7 @@ export interface HbaRule {
   readonly error: string | undefined;
 }
 
-export const hbaRulesQuery: PostgresqlQuery<readonly HbaRule[]> = {
+export const hbaRulesQuery: PostgresqlPreflightQuery<readonly HbaRule[]> = {
   id: 'hba-rules',
   scope: 'server',
   sql: (version) =>

@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { grantMonitorRole } from './grants.ts';
-import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
  * Operators and functions that later releases removed, as patterns of object ids: the factorial operators; containment
@@ -16,7 +16,7 @@ const removedCalls = [
 ];
 
 /** Stored expressions that call a removed operator or function, and that a dump writes out by name. */
-export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
+export const versionIncompatibleCallsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-calls',
   scope: 'database',
   sql: (version) => {
@@ -38,9 +38,9 @@ export const incompatibleCallsQuery: PostgresqlQuery<readonly IncompatibleObject
       );
     return parts.length === 0 ? undefined : `WITH o AS (${trees(version)}) ${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
   },
-  decode: decodeIncompatibleObjects,
+  decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 function trees(version: number): string {

@@ -1,24 +1,24 @@
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
-import { grantMonitorRole } from './grants.ts';
-import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
  * Definitions that this release accepts and a later release rejects; `says` is the error message of the later release.
  */
-export const incompatibleDefinitionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
+export const versionIncompatibleDefinitionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-definitions',
   scope: 'database',
-  when: whenFeaturePresent('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
+  when: whenDatabaseHasFeature('relations', 'columns', 'heirs', 'collations', 'not-null-names'),
   sql: (version) => {
     if (version < 120_000) return undefined;
     const parts = rejectedDefinitions.filter(({ since }) => since > version / 10_000);
     if (parts.length === 0) return undefined;
     return `${parts.map(({ since, rows }) => `SELECT o.*, ${since} AS since FROM (${rows}) o (object, needs, says)`).join(' UNION ALL ')} ORDER BY 1, 2`;
   },
-  decode: decodeIncompatibleObjects,
+  decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 const column = "'column ' || a.attrelid::regclass || '.' || quote_ident(a.attname)";

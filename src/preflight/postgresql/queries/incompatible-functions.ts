@@ -1,9 +1,9 @@
 import { firstNormalObjectId, languageOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
-import { grantMonitorRole } from './grants.ts';
-import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
  * Names of server functions that a function in the language `internal` can use; CREATE FUNCTION verifies that they
@@ -39,10 +39,10 @@ const removedSettings: readonly { readonly since: number; readonly settings: str
   { since: 16, settings: 'force_parallel_mode=.*' },
 ];
 
-export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
+export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-functions',
   scope: 'database',
-  when: whenFeaturePresent('functions'),
+  when: whenDatabaseHasFeature('functions'),
   sql: (version) => {
     const later = (one: { readonly since: number }) => one.since > version / 10_000;
     const object = `
@@ -80,7 +80,7 @@ export const incompatibleFunctionsQuery: PostgresqlQuery<readonly IncompatibleOb
     ];
     return parts.length === 0 ? undefined : `${parts.join(' UNION ALL ')} ORDER BY 1, 2`;
   },
-  decode: decodeIncompatibleObjects,
+  decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

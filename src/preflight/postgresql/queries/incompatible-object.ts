@@ -1,8 +1,8 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 
 /** An object that a later release cannot create. */
-export interface IncompatibleObject {
+export interface VersionIncompatibleObject {
   /** The object, such as `view public.load`, `operator public.!!!(integer,NONE)`. */
   readonly object: string;
   /**
@@ -15,9 +15,9 @@ export interface IncompatibleObject {
   readonly says?: string;
 }
 
-export function decodeIncompatibleObjects(
-  rows: Parameters<PostgresqlQuery<unknown>['decode']>[0],
-): readonly IncompatibleObject[] {
+export function decodeVersionIncompatibleObjects(
+  rows: Parameters<PostgresqlPreflightQuery<unknown>['decode']>[0],
+): readonly VersionIncompatibleObject[] {
   return rows.map((row) => ({
     object: decodeText(row, 'object'),
     needs: decodeText(row, 'needs'),

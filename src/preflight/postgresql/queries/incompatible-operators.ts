@@ -1,8 +1,8 @@
 import { firstNormalObjectId, functionOid, typeOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { grantMonitorRole } from './grants.ts';
-import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 const arrayFunctions = [functionOid.array_append, functionOid.array_prepend, functionOid.array_cat].join(', ');
 const polymorphicTypes = [typeOid.anyarray, typeOid.anyelement].join(', ');
@@ -11,7 +11,7 @@ const polymorphicTypes = [typeOid.anyarray, typeOid.anyelement].join(', ');
  * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,
  * array_prepend and array_cat take anycompatible types instead of anyarray and anyelement.
  */
-export const incompatibleOperatorsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
+export const versionIncompatibleOperatorsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-operators',
   scope: 'database',
   sql: (version) =>
@@ -41,7 +41,7 @@ export const incompatibleOperatorsQuery: PostgresqlQuery<readonly IncompatibleOb
           AND ${isNotExtensionMemberSql('pg_proc', 'a.aggfnoid')}
         ORDER BY 1
       `,
-  decode: decodeIncompatibleObjects,
+  decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

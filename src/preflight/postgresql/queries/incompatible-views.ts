@@ -1,18 +1,18 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
-import { grantMonitorRole } from './grants.ts';
-import { decodeIncompatibleObjects, type IncompatibleObject } from './incompatible-object.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
 /**
  * Views that use removed columns of system views: `SELECT *` was expanded when the view was created. SQL-standard
  * function bodies (since PostgreSQL 14) contain column names in the same way.
  */
-export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject[]> = {
+export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly VersionIncompatibleObject[]> = {
   id: 'incompatible-views',
   scope: 'database',
-  when: whenFeaturePresent('views', 'functions'),
+  when: whenDatabaseHasFeature('views', 'functions'),
   sql: (version) => {
     const gone = removedColumns.flatMap(({ relation, columns, since }) =>
       since > version / 10_000 ? columns.map((column) => `('${relation}', '${column}', ${since})`) : [],
@@ -51,9 +51,9 @@ export const incompatibleViewsQuery: PostgresqlQuery<readonly IncompatibleObject
       ORDER BY 1, 2
     `.replace(version < 120_000 ? 'MATERIALIZED ' : '', '');
   },
-  decode: decodeIncompatibleObjects,
+  decode: decodeVersionIncompatibleObjects,
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /**

@@ -1,8 +1,8 @@
 import { schemaOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * An invalid index: it is updated but never read, and is the result of an interrupted CREATE INDEX or REINDEX
@@ -22,10 +22,10 @@ export interface InvalidIndex {
  * An index of a partitioned table is left out: it is invalid until every partition has its own index, which is
  * harmless.
  */
-export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
+export const invalidIndexesQuery: PostgresqlPreflightQuery<readonly InvalidIndex[]> = {
   id: 'invalid-indexes',
   scope: 'database',
-  when: whenFeaturePresent('invalid-indexes'),
+  when: whenDatabaseHasFeature('invalid-indexes'),
   sql: () => `
     SELECT
       i.indexrelid::regclass AS name,
@@ -58,5 +58,5 @@ export const invalidIndexesQuery: PostgresqlQuery<readonly InvalidIndex[]> = {
       busy: decodeBoolean(row, 'busy'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

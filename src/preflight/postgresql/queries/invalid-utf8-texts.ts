@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A name, comment or definition in the schema that is not valid UTF-8. */
 export interface InvalidUtf8Text {
@@ -52,10 +52,10 @@ const texts: readonly (readonly [kind: string, query: string])[] = [
 /**
  * Only texts with bytes outside of ASCII are returned, and as hex, because the client encoding of the session is UTF-8.
  */
-export const invalidUtf8TextsQuery: PostgresqlQuery<readonly InvalidUtf8Text[]> = {
+export const invalidUtf8TextsQuery: PostgresqlPreflightQuery<readonly InvalidUtf8Text[]> = {
   id: 'invalid-utf8-texts',
   scope: 'database',
-  when: whenFeaturePresent('any-bytes'),
+  when: whenDatabaseHasFeature('any-bytes'),
   sql: () => `
     SELECT kind, encode(convert_to(written, 'SQL_ASCII'), 'hex') AS bytes
     FROM (
@@ -70,5 +70,5 @@ export const invalidUtf8TextsQuery: PostgresqlQuery<readonly InvalidUtf8Text[]> 
       return Buffer.from(shown, 'utf8').equals(bytes) ? [] : [{ kind: decodeText(row, 'kind'), shown }];
     }),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

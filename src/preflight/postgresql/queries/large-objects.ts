@@ -1,29 +1,29 @@
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The maximum number of large objects that are counted; more would not change the fix. */
 export const largeObjectCountLimit = 100_000;
 
-export const largeObjectsQuery: PostgresqlQuery<number> = {
+export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
   id: 'large-objects',
   scope: 'database',
-  when: whenFeaturePresent('large-objects'),
+  when: whenDatabaseHasFeature('large-objects'),
   sql: () => `
     SELECT count(*) AS objects
     FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
   `,
   decode: ([row = {}]) => decodeNumber(row, 'objects'),
   absent: 0,
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Object ids of large objects that the role cannot read; pg_read_all_data does not include large objects. */
-export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
+export const unreadableLargeObjectsQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'unreadable-large-objects',
   scope: 'database',
-  when: whenFeaturePresent('large-objects'),
+  when: whenDatabaseHasFeature('large-objects'),
   sql: (_version, { superuser }) =>
     superuser
       ? undefined
@@ -42,5 +42,5 @@ export const unreadableLargeObjectsQuery: PostgresqlQuery<readonly string[]> = {
       `,
   decode: (rows) => rows.map((row) => decodeText(row, 'oid')),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,9 +1,9 @@
 import { firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
-import { databaseOverviewQuery } from './database-overview.ts';
+import { databaseFeatureOverviewQuery } from './database-overview.ts';
 import { decodeList, decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose TOAST data is so large that a single row may be too long for COPY. */
 export interface TableWithLargeValues {
@@ -18,17 +18,17 @@ export interface TableWithLargeValues {
 /**
  * The maximum bytes of a row as COPY and logical decoding write it; a server allocates no larger string (MaxAllocSize).
  */
-export const rowSizeLimit = 1024 ** 3;
+export const maxPostgresqlRowBytes = 1024 ** 3;
 
 /** COPY writes each byte of a bytea value as two hexadecimal digits. */
-const byteaLimit = rowSizeLimit / 2;
+const byteaLimit = maxPostgresqlRowBytes / 2;
 
 /** Tables with an ACCESS EXCLUSIVE lock are left out, because reading their size would wait for the lock. */
-export const largeValuesQuery: PostgresqlQuery<readonly TableWithLargeValues[]> = {
+export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeValues[]> = {
   id: 'large-values',
   scope: 'database',
   when: (known) => {
-    const seen = known(databaseOverviewQuery);
+    const seen = known(databaseFeatureOverviewQuery);
     return seen === undefined || seen.bytes > byteaLimit;
   },
   sql: () => `
@@ -62,7 +62,7 @@ export const largeValuesQuery: PostgresqlQuery<readonly TableWithLargeValues[]> 
     ) s
     WHERE s.bytes >= CASE
       WHEN s.binaries IS NOT NULL THEN ${byteaLimit}
-      WHEN s.texts IS NOT NULL THEN ${rowSizeLimit}
+      WHEN s.texts IS NOT NULL THEN ${maxPostgresqlRowBytes}
     END
     ORDER BY s.bytes DESC
   `,
@@ -74,5 +74,5 @@ export const largeValuesQuery: PostgresqlQuery<readonly TableWithLargeValues[]> 
       texts: decodeList(row, 'texts'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A role of a user that can log in or is a superuser. */
 export interface LoginRole {
@@ -10,7 +10,7 @@ export interface LoginRole {
   readonly canLogin: boolean;
 }
 
-export const loginRolesQuery: PostgresqlQuery<readonly LoginRole[]> = {
+export const loginRolesQuery: PostgresqlPreflightQuery<readonly LoginRole[]> = {
   id: 'login-roles',
   scope: 'server',
   sql: () => `
@@ -26,5 +26,5 @@ export const loginRolesQuery: PostgresqlQuery<readonly LoginRole[]> = {
       canLogin: decodeBoolean(row, 'rolcanlogin'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,12 +1,12 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * Roles (`role:rdsadmin`), databases (`db:_dodb`) and settings (`guc:rds.extensions`) that exist only in managed
  * services.
  */
-export const managedServiceMarkersQuery: PostgresqlQuery<readonly string[]> = {
+export const managedPostgresqlMarkersQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'managed-service-markers',
   scope: 'server',
   sql: () => `
@@ -50,5 +50,5 @@ export const managedServiceMarkersQuery: PostgresqlQuery<readonly string[]> = {
   `,
   decode: (rows) => rows.map((row) => decodeText(row, 'mark')),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeList, decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The role that the migration logs in with. */
 export interface MigrationRole {
@@ -23,7 +23,7 @@ export interface MigrationRole {
   readonly memberOf: readonly string[];
 }
 
-export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
+export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
   id: 'migration-role',
   scope: 'server',
   sql: () => `
@@ -74,5 +74,5 @@ export const migrationRoleQuery: PostgresqlQuery<MigrationRole> = {
     validUntil: '',
     memberOf: [],
   },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

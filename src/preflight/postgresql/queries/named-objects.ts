@@ -1,21 +1,21 @@
 import { schemaOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** An object outside of pg_catalog to which a name in a function body may refer. */
-export interface NamedObject {
+export interface NamedDatabaseObject {
   readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
 }
 
 /** All names that need quotes are returned, because such a name may contain several words. */
-export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
+export const namedDatabaseObjectsQuery: PostgresqlPreflightQuery<readonly NamedDatabaseObject[]> = {
   id: 'named-objects',
   scope: 'database',
-  when: whenFeaturePresent('called-functions'),
+  when: whenDatabaseHasFeature('called-functions'),
   sql: () => `
      ${userFunctionDependentsCte}, w AS (
       SELECT DISTINCT regexp_split_to_table(lower(p.prosrc), '[^[:alnum:]_$]+') AS word
@@ -67,10 +67,10 @@ export const namedObjectsQuery: PostgresqlQuery<readonly NamedObject[]> = {
       name: decodeText(row, 'name'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
-const namedObjectKinds: readonly NamedObject['kind'][] = [
+const namedObjectKinds: readonly NamedDatabaseObject['kind'][] = [
   'function',
   'type',
   'text search configuration',

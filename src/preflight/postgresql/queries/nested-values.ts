@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import { parseArrayText, parseRecordText } from '../../../postgresql/nested-text.ts';
-import { copyTextFields } from '../../../postgresql/table-rows.ts';
+import { parsePostgresqlArray, parsePostgresqlRecord } from '../../../postgresql/nested-text.ts';
+import { splitTextCopyRow } from '../../../postgresql/table-rows.ts';
 import { isOneOfSql } from './catalog-predicates.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { hasRowsSql } from './row-scan.ts';
@@ -89,10 +89,10 @@ export interface NestedValueColumn {
  */
 export function nestedValues(row: Uint8Array, { path, type }: NestedValueColumn): readonly string[] {
   const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
-  let values = withoutNull(copyTextFields(row));
+  let values = withoutNull(splitTextCopyRow(row));
   for (const step of steps) {
-    if (step === 'array') values = values.flatMap((value) => withoutNull(parseArrayText(value)));
-    else if (step !== 'domain') values = withoutNull(values.map((value) => parseRecordText(value)[Number(step)]));
+    if (step === 'array') values = values.flatMap((value) => withoutNull(parsePostgresqlArray(value)));
+    else if (step !== 'domain') values = withoutNull(values.map((value) => parsePostgresqlRecord(value)[Number(step)]));
   }
   return values;
 }

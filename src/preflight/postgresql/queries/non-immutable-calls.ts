@@ -4,10 +4,10 @@ import {
   nonImmutableFunctions,
   oidsOfCatalogs,
 } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An expression that must be immutable, but calls a function that is not immutable on this server or on the target. */
 export interface NonImmutableCall {
@@ -50,10 +50,10 @@ const generated = `
  * PostgreSQL may inline functions in the language SQL, so the functions that their bodies call are examined instead.
  * The extension unaccent declares its functions STABLE, so expressions over them are not immutable on other servers.
  */
-export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]> = {
+export const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmutableCall[]> = {
   id: 'non-immutable-calls',
   scope: 'database',
-  when: whenFeaturePresent('expressions', 'columns', 'relations'),
+  when: whenDatabaseHasFeature('expressions', 'columns', 'relations'),
   sql: (version) =>
     version < 100_000
       ? undefined
@@ -94,5 +94,5 @@ export const nonImmutableCallsQuery: PostgresqlQuery<readonly NonImmutableCall[]
       where: row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,17 +1,23 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import { isNullField } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { isNullCopyField } from '../../../postgresql/table-rows.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { replicaIdentityIndexSql } from './replica-identities.ts';
-import { decodeSearchedTable, hasRowsSql, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
+import {
+  decodeSearchedTable,
+  hasRowsSql,
+  searchedTableColumnsSql,
+  searchTablesForViolations,
+  type TableRowScan,
+} from './row-scan.ts';
 
 /**
  * A hash index on a nullable column of a table whose replica identity is the whole row. The target uses this index to
  * find rows, although a hash index does not find NULL. `violate`: at least one row has NULL in the column.
  */
-export interface NullableHashIndexColumn extends RowScan {
+export interface NullableHashIndexColumn extends TableRowScan {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -38,17 +44,17 @@ const earlier = `
   )
 `;
 
-export const nullableHashIndexColumnsQuery: PostgresqlQuery<readonly NullableHashIndexColumn[]> = {
+export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly NullableHashIndexColumn[]> = {
   id: 'nullable-hash-index-columns',
   scope: 'database',
-  when: whenFeaturePresent('relations'),
+  when: whenDatabaseHasFeature('relations'),
   sql: (version) => `
     SELECT
       c.oid::regclass AS name,
       quote_ident(a.attname) AS attname,
       x.indexrelid::regclass AS by_index,
       ${hasRowsSql('c')} AS filled,
-      ${searchedTableColumns(version)}
+      ${searchedTableColumnsSql(version)}
     FROM pg_class c
     LEFT JOIN pg_index i ON ${replicaIdentityIndexSql}
     JOIN pg_index x ON x.indrelid = c.oid AND x.indisvalid AND x.indpred IS NULL
@@ -71,7 +77,7 @@ export const nullableHashIndexColumnsQuery: PostgresqlQuery<readonly NullableHas
       index: decodeText(row, 'by_index'),
       ...(decodeBoolean(row, 'filled') ? { rows: 'unseen', searched: decodeSearchedTable(row) } : { rows: 'none' }),
     })),
-  searchRows: (found, search) => scanRows(found, search, isNullField),
+  searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

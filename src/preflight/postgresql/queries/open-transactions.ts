@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
 export interface OpenTransaction {
@@ -15,7 +15,7 @@ export interface OpenTransaction {
   readonly seconds: number | undefined;
 }
 
-export const openTransactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> = {
+export const openTransactionsQuery: PostgresqlPreflightQuery<readonly OpenTransaction[]> = {
   id: 'open-transactions',
   scope: 'server',
   sql: () => `
@@ -48,5 +48,5 @@ export const openTransactionsQuery: PostgresqlQuery<readonly OpenTransaction[]> 
       seconds: decodeOptionalNumber(row, 'seconds'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

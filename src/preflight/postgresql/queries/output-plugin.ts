@@ -1,8 +1,8 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
-export interface OutputPlugin {
+export interface LogicalDecodingOutputPlugin {
   readonly exists: boolean;
   /** The folders in which the server searches libraries, in the form of dynamic_library_path. */
   readonly path: string;
@@ -12,7 +12,7 @@ export interface OutputPlugin {
  * Whether the library of pgoutput exists in a folder from which the server loads it; undefined if the role is not a
  * superuser, and so cannot list files.
  */
-export const outputPluginQuery: PostgresqlQuery<OutputPlugin | undefined> = {
+export const logicalDecodingOutputPluginQuery: PostgresqlPreflightQuery<LogicalDecodingOutputPlugin | undefined> = {
   id: 'output-plugin',
   scope: 'server',
   sql: (version, { superuser }) =>
@@ -36,5 +36,5 @@ export const outputPluginQuery: PostgresqlQuery<OutputPlugin | undefined> = {
       `,
   decode: ([row = {}]) => ({ exists: decodeBoolean(row, 'found'), path: decodeText(row, 'path') }),
   absent: undefined,
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,11 +1,11 @@
 import { firstGenbkiObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import { copyBinaryFields, type PlainTable } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery, SearchRows } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { type OrdinaryTable, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
+import type { PostgresqlPreflightQuery, TableRowSearch } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
-import { type RowScanResult, rowScanSizeLimit } from './row-scan.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
+import { type TableRowScanResult, tableRowScanSizeLimit } from './row-scan.ts';
 
 export interface PartitionedTable {
   readonly name: string;
@@ -19,9 +19,9 @@ export interface PartitionedTable {
    * For a table that is partitioned by object ids, such as regclass, which differ in every database: whether rows
    * contain such values.
    */
-  readonly numbered: RowScanResult;
+  readonly numbered: TableRowScanResult;
   /** The partitions in which rows with object ids are searched. */
-  readonly leaves: readonly PlainTable[];
+  readonly leaves: readonly OrdinaryTable[];
   /**
    * Whether the table is partitioned by LIST over a boolean with a partition for each value, so that no other partition
    * is needed.
@@ -31,10 +31,10 @@ export interface PartitionedTable {
   readonly excluding: string | undefined;
 }
 
-export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]> = {
+export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly PartitionedTable[]> = {
   id: 'partitioned-tables',
   scope: 'database',
-  when: whenFeaturePresent('relations'),
+  when: whenDatabaseHasFeature('relations'),
   sql: (version) =>
     version < 100_000
       ? undefined
@@ -71,10 +71,10 @@ export const partitionedTablesQuery: PostgresqlQuery<readonly PartitionedTable[]
     return searched;
   },
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
-function decodeLeaves(row: PostgresqlRow): readonly PlainTable[] {
+function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
   const columns = decodeList(row, 'numbered_columns');
   const names = decodeList(row, 'leaves');
   return names.flatMap((schema, at) => (at % 2 === 0 ? [{ schema, name: names[at + 1] ?? '', columns }] : []));
@@ -84,11 +84,16 @@ function decodeLeaves(row: PostgresqlRow): readonly PlainTable[] {
  * Objects with an id below FirstGenbkiObjectId have the same id on every server. In the binary format of COPY, a value
  * of such a type is its object id.
  */
-async function searchLeaves({ leaves, numbered }: PartitionedTable, search: SearchRows): Promise<RowScanResult> {
+async function searchLeaves(
+  { leaves, numbered }: PartitionedTable,
+  search: TableRowSearch,
+): Promise<TableRowScanResult> {
   if (leaves.length === 0) return numbered;
   const hasOwnId = (row: Uint8Array) =>
-    copyBinaryFields(row).some((value) => value !== null && Buffer.from(value).readUInt32BE(0) >= firstGenbkiObjectId);
-  const results: RowScanResult[] = [];
+    splitBinaryCopyRow(row).some(
+      (value) => value !== null && Buffer.from(value).readUInt32BE(0) >= firstGenbkiObjectId,
+    );
+  const results: TableRowScanResult[] = [];
   for (const leaf of leaves) {
     if (results.includes('violate')) break;
     results.push(await search(leaf, hasOwnId, 'binary'));
@@ -151,7 +156,7 @@ const leavesHaveRows = `
     ${leaves}
     SELECT CASE
       WHEN count(*) = 0 THEN 'none'
-      WHEN sum(pg_relation_size(f.oid)) <= ${rowScanSizeLimit}
+      WHEN sum(pg_relation_size(f.oid)) <= ${tableRowScanSizeLimit}
           AND bool_and(has_table_privilege(f.oid, 'SELECT') AND NOT row_security_active(f.oid))
         THEN 'readable'
       ELSE 'unseen'

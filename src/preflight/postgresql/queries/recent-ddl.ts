@@ -1,14 +1,14 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Tables created or altered in the last day, at most 100; empty unless track_commit_timestamp is on. */
-export const recentDdlQuery: PostgresqlQuery<readonly string[]> = {
+export const recentDdlQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'recent-ddl',
   scope: 'database',
-  when: whenFeaturePresent('commit-times'),
+  when: whenDatabaseHasFeature('commit-times'),
   sql: () => `
     SELECT c.oid::regclass AS name
     FROM pg_class c
@@ -21,5 +21,5 @@ export const recentDdlQuery: PostgresqlQuery<readonly string[]> = {
   `,
   decode: (rows) => rows.map((row) => decodeText(row, 'name')),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,16 +1,21 @@
 import { regprocTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeList, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
-import { decodeSearchedTable, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
+import {
+  decodeSearchedTable,
+  searchedTableColumnsSql,
+  searchTablesForViolations,
+  type TableRowScan,
+} from './row-scan.ts';
 
 /**
  * A column of type regproc or regoper, whose values are written as bare names. `violate`: at least one row has a name
  * that several functions or operators share.
  */
-export interface RegprocColumn extends RowScan, NestedValueColumn {
+export interface RegprocColumn extends TableRowScan, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -33,10 +38,10 @@ const ambiguousNamesSql = (catalog: string, name: string, written: string, schem
   HAVING count(*) > 1
 `;
 
-export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
+export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColumn[]> = {
   id: 'regproc-columns',
   scope: 'database',
-  when: whenFeaturePresent('callables'),
+  when: whenDatabaseHasFeature('callables'),
   sql: (version) => `
     SELECT
       v.relid::regclass AS name,
@@ -51,7 +56,7 @@ export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
             ELSE ARRAY(${ambiguousNamesSql('pg_operator', 'oprname', 'oprname', 'oprnamespace')})
           END
       END AS ambiguous,
-      ${searchedTableColumns(version)}
+      ${searchedTableColumnsSql(version)}
     FROM ${nestedValuesSql(version, regprocTypes)} v
     JOIN pg_class c ON c.oid = v.relid
     JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
@@ -70,10 +75,12 @@ export const regprocColumnsQuery: PostgresqlQuery<readonly RegprocColumn[]> = {
     })),
   searchRows: (found, search) => {
     const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
-    return scanRows(found, search, (row, column) => nestedValues(row, column).some((value) => ambiguous.has(value)));
+    return searchTablesForViolations(found, search, (row, column) =>
+      nestedValues(row, column).some((value) => ambiguous.has(value)),
+    );
   },
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 const isRegproc = `v.type IN ('${typeOid.regproc}', '${typeOid.regprocArray}')`;

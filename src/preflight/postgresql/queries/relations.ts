@@ -1,16 +1,16 @@
 import { firstNormalObjectId, schemaOid, tablespaceOid } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { isNotPlainTableSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { isNotOrdinaryTableSql } from './catalog-predicates.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * Relations other than ordinary tables with a primary key, which are left out because a database may have a hundred
  * thousand of them.
  */
-export interface NotableRelations {
+export interface NonOrdinaryRelations {
   readonly unlogged: readonly string[];
   readonly foreign: readonly string[];
   /** Temporary tables of sessions, including sessions that crashed. */
@@ -30,10 +30,10 @@ export interface RowSecurityTable {
 }
 
 /** Names are cast from regclass, because with the search_path pg_catalog the server then qualifies and quotes them. */
-export const relationsQuery: PostgresqlQuery<NotableRelations> = {
+export const nonOrdinaryRelationsQuery: PostgresqlPreflightQuery<NonOrdinaryRelations> = {
   id: 'relations',
   scope: 'database',
-  when: whenFeaturePresent('relations'),
+  when: whenDatabaseHasFeature('relations'),
   sql: (_version, { superuser }) => `
     SELECT
       c.relkind AS kind,
@@ -46,7 +46,7 @@ export const relationsQuery: PostgresqlQuery<NotableRelations> = {
     FROM pg_class c
     WHERE c.oid >= '${firstNormalObjectId}'
       AND c.relnamespace <> '${schemaOid.pg_toast}'
-      AND ${isNotPlainTableSql}
+      AND ${isNotOrdinaryTableSql}
   `,
   decode: (rows) => {
     const named = (matches: (row: PostgresqlRow) => boolean) =>
@@ -78,7 +78,7 @@ export const relationsQuery: PostgresqlQuery<NotableRelations> = {
     secured: [],
     placed: [],
   },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Row-level security does not apply to superusers. */

@@ -1,7 +1,7 @@
 import { firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Tables WITH OIDS, and columns of the types abstime, reltime and tinterval: PostgreSQL 12 removed them. */
 export interface RemovedTypeUse {
@@ -19,7 +19,7 @@ const removedTypes = [
   typeOid.tintervalArray,
 ];
 
-export const removedTypeUsesQuery: PostgresqlQuery<readonly RemovedTypeUse[]> = {
+export const removedTypeUsesQuery: PostgresqlPreflightQuery<readonly RemovedTypeUse[]> = {
   id: 'removed-type-uses',
   scope: 'database',
   sql: (version) =>
@@ -46,5 +46,5 @@ export const removedTypeUsesQuery: PostgresqlQuery<readonly RemovedTypeUse[]> = 
   decode: (rows) =>
     rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeOptionalText(row, 'described') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

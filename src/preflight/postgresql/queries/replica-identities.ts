@@ -1,9 +1,9 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose replica identity does not identify its rows, or may not identify them. */
 export interface TableReplicaIdentity {
@@ -41,10 +41,10 @@ const trustedOwnersSql = `
       IN (SELECT oid FROM pg_roles WHERE rolsuper)
 `;
 
-export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdentity[]> = {
+export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableReplicaIdentity[]> = {
   id: 'replica-identities',
   scope: 'database',
-  when: whenFeaturePresent('relations', 'columns'),
+  when: whenDatabaseHasFeature('relations', 'columns'),
   sql: (version) => {
     const generated = (where: string) =>
       version < 120_000
@@ -112,11 +112,11 @@ export const replicaIdentitiesQuery: PostgresqlQuery<readonly TableReplicaIdenti
       };
     }),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A column whose type has no equality operator, in a table whose replica identity is the whole row. */
-export interface ColumnWithoutEquality {
+export interface ColumnWithoutEqualityOperator {
   readonly table: string;
   /** `doc json`. */
   readonly column: string;
@@ -127,10 +127,10 @@ export interface ColumnWithoutEquality {
  * operator class of the type, or of a type that is binary compatible by an implicit cast. Arrays, composite types and
  * domains have an equality operator if their elements have one; enums and ranges always have one.
  */
-export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithoutEquality[]> = {
+export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly ColumnWithoutEqualityOperator[]> = {
   id: 'columns-without-equality',
   scope: 'database',
-  when: whenFeaturePresent('relations'),
+  when: whenDatabaseHasFeature('relations'),
   sql: (version) => `
     WITH RECURSIVE used AS (
       SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod
@@ -201,7 +201,7 @@ export const columnsWithoutEqualityQuery: PostgresqlQuery<readonly ColumnWithout
   `,
   decode: (rows) => rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /**

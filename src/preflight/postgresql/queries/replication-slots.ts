@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface ReplicationSlot {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface ReplicationSlot {
   readonly walStatus: string | undefined;
 }
 
-export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
+export const replicationSlotsQuery: PostgresqlPreflightQuery<readonly ReplicationSlot[]> = {
   id: 'slots',
   scope: 'server',
   sql: (version, { inRecovery }) => `
@@ -42,7 +42,7 @@ export const slotsQuery: PostgresqlQuery<readonly ReplicationSlot[]> = {
       walStatus: decodeOptionalText(row, 'wal_status'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** The function for the current WAL position fails in recovery. */

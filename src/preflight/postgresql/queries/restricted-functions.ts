@@ -1,8 +1,8 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A function that only a superuser can create without a change, or that sets a locale. */
 export interface RestrictedFunction {
@@ -42,10 +42,10 @@ const superuserSettings = `
  * Functions of extensions and constructors of range types are left out, because they are created with the extension or
  * type. An aggregate function has the language internal, but creating it does not need a superuser.
  */
-export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFunction[]> = {
+export const restrictedFunctionsQuery: PostgresqlPreflightQuery<readonly RestrictedFunction[]> = {
   id: 'restricted-functions',
   scope: 'database',
-  when: whenFeaturePresent('functions'),
+  when: whenDatabaseHasFeature('functions'),
   sql: () => `
     SELECT
       p.oid::regprocedure AS name,
@@ -86,7 +86,7 @@ export const restrictedFunctionsQuery: PostgresqlQuery<readonly RestrictedFuncti
       superuserSettings: decodeList(row, 'settings').map((setting) => setting.slice(0, setting.indexOf('='))),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A procedural language that is not trusted. */
@@ -99,11 +99,11 @@ export interface UntrustedLanguage {
   readonly bare: boolean;
 }
 
-export const untrustedLanguagesQuery: PostgresqlQuery<readonly UntrustedLanguage[]> = {
+export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly UntrustedLanguage[]> = {
   id: 'untrusted-languages',
   scope: 'database',
   // A language belongs to an extension or has a handler function.
-  when: whenFeaturePresent('functions', 'extensions'),
+  when: whenDatabaseHasFeature('functions', 'extensions'),
   sql: () => `
     SELECT
       l.lanname,
@@ -114,7 +114,7 @@ export const untrustedLanguagesQuery: PostgresqlQuery<readonly UntrustedLanguage
   `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'lanname'), bare: decodeBoolean(row, 'bare') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 function isMember(catalog: keyof typeof oidsOfCatalogs, oid: string): string {

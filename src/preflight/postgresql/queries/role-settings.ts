@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * A setting of ALTER ROLE … SET or ALTER DATABASE … SET; `role` or `database` is undefined if the setting applies to
@@ -13,7 +13,7 @@ export interface RoleSetting {
   readonly value: string;
 }
 
-export const roleSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
+export const roleSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]> = {
   id: 'role-settings',
   scope: 'server',
   sql: () => `
@@ -35,5 +35,5 @@ export const roleSettingsQuery: PostgresqlQuery<readonly RoleSetting[]> = {
       };
     }),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

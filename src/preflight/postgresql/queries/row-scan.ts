@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import { isCopiedColumnSql, type PlainTable } from '../../../postgresql/table-rows.ts';
-import type { RowSearchResult, SearchRows } from '../query.ts';
+import { isCopiedColumnSql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
+import type { TableRowSearch, TableRowSearchResult } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
 
@@ -8,17 +8,17 @@ import { decodeBoolean, decodeText } from './decode.ts';
  * The result of a search for a row in a table. `none`: the table has no rows; `unseen`: its rows were not read, or not
  * all of them.
  */
-export type RowScanResult = 'none' | RowSearchResult;
+export type TableRowScanResult = 'none' | TableRowSearchResult;
 
 /** Bytes of the largest table whose rows a preflight reads. */
-export const rowScanSizeLimit = 256 * 1024 * 1024;
+export const tableRowScanSizeLimit = 256 * 1024 * 1024;
 
 export const hasRowsSql = (table: string): string =>
   `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
 
 /** Condition for a table that can be read completely and quickly. */
 export const canReadRowsSql = (table: string): string => `
-  pg_relation_size(${table}.oid) <= ${rowScanSizeLimit}
+  pg_relation_size(${table}.oid) <= ${tableRowScanSizeLimit}
     AND has_table_privilege(${table}.oid, 'SELECT')
     AND NOT row_security_active(${table}.oid)
 `;
@@ -26,7 +26,7 @@ export const canReadRowsSql = (table: string): string => `
 /**
  * Query columns for `decodeSearchedTable`: the table `c` and its column `a`, with the names from the system catalogs.
  */
-export const searchedTableColumns = (version: number): string => `
+export const searchedTableColumnsSql = (version: number): string => `
   ${isCopiedColumnSql(version)} AND ${canReadRowsSql('c')} AS readable,
   (SELECT nspname FROM pg_namespace WHERE oid = c.relnamespace) AS raw_schema,
   c.relname AS raw_table,
@@ -34,7 +34,7 @@ export const searchedTableColumns = (version: number): string => `
 `;
 
 /** The table and the column to search; undefined if the rows cannot be read, or not quickly. */
-export function decodeSearchedTable(row: PostgresqlRow): PlainTable | undefined {
+export function decodeSearchedTable(row: PostgresqlRow): OrdinaryTable | undefined {
   if (!decodeBoolean(row, 'readable')) return undefined;
   return {
     schema: decodeText(row, 'raw_schema'),
@@ -44,16 +44,16 @@ export function decodeSearchedTable(row: PostgresqlRow): PlainTable | undefined 
 }
 
 /** A result from the system catalogs, and the table whose rows must be searched to decide it. */
-export interface RowScan {
-  readonly rows: RowScanResult;
+export interface TableRowScan {
+  readonly rows: TableRowScanResult;
   /** The table to search; undefined if no rows need to be read. */
-  readonly searched?: PlainTable | undefined;
+  readonly searched?: OrdinaryTable | undefined;
 }
 
 /** Searches several tables for rows, one after the other. */
-export async function scanRows<T extends RowScan>(
+export async function searchTablesForViolations<T extends TableRowScan>(
   found: readonly T[],
-  search: SearchRows,
+  search: TableRowSearch,
   isViolation: (row: Uint8Array, one: T) => boolean,
 ): Promise<readonly T[]> {
   const scanned: T[] = [];
@@ -65,7 +65,7 @@ export async function scanRows<T extends RowScan>(
   return scanned;
 }
 
-export const domainHasRowsSql = (types: string): string => `
+export const domainTypeHasRowsSql = (types: string): string => `
   EXISTS (
     SELECT FROM pg_attribute a
     JOIN pg_class c ON c.oid = a.attrelid
@@ -80,7 +80,7 @@ export const domainHasRowsSql = (types: string): string => `
 /** SQL condition: the constraint `k` applies to existing rows. */
 const holds = `
   CASE
-    WHEN k.contypid <> '0' THEN ${domainHasRowsSql('a.atttypid = t.oid')}
+    WHEN k.contypid <> '0' THEN ${domainTypeHasRowsSql('a.atttypid = t.oid')}
     ELSE EXISTS (SELECT FROM pg_class c WHERE c.oid = k.conrelid AND ${hasRowsSql('c')})
   END
 `;

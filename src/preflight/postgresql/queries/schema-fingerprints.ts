@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * A fingerprint of all tables of a schema. The fingerprint changes when a table of the schema is created, altered or
@@ -18,7 +18,7 @@ export interface SchemaFingerprint {
  * Only baselines and `db watch` use this query, because it reads every attribute of every table. The fingerprint is a
  * sum of hashes, which needs no sorting.
  */
-export const schemaFingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint[]> = {
+export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFingerprint[]> = {
   id: 'schema-fingerprints',
   scope: 'database',
   sql: (version) => {
@@ -51,5 +51,5 @@ export const schemaFingerprintsQuery: PostgresqlQuery<readonly SchemaFingerprint
       hash: decodeText(row, 'hash'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

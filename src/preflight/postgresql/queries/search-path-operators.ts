@@ -1,10 +1,10 @@
 import { schemaOid, typeOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * An operator that PostgreSQL finds for a function body only through the search_path, for operands of certain types.
@@ -22,10 +22,10 @@ export interface SearchPathOperator {
  * cast lets an array match an operator of arrays, and citext an operator of text. Operators that no function body
  * contains are excluded first, to keep the query fast.
  */
-export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperator[]> = {
+export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchPathOperator[]> = {
   id: 'search-path-operators',
   scope: 'database',
-  when: whenFeaturePresent('called-functions'),
+  when: whenDatabaseHasFeature('called-functions'),
   sql: () => `
      ${userFunctionDependentsCte}, b AS (
       SELECT p.prosrc, p.proargtypes
@@ -65,7 +65,7 @@ export const searchPathOperatorsQuery: PostgresqlQuery<readonly SearchPathOperat
       right: decodeText(row, 'r'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Whether an operator accepts an operand of a type: the type itself, an implicit cast, or a polymorphic type. */

@@ -1,7 +1,7 @@
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A security label provider: a library of the server, which a dump does not contain. */
 export interface SecurityLabelProvider {
@@ -10,10 +10,10 @@ export interface SecurityLabelProvider {
   readonly object: string;
 }
 
-export const securityLabelProvidersQuery: PostgresqlQuery<readonly SecurityLabelProvider[]> = {
+export const securityLabelProvidersQuery: PostgresqlPreflightQuery<readonly SecurityLabelProvider[]> = {
   id: 'security-label-providers',
   scope: 'database',
-  when: whenFeaturePresent('labels'),
+  when: whenDatabaseHasFeature('labels'),
   sql: () => `
     SELECT l.provider, min(pg_describe_object(l.classoid, l.objoid, l.objsubid)) AS object
     FROM pg_seclabel l
@@ -22,5 +22,5 @@ export const securityLabelProvidersQuery: PostgresqlQuery<readonly SecurityLabel
   `,
   decode: (rows) => rows.map((row) => ({ provider: decodeText(row, 'provider'), object: decodeText(row, 'object') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The state of a sequence. */
 export interface SourceSequence {
@@ -20,7 +20,7 @@ export interface SourceSequence {
 }
 
 /** Only `db sequences` runs this query, because each sequence costs a page read. */
-export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
+export const sequencesQuery: PostgresqlPreflightQuery<readonly SourceSequence[]> = {
   id: 'sequences',
   scope: 'database',
   sql: (version, { inRecovery }) =>
@@ -47,5 +47,5 @@ export const sequencesQuery: PostgresqlQuery<readonly SourceSequence[]> = {
       };
     }),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,13 +1,13 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
 
 /**
  * Properties that distinguish a server from another server, and from its own standby, which has the same system
  * identifier.
  */
-export interface ServerInstance {
+export interface PostgresqlServerInstance {
   readonly systemIdentifier: string;
   readonly inRecovery: boolean;
   /** Start time of the server in seconds since 1970, by the clock of the server. */
@@ -25,7 +25,7 @@ export const serverInstanceSql = `
   FROM pg_control_system()
 `;
 
-export function decodeServerInstance(row: PostgresqlRow): ServerInstance {
+export function decodePostgresqlServerInstance(row: PostgresqlRow): PostgresqlServerInstance {
   return {
     systemIdentifier: decodeText(row, 'system_identifier'),
     inRecovery: decodeBoolean(row, 'in_recovery'),
@@ -36,7 +36,7 @@ export function decodeServerInstance(row: PostgresqlRow): ServerInstance {
 
 const shared = {
   sql: () => serverInstanceSql,
-  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodeServerInstance(row)),
+  decode: ([row]: readonly PostgresqlRow[]) => (row === undefined ? undefined : decodePostgresqlServerInstance(row)),
   absent: undefined,
   // Some providers deny access to pg_control_system.
   mayBeHidden: true,
@@ -44,14 +44,14 @@ const shared = {
 };
 
 /** The server instance of the first connection. */
-export const serverInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
+export const firstServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
   id: 'server-instance',
   scope: 'server',
   ...shared,
 };
 
 /** The server instance of a later connection. */
-export const secondServerInstanceQuery: PostgresqlQuery<ServerInstance | undefined> = {
+export const secondServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
   id: 'later-server-instance',
   scope: 'database',
   ...shared,

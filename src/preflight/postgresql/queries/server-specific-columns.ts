@@ -1,16 +1,21 @@
-import { serverSpecificTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { serverSpecificTypeOids, typeOid } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeList, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
-import { decodeSearchedTable, type RowScan, scanRows, searchedTableColumns } from './row-scan.ts';
+import {
+  decodeSearchedTable,
+  searchedTableColumnsSql,
+  searchTablesForViolations,
+  type TableRowScan,
+} from './row-scan.ts';
 
 /**
  * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
  * not accept.
  */
-export interface ServerSpecificColumn extends RowScan, NestedValueColumn {
+export interface ServerSpecificColumn extends TableRowScan, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -29,10 +34,10 @@ export interface ServerSpecificColumn extends RowScan, NestedValueColumn {
  */
 const asUsual = "1234.56::numeric::money::text = '$1,234.56' AND (-1234.56)::numeric::money::text = '-$1,234.56'";
 
-export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecificColumn[]> = {
+export const serverSpecificColumnsQuery: PostgresqlPreflightQuery<readonly ServerSpecificColumn[]> = {
   id: 'server-specific-columns',
   scope: 'database',
-  when: whenFeaturePresent('callables'),
+  when: whenDatabaseHasFeature('callables'),
   sql: (version) => `
     SELECT
       v.relid::regclass AS name,
@@ -42,8 +47,8 @@ export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecific
       v.type IN ('${typeOid.money}', '${typeOid.moneyArray}') AS is_money,
       ${asUsual} AS is_usual_money,
       ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles,
-      ${searchedTableColumns(version)}
-    FROM ${nestedValuesSql(version, serverSpecificTypes)} v
+      ${searchedTableColumnsSql(version)}
+    FROM ${nestedValuesSql(version, serverSpecificTypeOids)} v
     JOIN pg_class c ON c.oid = v.relid
     JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
     ORDER BY 1, 2
@@ -60,11 +65,11 @@ export const serverSpecificColumnsQuery: PostgresqlQuery<readonly ServerSpecific
         : { rows: 'unseen', searched: decodeSearchedTable(row) }),
     })),
   searchRows: (found, search) =>
-    scanRows(found, search, (row, column) =>
+    searchTablesForViolations(found, search, (row, column) =>
       nestedValues(row, column).some((value) => isServerSpecific(value, column)),
     ),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificColumn): boolean {

@@ -1,9 +1,9 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { dependsOnSessionSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { constraintHasRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the session (its role, its settings, its search_path) or on the server. */
@@ -22,10 +22,10 @@ export interface SessionDependentConstraint {
   readonly filled: boolean;
 }
 
-export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionDependentConstraint[]> = {
+export const sessionDependentConstraintsQuery: PostgresqlPreflightQuery<readonly SessionDependentConstraint[]> = {
   id: 'session-dependent-constraints',
   scope: 'database',
-  when: whenFeaturePresent('odd-constraints'),
+  when: whenDatabaseHasFeature('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,
@@ -47,5 +47,5 @@ export const sessionDependentConstraintsQuery: PostgresqlQuery<readonly SessionD
       filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,9 +1,9 @@
 import { dateTimeTypes } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { dependsOnSettingsSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { constraintHasRowsSql } from './row-scan.ts';
 
 /** A CHECK constraint that depends on the time zone or the date style of the session. */
@@ -25,7 +25,11 @@ export interface SettingsDependentConstraint {
 }
 
 /** The default values of these settings, which a target has. */
-export const defaultSessionSettings = { TimeZone: 'UTC', DateStyle: 'ISO, MDY', IntervalStyle: 'postgres' } as const;
+export const defaultTargetFormatSettings = {
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+} as const;
 
 /**
  * SQL condition: the expression has a type whose text form depends on TimeZone, DateStyle or IntervalStyle (dates,
@@ -40,10 +44,10 @@ const mentionsDatesSql = `
   )
 `;
 
-export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly SettingsDependentConstraint[]> = {
+export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonly SettingsDependentConstraint[]> = {
   id: 'settings-dependent-constraints',
   scope: 'database',
-  when: whenFeaturePresent('odd-constraints'),
+  when: whenDatabaseHasFeature('odd-constraints'),
   sql: (version) => `
     SELECT
       quote_ident(k.conname) AS conname,
@@ -67,5 +71,5 @@ export const settingsDependentConstraintsQuery: PostgresqlQuery<readonly Setting
       filled: decodeBoolean(row, 'filled'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

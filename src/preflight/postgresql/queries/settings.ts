@@ -1,9 +1,9 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
-export interface ServerSetting {
+export interface PostgresqlServerSetting {
   /**
    * reset_val of pg_settings: the value that the session began with. The value is not read from the present setting,
    * because the read-only transaction changes some settings.
@@ -77,18 +77,18 @@ const settingNames = [
   'work_mem',
 ] as const;
 
-export type SettingName = (typeof settingNames)[number];
+export type PostgresqlSettingName = (typeof settingNames)[number];
 
 /**
  * Settings by name; a setting is missing if the server version does not have it, or if the role may not see it. An
  * iteration also returns all other settings for which a restart is pending.
  */
-export interface ServerSettings extends Iterable<readonly [name: string, setting: ServerSetting]> {
-  get(name: SettingName): ServerSetting | undefined;
-  has(name: SettingName): boolean;
+export interface PostgresqlServerSettings extends Iterable<readonly [name: string, setting: PostgresqlServerSetting]> {
+  get(name: PostgresqlSettingName): PostgresqlServerSetting | undefined;
+  has(name: PostgresqlSettingName): boolean;
 }
 
-export const settingsQuery: PostgresqlQuery<ServerSettings> = {
+export const postgresqlSettingsQuery: PostgresqlPreflightQuery<PostgresqlServerSettings> = {
   id: 'settings',
   scope: 'server',
   sql: () => `
@@ -114,10 +114,10 @@ export const settingsQuery: PostgresqlQuery<ServerSettings> = {
   `,
   decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'name'), decodeSetting(row)])),
   absent: new Map(),
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
-function decodeSetting(row: PostgresqlRow): ServerSetting {
+function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {
   return {
     value: decodeText(row, 'setting'),
     unit: decodeOptionalText(row, 'unit'),
@@ -129,26 +129,32 @@ function decodeSetting(row: PostgresqlRow): ServerSetting {
 }
 
 /** The keys of an object whose keys are setting names, with their type. */
-export function settingKeysOf(values: Readonly<Partial<Record<SettingName, unknown>>>): readonly SettingName[] {
+export function listPostgresqlSettingNames(
+  values: Readonly<Partial<Record<PostgresqlSettingName, unknown>>>,
+): readonly PostgresqlSettingName[] {
   return Object.keys(values).filter(isSettingName);
 }
 
-function isSettingName(name: string): name is SettingName {
+function isSettingName(name: string): name is PostgresqlSettingName {
   return settingNames.some((one) => one === name);
 }
 
 /** The value of a setting; empty if the setting is missing. */
-export function settingOf(settings: ServerSettings, name: SettingName): string {
+export function getPostgresqlSetting(settings: PostgresqlServerSettings, name: PostgresqlSettingName): string {
   return settings.get(name)?.value ?? '';
 }
 
 /** The value of a setting whose name came from the server; empty if the setting is missing. */
-export function namedSettingOf(settings: ServerSettings, name: string): string {
+export function getPostgresqlSettingByName(settings: PostgresqlServerSettings, name: string): string {
   return [...settings].find(([one]) => one === name)?.[1].value ?? '';
 }
 
 /** The value of a numeric setting, in its own unit; `missing` if the server version does not have the setting. */
-export function numericSettingOf(settings: ServerSettings, name: SettingName, missing = 0): number {
+export function getNumericPostgresqlSetting(
+  settings: PostgresqlServerSettings,
+  name: PostgresqlSettingName,
+  missing = 0,
+): number {
   const setting = settings.get(name);
   return setting === undefined ? missing : Number(setting.value);
 }

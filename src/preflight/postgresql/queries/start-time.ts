@@ -1,13 +1,13 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Start time of the server, as the server formats it. */
-export const startTimeQuery: PostgresqlQuery<string> = {
+export const serverStartTimeQuery: PostgresqlPreflightQuery<string> = {
   id: 'start-time',
   scope: 'server',
   sql: () => 'SELECT pg_postmaster_start_time()::timestamp(0)::text AS started',
   decode: ([row = {}]) => decodeText(row, 'started'),
   absent: '',
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

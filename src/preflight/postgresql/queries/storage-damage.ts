@@ -1,11 +1,11 @@
 import { accessMethodOid, firstNormalObjectId, schemaOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
 import { decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A permanent table, TOAST table or sequence whose file does not exist. */
-export interface MissingFile {
+export interface MissingRelationFile {
   readonly relation: string;
   /** Path of the file, relative to the data directory: `base/16384/16385`. */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface MissingFile {
 }
 
 export interface StorageDamage {
-  readonly missing: readonly MissingFile[];
+  readonly missing: readonly MissingRelationFile[];
   /**
    * Number of pages of the database that failed their checksum when they were read, since the statistics were reset.
    */
@@ -29,7 +29,7 @@ export interface StorageDamage {
  * 0. Tables with another access method than heap are left out, because they may store rows in other files. Locked
  * tables are left out, because reading the size of a file waits for an exclusive lock.
  */
-export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
+export const storageDamageQuery: PostgresqlPreflightQuery<StorageDamage> = {
   id: 'storage-damage',
   scope: 'database',
   sql: (version, { superuser }) => `
@@ -61,7 +61,7 @@ export const storageDamageQuery: PostgresqlQuery<StorageDamage> = {
     };
   },
   absent: { missing: [], checksumFailures: 0, lastFailure: '' },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** A relation that was dropped while the query ran has no path. */

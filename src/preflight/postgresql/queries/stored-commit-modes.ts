@@ -1,9 +1,9 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The values of synchronous_commit that ALTER ROLE and ALTER DATABASE store, for any role and database, as they were written. */
-export const storedCommitModesQuery: PostgresqlQuery<readonly string[]> = {
+export const storedSynchronousCommitQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'stored-commit-modes',
   scope: 'server',
   sql: () => `
@@ -14,5 +14,5 @@ export const storedCommitModesQuery: PostgresqlQuery<readonly string[]> = {
   `,
   decode: (rows) => rows.map((row) => decodeText(row, 'mode')),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,9 +1,9 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Roles that exist and that ALTER ROLE or ALTER DATABASE … SET role names, and whether they are superusers. */
-export const storedRolesQuery: PostgresqlQuery<ReadonlyMap<string, boolean>> = {
+export const rolesInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyMap<string, boolean>> = {
   id: 'stored-roles',
   scope: 'server',
   sql: () => `
@@ -17,5 +17,5 @@ export const storedRolesQuery: PostgresqlQuery<ReadonlyMap<string, boolean>> = {
   `,
   decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'rolname'), decodeBoolean(row, 'rolsuper')])),
   absent: new Map(),
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Subscription {
   readonly database: string;
@@ -12,7 +12,7 @@ export interface Subscription {
  * The subscriptions of all databases, because pg_subscription is a shared catalog. The columns are named one by one,
  * because PUBLIC cannot read subconninfo.
  */
-export const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
+export const subscriptionsQuery: PostgresqlPreflightQuery<readonly Subscription[]> = {
   id: 'subscriptions',
   scope: 'server',
   sql: (version) =>
@@ -31,5 +31,5 @@ export const subscriptionsQuery: PostgresqlQuery<readonly Subscription[]> = {
       enabled: decodeBoolean(row, 'subenabled'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

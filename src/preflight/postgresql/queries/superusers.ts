@@ -1,13 +1,13 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Names of all superusers, including the superuser that initdb created. */
-export const superusersQuery: PostgresqlQuery<readonly string[]> = {
+export const superusersQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'superusers',
   scope: 'server',
   sql: () => 'SELECT rolname FROM pg_roles WHERE rolsuper ORDER BY rolname',
   decode: (rows) => rows.map((row) => decodeText(row, 'rolname')),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,8 +1,8 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
 export interface SystemSchemaObject {
@@ -53,10 +53,10 @@ const lost = [
   `,
 ].join(' UNION ALL ');
 
-export const systemSchemaObjectsQuery: PostgresqlQuery<readonly SystemSchemaObject[]> = {
+export const systemSchemaObjectsQuery: PostgresqlPreflightQuery<readonly SystemSchemaObject[]> = {
   id: 'system-schema-objects',
   scope: 'database',
-  when: whenFeaturePresent('system-objects'),
+  when: whenDatabaseHasFeature('system-objects'),
   sql: () => `
     WITH a AS (${lost}),
     l AS (
@@ -92,5 +92,5 @@ export const systemSchemaObjectsQuery: PostgresqlQuery<readonly SystemSchemaObje
   `,
   decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), user: decodeOptionalText(row, 'used_by') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

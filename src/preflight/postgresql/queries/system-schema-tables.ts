@@ -1,9 +1,9 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isSystemSchemaTableSql } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table of a user in a system schema. */
 export interface SystemSchemaTable {
@@ -14,10 +14,10 @@ export interface SystemSchemaTable {
 }
 
 /** Tables of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const systemSchemaTablesQuery: PostgresqlQuery<readonly SystemSchemaTable[]> = {
+export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSchemaTable[]> = {
   id: 'system-schema-tables',
   scope: 'database',
-  when: whenFeaturePresent('system-tables'),
+  when: whenDatabaseHasFeature('system-tables'),
   sql: () => `
     SELECT
       quote_ident(n.nspname) || '.' || quote_ident(c.relname) AS name,
@@ -40,5 +40,5 @@ export const systemSchemaTablesQuery: PostgresqlQuery<readonly SystemSchemaTable
       moved: decodeText(row, 'moved'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,17 +1,17 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * Objects whose definition, as this server writes it, contains the name `system_user` without quotation marks: PostgreSQL 16
  * made it a reserved word, and a server quotes only the words of its own release.
  */
-export const systemUserNamesQuery: PostgresqlQuery<readonly string[]> = {
+export const systemUserNamesQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'system-user-names',
   scope: 'database',
-  when: whenFeaturePresent('system-user-names'),
+  when: whenDatabaseHasFeature('system-user-names'),
   sql: (version) =>
     version < 100_000 || version >= 160_000
       ? undefined
@@ -23,7 +23,7 @@ export const systemUserNamesQuery: PostgresqlQuery<readonly string[]> = {
       `,
   decode: (rows) => rows.map((row) => decodeText(row, 'object')),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 function definitions(version: number): readonly string[] {

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
 export interface TableLock {
@@ -19,7 +19,7 @@ export interface TableLock {
  * The databases with an ACCESS EXCLUSIVE lock: one query for all databases costs as much as one query in a single
  * database.
  */
-export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
+export const lockedDatabasesQuery: PostgresqlPreflightQuery<ReadonlySet<string>> = {
   id: 'locked-databases',
   scope: 'server',
   sql: () => `
@@ -30,11 +30,11 @@ export const lockedDatabasesQuery: PostgresqlQuery<ReadonlySet<string>> = {
   `,
   decode: (rows) => new Set(rows.map((row) => decodeText(row, 'datname'))),
   absent: new Set(),
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Other sessions cannot see a table that the locking transaction created. */
-export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
+export const tableLocksQuery: PostgresqlPreflightQuery<readonly TableLock[]> = {
   id: 'table-locks',
   scope: 'database',
   sql: () => `
@@ -70,7 +70,7 @@ export const tableLocksQuery: PostgresqlQuery<readonly TableLock[]> = {
       seconds: decodeOptionalNumber(row, 'seconds'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** SQL condition: a granted ACCESS EXCLUSIVE lock on a relation of a user. */

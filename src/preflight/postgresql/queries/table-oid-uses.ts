@@ -1,9 +1,9 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { tableOidPattern } from './catalog-predicates.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
  * An expression with the system column tableoid, which has another value on the target. Expressions of indexes and
@@ -17,10 +17,10 @@ export interface TableoidColumnUse {
   readonly definition: string;
 }
 
-export const tableoidColumnUsesQuery: PostgresqlQuery<readonly TableoidColumnUse[]> = {
+export const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly TableoidColumnUse[]> = {
   id: 'table-oid-uses',
   scope: 'database',
-  when: whenFeaturePresent('columns', 'odd-constraints'),
+  when: whenDatabaseHasFeature('columns', 'odd-constraints'),
   sql: (version) => {
     const pattern = tableOidPattern(version);
     const checks = `
@@ -54,5 +54,5 @@ export const tableoidColumnUsesQuery: PostgresqlQuery<readonly TableoidColumnUse
       definition: decodeText(row, 'definition'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

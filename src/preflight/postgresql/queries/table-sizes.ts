@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { type DatabaseOverview, databaseOverviewQuery } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { type DatabaseFeatureOverview, databaseFeatureOverviewQuery } from './database-overview.ts';
 import { decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TableSize {
   readonly database: string;
@@ -14,7 +14,7 @@ export interface TableSize {
   readonly rows: number;
 }
 
-export interface DatabaseSizes {
+export interface DatabaseTableSizes {
   /** Bytes of the whole database, with indexes and system catalogs. */
   readonly databaseBytes: number;
   /** Bytes that the initial copy reads. */
@@ -37,11 +37,11 @@ const catalogue = 7.5e6;
  * so of more than 1,000 tables only the 20 largest by pg_class are measured. The size of a table with an exclusive lock
  * is estimated from pg_class too, because measuring would wait for the lock. undefined if the tables were not queried.
  */
-export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'largest'> | undefined> = {
+export const tableSizesQuery: PostgresqlPreflightQuery<Pick<DatabaseTableSizes, 'bytes' | 'largest'> | undefined> = {
   id: 'table-sizes',
   scope: 'database',
   when: (known) => {
-    const seen = known(databaseOverviewQuery);
+    const seen = known(databaseFeatureOverviewQuery);
     return seen === undefined || (seen.tables > 0 && seen.bytes > small);
   },
   sql: () => `
@@ -97,13 +97,13 @@ export const tableSizesQuery: PostgresqlQuery<Pick<DatabaseSizes, 'bytes' | 'lar
     })),
   }),
   absent: undefined,
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
-export function databaseSizes(
-  { bytes, tables }: Pick<DatabaseOverview, 'bytes' | 'tables'>,
-  found: Pick<DatabaseSizes, 'bytes' | 'largest'> | undefined,
-): DatabaseSizes {
+export function buildDatabaseTableSizes(
+  { bytes, tables }: Pick<DatabaseFeatureOverview, 'bytes' | 'tables'>,
+  found: Pick<DatabaseTableSizes, 'bytes' | 'largest'> | undefined,
+): DatabaseTableSizes {
   const roughly = tables === 0 ? 0 : Math.max(0, bytes - catalogue);
   return {
     databaseBytes: bytes,

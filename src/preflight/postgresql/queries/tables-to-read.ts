@@ -1,9 +1,9 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isCopiedColumnSql } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose rows `--deep` reads. */
 export interface TableToRead {
@@ -20,7 +20,7 @@ export interface TableToRead {
 }
 
 /** Tables with rows of their own that a migration copies, those of extensions included. Sent for `--deep` only. */
-export const tablesToReadQuery: PostgresqlQuery<readonly TableToRead[]> = {
+export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]> = {
   id: 'tables-to-read',
   scope: 'database',
   sql: (version) => `
@@ -58,7 +58,7 @@ export const tablesToReadQuery: PostgresqlQuery<readonly TableToRead[]> = {
     return [...tables.values()];
   },
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Throws for what no name can be, so that the result counts as malformed. */

@@ -1,7 +1,7 @@
 import { tablespaceOid } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Tablespaces {
   /** Names of tablespaces by object id. */
@@ -10,7 +10,7 @@ export interface Tablespaces {
   readonly databases: ReadonlyMap<string, string>;
 }
 
-export const tablespacesQuery: PostgresqlQuery<Tablespaces> = {
+export const tablespacesQuery: PostgresqlPreflightQuery<Tablespaces> = {
   id: 'tablespaces',
   scope: 'server',
   sql: () => `
@@ -28,5 +28,5 @@ export const tablespacesQuery: PostgresqlQuery<Tablespaces> = {
     ),
   }),
   absent: { names: new Map(), databases: new Map() },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

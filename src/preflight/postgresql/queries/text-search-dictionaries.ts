@@ -1,8 +1,8 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TextSearchDictionary {
   readonly name: string;
@@ -13,10 +13,10 @@ export interface TextSearchDictionary {
 }
 
 /** Dictionaries of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const textSearchDictionariesQuery: PostgresqlQuery<readonly TextSearchDictionary[]> = {
+export const textSearchDictionariesQuery: PostgresqlPreflightQuery<readonly TextSearchDictionary[]> = {
   id: 'text-search-dictionaries',
   scope: 'database',
-  when: whenFeaturePresent('dictionaries'),
+  when: whenDatabaseHasFeature('dictionaries'),
   sql: () => `
     SELECT o.oid::regdictionary AS name, t.tmplname, o.dictinitoption
     FROM pg_ts_dict o
@@ -38,5 +38,5 @@ export const textSearchDictionariesQuery: PostgresqlQuery<readonly TextSearchDic
       options: decodeText(row, 'dictinitoption'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TransactionAge {
   readonly database: string;
@@ -12,11 +12,11 @@ export interface TransactionAge {
  * The databases with the oldest transaction ids, at most five, the oldest first. Only the oldest databases are
  * reported, because the wraparound limits apply to the whole server.
  */
-export const transactionAgesQuery: PostgresqlQuery<readonly TransactionAge[]> = {
+export const transactionAgesQuery: PostgresqlPreflightQuery<readonly TransactionAge[]> = {
   id: 'transaction-ages',
   scope: 'server',
   sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',
   decode: (rows) => rows.map((row) => ({ database: decodeText(row, 'datname'), age: decodeNumber(row, 'age') })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

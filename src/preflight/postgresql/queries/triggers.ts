@@ -1,11 +1,11 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A trigger that fires when a subscription on the target applies changes. */
-export interface ApplyTrigger {
+export interface SubscriptionApplyTrigger {
   readonly table: string;
   readonly name: string;
   /** True for ENABLE ALWAYS; false for ENABLE REPLICA, which does not fire in sessions of applications. */
@@ -22,10 +22,10 @@ export interface ApplyTrigger {
  * INSERT, 8 DELETE, 16 UPDATE, 32 TRUNCATE. In a BEFORE DELETE trigger NEW is NULL, so a trigger function that returns
  * NEW cancels the DELETE.
  */
-export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
+export const subscriptionApplyTriggersQuery: PostgresqlPreflightQuery<readonly SubscriptionApplyTrigger[]> = {
   id: 'apply-triggers',
   scope: 'database',
-  when: whenFeaturePresent('functions'),
+  when: whenDatabaseHasFeature('functions'),
   sql: () => `
     SELECT
       t.tgrelid::regclass AS name,
@@ -58,7 +58,7 @@ export const applyTriggersQuery: PostgresqlQuery<readonly ApplyTrigger[]> = {
       unlogged: decodeBoolean(row, 'unlogged'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** The pattern contains no backslash, whose meaning depends on standard_conforming_strings. */
@@ -76,10 +76,10 @@ export interface EventTrigger {
 }
 
 /** Event triggers of extensions are left out, because CREATE EXTENSION creates them on the target as well. */
-export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
+export const eventTriggersQuery: PostgresqlPreflightQuery<readonly EventTrigger[]> = {
   id: 'event-triggers',
   scope: 'database',
-  when: whenFeaturePresent('functions'),
+  when: whenDatabaseHasFeature('functions'),
   sql: () => `
     SELECT
       e.evtname,
@@ -109,5 +109,5 @@ export const eventTriggersQuery: PostgresqlQuery<readonly EventTrigger[]> = {
       atLogin: decodeOptionalText(row, 'at_login'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 
 /** A line of a configuration file that the server could not apply. */
@@ -12,9 +12,9 @@ export interface UnappliedConfigLine {
 }
 
 /** The `error` in pg_file_settings of a valid line that takes effect after a restart. */
-export const restartNeededError = 'setting could not be applied';
+export const pgFileSettingsRestartError = 'setting could not be applied';
 
-export const unappliedConfigLinesQuery: PostgresqlQuery<readonly UnappliedConfigLine[]> = {
+export const unappliedConfigLinesQuery: PostgresqlPreflightQuery<readonly UnappliedConfigLine[]> = {
   id: 'unapplied-config-lines',
   scope: 'server',
   sql: () => `

@@ -1,7 +1,7 @@
 import { accessMethodOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeList, decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A valid unique index of a table with rows of its own. */
 export interface UniqueIndex {
@@ -28,7 +28,7 @@ export interface KeyColumn {
 }
 
 /** The columns after the key (INCLUDE) are not part of it. Sent for `--deep` only. */
-export const uniqueIndexesQuery: PostgresqlQuery<readonly UniqueIndex[]> = {
+export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]> = {
   id: 'unique-indexes',
   scope: 'database',
   sql: (version) => `
@@ -85,5 +85,5 @@ export const uniqueIndexesQuery: PostgresqlQuery<readonly UniqueIndex[]> = {
       };
     }),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

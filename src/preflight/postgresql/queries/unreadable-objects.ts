@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that pg_dump reads, but that the role may not read. */
 export interface UnreadableObject {
@@ -29,7 +29,7 @@ export interface UnreadableObjects {
  * pg_dump locks every table and reads the rows of tables and sequences. Of materialized views and foreign tables
  * pg_dump reads only the definition, and of extensions only the tables that they declare as configuration.
  */
-export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
+export const unreadableObjectsQuery: PostgresqlPreflightQuery<UnreadableObjects> = {
   id: 'unreadable-objects',
   scope: 'database',
   sql: (version, { superuser }) =>
@@ -71,7 +71,7 @@ export const unreadableObjectsQuery: PostgresqlQuery<UnreadableObjects> = {
     sequences: decodeNumber(rows[0] ?? {}, 'sequences'),
   }),
   absent: { objects: [], tables: 0, sequences: 0 },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 const mayRead = `

@@ -1,22 +1,22 @@
-import { isNullField } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import { isNullCopyField } from '../../../postgresql/table-rows.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
   constraintHasRowsSql,
   decodeSearchedTable,
-  domainHasRowsSql,
-  type RowScan,
-  scanRows,
-  searchedTableColumns,
+  domainTypeHasRowsSql,
+  searchedTableColumnsSql,
+  searchTablesForViolations,
+  type TableRowScan,
 } from './row-scan.ts';
 
 /**
  * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
  * rows of a CHECK constraint are `unseen`, because preflight evaluates no expression of a user.
  */
-export interface UnvalidatedConstraint extends RowScan {
+export interface UnvalidatedConstraint extends TableRowScan {
   /** Quoted. */
   readonly name: string;
   /** The table or the domain to which the constraint belongs. */
@@ -34,12 +34,12 @@ export interface UnvalidatedConstraint extends RowScan {
  * NOT ENFORCED constraints of PostgreSQL 18 are left out, because they are never checked. A constraint of a partitioned
  * table is left out, because its partitions have it too.
  */
-export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedConstraint[]> = {
+export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly UnvalidatedConstraint[]> = {
   id: 'unvalidated-constraints',
   scope: 'database',
-  when: whenFeaturePresent('odd-constraints'),
+  when: whenDatabaseHasFeature('odd-constraints'),
   sql: (version) => {
-    const arrays = domainHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
+    const arrays = domainTypeHasRowsSql("t.typarray <> '0' AND a.atttypid = t.typarray");
     return `
       SELECT
         quote_ident(k.conname) AS conname,
@@ -52,7 +52,7 @@ export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedCo
         t.*
       FROM pg_constraint k
       LEFT JOIN LATERAL (
-        SELECT ${searchedTableColumns(version)}
+        SELECT ${searchedTableColumnsSql(version)}
         FROM pg_class c
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1]
         WHERE k.contype = 'n' AND c.oid = k.conrelid
@@ -73,7 +73,7 @@ export const unvalidatedConstraintsQuery: PostgresqlQuery<readonly UnvalidatedCo
         ? { rows: 'unseen', searched: decodeSearchedTable(row) }
         : { rows: decodeBoolean(row, 'in_arrays') ? 'unseen' : 'none' }),
     })),
-  searchRows: (found, search) => scanRows(found, search, isNullField),
+  searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeOptionalText, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A WAL sender process, which serves a standby, a base backup or logical replication. */
 export interface WalSender {
@@ -12,7 +12,7 @@ export interface WalSender {
   readonly syncState: string | undefined;
 }
 
-export const walSendersQuery: PostgresqlQuery<readonly WalSender[]> = {
+export const walSendersQuery: PostgresqlPreflightQuery<readonly WalSender[]> = {
   id: 'wal-senders',
   scope: 'server',
   sql: () => 'SELECT usename, application_name, sync_state FROM pg_stat_replication',
@@ -23,5 +23,5 @@ export const walSendersQuery: PostgresqlQuery<readonly WalSender[]> = {
       syncState: decodeOptionalText(row, 'sync_state'),
     })),
   absent: [],
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

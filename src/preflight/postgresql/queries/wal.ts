@@ -1,6 +1,6 @@
-import type { PostgresqlQuery } from '../query.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface WalPosition {
   /** Position in the WAL, in bytes. */
@@ -10,7 +10,7 @@ export interface WalPosition {
 }
 
 /** The WAL position; undefined if the server is in recovery. */
-export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
+export const walPositionQuery: PostgresqlPreflightQuery<WalPosition | undefined> = {
   id: 'wal-position',
   scope: 'server',
   sql: (version, { inRecovery }) =>
@@ -24,7 +24,7 @@ export const walPositionQuery: PostgresqlQuery<WalPosition | undefined> = {
   decode: ([row]) =>
     row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), at: decodeNumber(row, 'at') },
   absent: undefined,
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };
 
 /** Bytes of WAL written since the statistics were reset, and the seconds since then (PostgreSQL 14 and newer). */
@@ -33,7 +33,7 @@ export interface WalHistory {
   readonly seconds: number;
 }
 
-export const walHistoryQuery: PostgresqlQuery<WalHistory | undefined> = {
+export const walHistoryQuery: PostgresqlPreflightQuery<WalHistory | undefined> = {
   id: 'wal-history',
   scope: 'server',
   sql: (version) =>
@@ -43,5 +43,5 @@ export const walHistoryQuery: PostgresqlQuery<WalHistory | undefined> = {
   decode: ([row]) =>
     row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), seconds: decodeNumber(row, 'seconds') },
   absent: undefined,
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

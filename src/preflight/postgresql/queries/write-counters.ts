@@ -1,10 +1,10 @@
-import type { PostgresqlQuery } from '../query.ts';
-import { whenFeaturePresent } from './database-overview.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
 import { decodeBoolean, decodeOptionalNumber, decodeText } from './decode.ts';
-import { grantMonitorRole } from './grants.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The time at which the counters of inserted, updated and deleted rows began. */
-export interface WriteCounters {
+export interface WriteCountersStart {
   /** Seconds since the counters began; undefined if not known. */
   readonly seconds: number | undefined;
   /** The time at which the counters began, as the server formats it. */
@@ -25,10 +25,10 @@ export interface WriteCounters {
  * two counters is used. The file PG_VERSION of a database is written when the database is created. Before PostgreSQL 15
  * the counters of a database began with its first session.
  */
-export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
+export const writeCountersStartQuery: PostgresqlPreflightQuery<WriteCountersStart> = {
   id: 'write-counters',
   scope: 'database',
-  when: whenFeaturePresent('relations', 'columns'),
+  when: whenDatabaseHasFeature('relations', 'columns'),
   sql: (version, { superuser }) => {
     // Roles other than superusers may not execute pg_ls_waldir and pg_stat_file, and the query would fail.
     const promoted =
@@ -72,5 +72,5 @@ export const writeCountersQuery: PostgresqlQuery<WriteCounters> = {
     sinceCreation: decodeBoolean(row, 'since_creation'),
   }),
   absent: { seconds: undefined, since: '', start: undefined, sinceCreation: false },
-  grant: grantMonitorRole,
+  grant: buildGrantMonitorRoleStatement,
 };

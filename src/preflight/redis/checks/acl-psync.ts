@@ -1,20 +1,20 @@
-import { emptyInfo } from '../../../redis/info.ts';
-import { type CheckOutcome, type Fix, fail, pass, warn } from '../../finding.ts';
-import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
+import { emptyRedisInfo } from '../../../redis/info.ts';
+import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { commandPermission, isBeforeAcl, isCommandDenied } from '../command-permission.ts';
+import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
 import { usesDisklessSync } from '../diskless-sync.ts';
-import { aclGrantFix } from '../fixes.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
+import { buildRedisAclGrantFix } from '../fixes.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
-  type AclDryRunResult,
-  aclUserRulesQuery,
-  psyncDryRunQuery,
-  replconfDryRunQuery,
-  syncDryRunQuery,
+  type RedisAclDryRunResult,
+  redisAclDryRunPsyncQuery,
+  redisAclDryRunReplconfQuery,
+  redisAclDryRunSyncQuery,
+  redisAclUserRulesQuery,
 } from '../queries/acl.ts';
-import { aclfileConfigQuery, replicationConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisAclfileConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const aclPsyncCheck = redisCheck({
@@ -24,33 +24,34 @@ export const aclPsyncCheck = redisCheck({
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    psync: optionalQuery(psyncDryRunQuery),
-    sync: optionalQuery(syncDryRunQuery),
-    replconf: optionalQuery(replconfDryRunQuery),
-    rules: optionalQuery(aclUserRulesQuery),
-    file: optionalQuery(aclfileConfigQuery),
-    info: optionalQuery(infoQuery),
-    settings: optionalQuery(replicationConfigQuery),
+    psync: markPreflightQueryOptional(redisAclDryRunPsyncQuery),
+    sync: markPreflightQueryOptional(redisAclDryRunSyncQuery),
+    replconf: markPreflightQueryOptional(redisAclDryRunReplconfQuery),
+    rules: markPreflightQueryOptional(redisAclUserRulesQuery),
+    file: markPreflightQueryOptional(redisAclfileConfigQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
+    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
   },
   evaluate({ psync: dryRun, sync, replconf, rules, file, info, settings }, facts) {
-    const knownInfo = queryValueOr(info, undefined);
-    const psync = probedPermission(facts) ?? commandPermission('psync', dryRun, rules);
-    if (isBeforeAcl(info, psync)) return pass('Redis before 6.0 has no users: every client may run every command');
-    const replconfPermission = commandPermission('replconf', replconf, rules);
+    const knownInfo = getPreflightQueryValueOrDefault(info, undefined);
+    const psync = probedPermission(facts) ?? getRedisCommandPermission('psync', dryRun, rules);
+    if (isRedisOlderThanAcl(info, psync))
+      return passOutcome('Redis before 6.0 has no users: every client may run every command');
+    const replconfPermission = getRedisCommandPermission('replconf', replconf, rules);
     const mayReadInfo = info.kind !== 'denied';
     const grantFix = (names: readonly string[]) =>
-      aclGrantFix({
+      buildRedisAclGrantFix({
         user: facts.user,
         names: [...names, ...(mayReadInfo ? [] : ['info'])],
         isGuessed: !mayReadInfo && psync.kind !== 'known',
-        aclFile: queryValueOr(file, undefined)?.get('aclfile') ?? '',
-        info: knownInfo ?? emptyInfo,
+        aclFile: getPreflightQueryValueOrDefault(file, undefined)?.get('aclfile') ?? '',
+        info: knownInfo ?? emptyRedisInfo,
         text: 'Grant the user the replication commands, or use another user.',
       });
-    const others = isCommandDenied(replconfPermission) ? ['replconf'] : [];
-    if (isCommandDenied(psync)) {
+    const others = isRedisCommandDenied(replconfPermission) ? ['replconf'] : [];
+    if (isRedisCommandDenied(psync)) {
       const fix = grantFix(['psync', ...others, ...pingIfDenied(facts)]);
-      const syncPermission = commandPermission('sync', sync, rules);
+      const syncPermission = getRedisCommandPermission('sync', sync, rules);
       // A replica that may not send REPLCONF never finishes a copy that it began with SYNC.
       const canFallBack =
         mayReadInfo && others.length === 0 && syncPermission.kind === 'known' && syncPermission.value.allowed;
@@ -61,14 +62,18 @@ export const aclPsyncCheck = redisCheck({
     if (!mayReadInfo) {
       return infoDenied(info, facts, grantFix(psync.kind === 'known' ? others : ['psync', 'replconf']));
     }
-    if (psync.kind !== 'known') return outcomeWithoutResult(psync);
-    return others.length === 0 ? pass(`${facts.user} may run PSYNC`) : replconfDenied(facts, grantFix(others));
+    if (psync.kind !== 'known') return buildOutcomeWithoutQueryResult(psync);
+    return others.length === 0 ? passOutcome(`${facts.user} may run PSYNC`) : replconfDenied(facts, grantFix(others));
   },
 });
 
-function psyncDenied(psync: QueryResult<AclDryRunResult>, facts: RedisSourceFacts, fix: Fix): CheckOutcome {
+function psyncDenied(
+  psync: PreflightQueryResult<RedisAclDryRunResult>,
+  facts: RedisSourceFacts,
+  fix: FindingFix,
+): PreflightCheckOutcome {
   const message = denialOf(psync);
-  return fail(['continuous'], message, {
+  return failOutcome(['continuous'], message, {
     required: requiredRules(facts),
     detail: `The replica is refused: \`-NOPERM ${message}\`.`,
     fix,
@@ -79,16 +84,20 @@ function psyncDenied(psync: QueryResult<AclDryRunResult>, facts: RedisSourceFact
  * Without PSYNC a replica uses SYNC: the replication stream follows a copy through the disk, but may not follow a
  * diskless copy.
  */
-function syncOnly(psync: QueryResult<AclDryRunResult>, fix: Fix): CheckOutcome {
-  return warn(denialOf(psync), {
+function syncOnly(psync: PreflightQueryResult<RedisAclDryRunResult>, fix: FindingFix): PreflightCheckOutcome {
+  return warnOutcome(denialOf(psync), {
     required: '+psync',
     detail: 'The replica falls back to SYNC: every interruption of the connection, however short, restarts the copy.',
     fix,
   });
 }
 
-function infoDenied({ reason }: { readonly reason: string }, facts: RedisSourceFacts, fix: Fix): CheckOutcome {
-  return fail(['continuous'], reason, {
+function infoDenied(
+  { reason }: { readonly reason: string },
+  facts: RedisSourceFacts,
+  fix: FindingFix,
+): PreflightCheckOutcome {
+  return failOutcome(['continuous'], reason, {
     required: requiredRules(facts),
     detail:
       'A migration reads the version, the databases and the progress of the source from INFO, and fails when INFO is refused.',
@@ -96,8 +105,8 @@ function infoDenied({ reason }: { readonly reason: string }, facts: RedisSourceF
   });
 }
 
-function replconfDenied(facts: RedisSourceFacts, fix: Fix): CheckOutcome {
-  return warn(`${facts.user} may run PSYNC and not REPLCONF`, {
+function replconfDenied(facts: RedisSourceFacts, fix: FindingFix): PreflightCheckOutcome {
+  return warnOutcome(`${facts.user} may run PSYNC and not REPLCONF`, {
     required: '+replconf',
     detail:
       "The copy succeeds. After the copy the source closes the connection of the replica at each acknowledgement, every second: `Replica generated a reply to command 'replconf', disconnecting it`.",
@@ -109,7 +118,7 @@ function requiredRules({ user }: RedisSourceFacts): string {
   return `+psync +replconf +ping +info for ${user}`;
 }
 
-function denialOf(psync: QueryResult<AclDryRunResult>): string {
+function denialOf(psync: PreflightQueryResult<RedisAclDryRunResult>): string {
   return psync.kind === 'known' ? psync.value.reply : psync.reason;
 }
 
@@ -118,7 +127,7 @@ function pingIfDenied({ connection }: RedisSourceFacts): readonly string[] {
   return connection.kind === 'connected' && connection.notice?.code === 'NOPERM' ? ['ping'] : [];
 }
 
-function probedPermission({ probe }: RedisSourceFacts): QueryResult<AclDryRunResult> | undefined {
+function probedPermission({ probe }: RedisSourceFacts): PreflightQueryResult<RedisAclDryRunResult> | undefined {
   if (probe?.kind === 'accepted') return { kind: 'known', value: { allowed: true, reply: 'OK' } };
   if (probe?.kind === 'refused' && probe.code === 'NOPERM') {
     return { kind: 'known', value: { allowed: false, reply: probe.message.replace(/^NOPERM /, '') } };

@@ -1,21 +1,21 @@
-import { emptyInfo, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
-import { fail, pass } from '../../finding.ts';
-import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
+import { emptyRedisInfo, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { commandPermission, isBeforeAcl, isCommandDenied } from '../command-permission.ts';
-import { aclGrantFix } from '../fixes.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
+import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
+import { buildRedisAclGrantFix } from '../fixes.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
-  type AclDryRunResult,
-  aclUserRulesQuery,
-  dumpDryRunQuery,
-  pttlDryRunQuery,
-  scanDryRunQuery,
-  selectDryRunQuery,
-  typeDryRunQuery,
+  type RedisAclDryRunResult,
+  redisAclDryRunDumpQuery,
+  redisAclDryRunPttlQuery,
+  redisAclDryRunScanQuery,
+  redisAclDryRunSelectQuery,
+  redisAclDryRunTypeQuery,
+  redisAclUserRulesQuery,
 } from '../queries/acl.ts';
-import { aclfileConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisAclfileConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const aclScanCheck = redisCheck({
@@ -25,56 +25,56 @@ export const aclScanCheck = redisCheck({
   needs: 'connection',
   severity: { scan: 'blocker' },
   queries: {
-    select: optionalQuery(selectDryRunQuery),
-    scan: optionalQuery(scanDryRunQuery),
-    dump: optionalQuery(dumpDryRunQuery),
-    pttl: optionalQuery(pttlDryRunQuery),
-    type: optionalQuery(typeDryRunQuery),
-    rules: optionalQuery(aclUserRulesQuery),
-    file: optionalQuery(aclfileConfigQuery),
-    info: optionalQuery(infoQuery),
+    select: markPreflightQueryOptional(redisAclDryRunSelectQuery),
+    scan: markPreflightQueryOptional(redisAclDryRunScanQuery),
+    dump: markPreflightQueryOptional(redisAclDryRunDumpQuery),
+    pttl: markPreflightQueryOptional(redisAclDryRunPttlQuery),
+    type: markPreflightQueryOptional(redisAclDryRunTypeQuery),
+    rules: markPreflightQueryOptional(redisAclUserRulesQuery),
+    file: markPreflightQueryOptional(redisAclfileConfigQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
   },
   evaluate(values, facts) {
     const { rules, info } = values;
     const commands = scanCommands(info);
     const permissions = commands.map((name) => ({
       name,
-      permission: commandPermission(name, values[name], rules),
+      permission: getRedisCommandPermission(name, values[name], rules),
     }));
-    if (permissions.some(({ permission }) => isBeforeAcl(info, permission))) {
-      return pass('Redis before 6.0 has no users: every client may run every command');
+    if (permissions.some(({ permission }) => isRedisOlderThanAcl(info, permission))) {
+      return passOutcome('Redis before 6.0 has no users: every client may run every command');
     }
     const refused = refusalOfSample(facts);
     const denied = permissions
       .filter(
         ({ name, permission }) =>
-          (isCommandDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
+          (isRedisCommandDenied(permission) && !isAboutKeys(denialOf(permission))) || name === refused.command,
       )
       .map(({ name }) => name);
     const lacksKeys =
       refused.isAboutKeys ||
-      permissions.some(({ permission }) => isCommandDenied(permission) && isAboutKeys(denialOf(permission)));
+      permissions.some(({ permission }) => isRedisCommandDenied(permission) && isAboutKeys(denialOf(permission)));
     if (denied.length === 0 && !lacksKeys) {
       const unanswered = permissions.flatMap(({ permission }) => (permission.kind === 'known' ? [] : [permission]))[0];
       return unanswered === undefined
-        ? pass(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
-        : outcomeWithoutResult(unanswered);
+        ? passOutcome(`${facts.user} may run ${commands.join(', ').toUpperCase()}`)
+        : buildOutcomeWithoutQueryResult(unanswered);
     }
     const notKnown = permissions.flatMap(({ name, permission }) =>
       permission.kind === 'known' || name === refused.command ? [] : [name],
     );
     const missing = [...denied.map((name) => name.toUpperCase()), ...(lacksKeys ? ['some keys'] : [])];
-    return fail(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
+    return failOutcome(['scan'], `${facts.user} may not use: ${missing.join(', ')}`, {
       required: `${commands.map((name) => `+${name}`).join(' ')} ~* for ${facts.user}`,
       detail: 'A scan is refused: `-NOPERM`. Replication does not need the commands of a scan.',
-      fix: aclGrantFix({
+      fix: buildRedisAclGrantFix({
         user: facts.user,
         names: commands.filter((name) => denied.includes(name) || notKnown.includes(name)),
         allKeys: lacksKeys,
-        keysBefore: queryValueOr(rules, undefined)?.keys,
+        keysBefore: getPreflightQueryValueOrDefault(rules, undefined)?.keys,
         isGuessed: notKnown.length > 0,
-        aclFile: queryValueOr(values.file, undefined)?.get('aclfile') ?? '',
-        info: queryValueOr(info, emptyInfo),
+        aclFile: getPreflightQueryValueOrDefault(values.file, undefined)?.get('aclfile') ?? '',
+        info: getPreflightQueryValueOrDefault(info, emptyRedisInfo),
         text: 'Grant the user the commands and all keys, or use another user.',
       }),
     });
@@ -84,7 +84,7 @@ export const aclScanCheck = redisCheck({
 type ScanCommand = 'select' | 'scan' | 'dump' | 'pttl' | 'type';
 
 /** The command SELECT is needed for keys outside database 0, and if it is not known which databases have keys. */
-function scanCommands(info: QueryResult<RedisInfo>): readonly ScanCommand[] {
+function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly ScanCommand[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }
@@ -103,6 +103,6 @@ function isAboutKeys(message: string): boolean {
   return /permissions to access/i.test(message);
 }
 
-function denialOf(permission: QueryResult<AclDryRunResult>): string {
+function denialOf(permission: PreflightQueryResult<RedisAclDryRunResult>): string {
   return permission.kind === 'known' ? permission.value.reply : '';
 }

@@ -1,4 +1,4 @@
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { redisCheck } from '../check.ts';
 
@@ -11,10 +11,10 @@ export const authCleartextCheck = redisCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, { connection, address, ssl }) {
-    if (connection.kind !== 'connected' || connection.auth === 'open') return pass('no password was sent');
-    if (ssl) return pass('over TLS');
-    if (isConnectedOverLoopback(address)) return pass('on this machine');
-    return warn('without TLS', {
+    if (connection.kind !== 'connected' || connection.auth === 'open') return passOutcome('no password was sent');
+    if (ssl) return passOutcome('over TLS');
+    if (isConnectedOverLoopback(address)) return passOutcome('on this machine');
+    return warnOutcome('without TLS', {
       required: 'TLS',
       detail:
         'AUTH holds the password in clear text: anyone on the network path can read the password, and the service sends it in the same way.',

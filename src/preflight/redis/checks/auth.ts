@@ -1,9 +1,9 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
-import { type CheckOutcome, fail, pass, skip, warn } from '../../finding.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
-import { redisCheck, redisMethods } from '../check.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
-import { disconnectCodes } from './redis-connect.ts';
+import { redisDisconnectErrorCodes } from './redis-connect.ts';
 
 export const authCheck = redisCheck({
   id: 'auth',
@@ -17,9 +17,9 @@ export const authCheck = redisCheck({
     if (connection.kind === 'refused') return refused(connection, facts.isUsernameUnused === true);
     const changed = refusedByProbe(facts);
     if (changed !== undefined) return changed;
-    if (connection.auth === 'password') return pass(`AUTH as ${facts.user}`);
+    if (connection.auth === 'password') return passOutcome(`AUTH as ${facts.user}`);
     if (connection.auth === 'needless') {
-      return fail(redisMethods, `the server requires no password: ${connection.authReply ?? ''}`, {
+      return failOutcome(redisMigrationMethods, `the server requires no password: ${connection.authReply ?? ''}`, {
         headline: 'A password is given, but the server has none',
         required: 'no password, because the server has none',
         detail: 'A replica with a password fails when AUTH is refused: `Unable to AUTH to MASTER: -ERR`.',
@@ -28,9 +28,9 @@ export const authCheck = redisCheck({
     }
     if (facts.isUsernameUnused === true) return usernameUnused();
     if (!options.isOverInternet || isConnectedOverLoopback(facts.address)) {
-      return pass('the server requires no password');
+      return passOutcome('the server requires no password');
     }
-    return warn('the server requires no password', {
+    return warnOutcome('the server requires no password', {
       headline: 'The server requires no password',
       required: 'a password',
       detail: 'Every client that reaches the port can read and delete all keys.',
@@ -45,9 +45,9 @@ export const authCheck = redisCheck({
  * The login succeeded, and the later login of the probe failed with the same password: the password was changed in
  * between.
  */
-function refusedByProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
+function refusedByProbe({ probe }: RedisSourceFacts): PreflightCheckOutcome | undefined {
   if (probe?.kind !== 'refused' || (probe.code !== 'NOAUTH' && probe.code !== 'WRONGPASS')) return undefined;
-  return fail(redisMethods, probe.message, {
+  return failOutcome(redisMigrationMethods, probe.message, {
     required: 'AUTH is answered with OK',
     detail: 'The first connection was accepted and the next was not: the user or the password was changed in between.',
     fix: { text: fixText(probe.code, probe.message) },
@@ -55,8 +55,8 @@ function refusedByProbe({ probe }: RedisSourceFacts): CheckOutcome | undefined {
 }
 
 /** AUTH accepts a user name only together with a password, and so do masteruser and masterauth of a replica. */
-function usernameUnused(): CheckOutcome {
-  return warn('connected as default: the user name was given without a password', {
+function usernameUnused(): PreflightCheckOutcome {
+  return warnOutcome('connected as default: the user name was given without a password', {
     headline: 'The user name is given without a password',
     required: 'the password of that user, or no user name',
     detail:
@@ -73,10 +73,10 @@ const passwordOfUser =
 function refused(
   connection: Extract<RedisSourceFacts['connection'], { kind: 'refused' }>,
   isUsernameUnused: boolean,
-): CheckOutcome {
+): PreflightCheckOutcome {
   const { phase, code, message } = connection;
-  if (phase !== 'startup' || otherChecks.has(code)) return skip(`the login was not reached: ${message}`);
-  return fail(redisMethods, message, {
+  if (phase !== 'startup' || otherChecks.has(code)) return skipOutcome(`the login was not reached: ${message}`);
+  return failOutcome(redisMigrationMethods, message, {
     required: 'AUTH is answered with OK',
     detail: `A replica fails again and again with \`Unexpected reply to PSYNC from master: -${message}\` or \`Unable to AUTH to MASTER\`.`,
     fix: { text: code === 'NOAUTH' && isUsernameUnused ? passwordOfUser : fixText(code, message) },
@@ -85,12 +85,12 @@ function refused(
 
 const otherChecks: ReadonlySet<string> = new Set([
   'DENIED',
-  connectErrorCodes.maxClients,
-  connectErrorCodes.onlyTls,
-  connectErrorCodes.protocol,
-  connectErrorCodes.timeout,
-  ...disconnectCodes,
-  connectErrorCodes.aborted,
+  databaseConnectErrorCodes.maxClients,
+  databaseConnectErrorCodes.onlyTls,
+  databaseConnectErrorCodes.protocol,
+  databaseConnectErrorCodes.timeout,
+  ...redisDisconnectErrorCodes,
+  databaseConnectErrorCodes.aborted,
 ]);
 
 function fixText(code: string, message: string): string {

@@ -1,14 +1,21 @@
 import type { RedisInfo } from '../../../redis/info.ts';
-import { parseServerVersion } from '../../../redis/version.ts';
-import { type CheckOutcome, type Fix, fail, pass, unknown, warn } from '../../finding.ts';
+import { parseRedisServerVersion } from '../../../redis/version.ts';
+import {
+  type FindingFix,
+  failOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { estimateCopy } from '../copy-estimate.ts';
+import { estimateRedisCopy } from '../copy-estimate.ts';
 import { usesDisklessSync } from '../diskless-sync.ts';
-import { configSetFix } from '../fixes.ts';
-import { dirConfigQuery, type RedisConfigValues, replicationConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { buildRedisConfigSetFix } from '../fixes.ts';
+import { type RedisConfigValues, redisDirConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const bgsaveBrokenCheck = redisCheck({
   id: 'bgsave-broken',
@@ -17,9 +24,9 @@ export const bgsaveBrokenCheck = redisCheck({
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    info: infoQuery,
-    settings: optionalQuery(replicationConfigQuery),
-    folder: optionalQuery(dirConfigQuery),
+    info: redisInfoQuery,
+    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+    folder: markPreflightQueryOptional(redisDirConfigQuery),
   },
   evaluate({ info, settings, folder }, { probe }, { sourceDiskFree }) {
     const status = info.get('rdb_last_bgsave_status') ?? 'no BGSAVE yet';
@@ -31,7 +38,7 @@ export const bgsaveBrokenCheck = redisCheck({
     }
     if (copy?.kind === 'late')
       return {
-        ...unknown(copy.reason, { text: 'Run the preflight again with --probe when the load is low.' }),
+        ...unknownOutcome(copy.reason, { text: 'Run the preflight again with --probe when the load is low.' }),
         settledBy: '--probe',
       };
     if (status !== 'err' || copy?.kind === 'started') {
@@ -41,8 +48,8 @@ export const bgsaveBrokenCheck = redisCheck({
       const isUntried = !isDiskless && copy === undefined && info.get('rdb_last_bgsave_time_sec') === '-1';
       if (isUntried && shortage === undefined) return notTried();
       return shortage === undefined
-        ? pass(copy === undefined ? status : 'a copy began')
-        : warn(shortage, {
+        ? passOutcome(copy === undefined ? status : 'a copy began')
+        : warnOutcome(shortage, {
             headline: 'The disk of the source is too small for a copy of the data',
             required: 'disk space for a copy of the data, or repl-diskless-sync yes',
             detail:
@@ -50,17 +57,17 @@ export const bgsaveBrokenCheck = redisCheck({
             fix: disklessFix(setting, info, 'Free space in the data folder of the server, or copy without the disk.'),
           });
     }
-    const directory = queryValueOr(folder, undefined)?.get('dir');
+    const directory = getPreflightQueryValueOrDefault(folder, undefined)?.get('dir');
     const observed = `rdb_last_bgsave_status:err${directory === undefined ? '' : `, dir ${directory}`}`;
     const readLog = `Find the reason in the server log: a full disk, a data folder that is missing or not writable${directory === undefined ? '' : ` (${directory})`}, or a failed fork.`;
     if (isDiskless) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         required: 'ok',
         detail: `repl-diskless-sync is ${setting ?? 'yes by default'}, so the copy for the target needs no disk. If the fork failed, it fails again.`,
         fix: { text: readLog },
       });
     }
-    return fail(['continuous'], observed, {
+    return failOutcome(['continuous'], observed, {
       required: 'ok, or repl-diskless-sync yes',
       detail: `repl-diskless-sync is ${setting ?? 'no by default'}: the source logs \`SYNC failed. BGSAVE child returned an error\`, and the target retries without end.`,
       fix: disklessFix(setting, info, `${readLog} Or copy without the disk.`),
@@ -74,8 +81,8 @@ const logAdvice =
 const diskAdvice = `${logAdvice} Or copy without the disk.`;
 
 /** The server accepted the PSYNC of the probe, but sent no copy. */
-function copyFailed(reason: string, fix: Fix): CheckOutcome {
-  return fail(['continuous'], reason, {
+function copyFailed(reason: string, fix: FindingFix): PreflightCheckOutcome {
+  return failOutcome(['continuous'], reason, {
     headline: 'The source cannot write the copy for the target',
     required: 'a copy that begins',
     detail:
@@ -85,8 +92,8 @@ function copyFailed(reason: string, fix: Fix): CheckOutcome {
 }
 
 /** An empty path means that the working directory of the server was removed. */
-function folderGone(fix: Fix): CheckOutcome {
-  return fail(['continuous'], 'dir is empty', {
+function folderGone(fix: FindingFix): PreflightCheckOutcome {
+  return failOutcome(['continuous'], 'dir is empty', {
     headline: 'The data folder of the server does not exist',
     required: 'a data folder, or repl-diskless-sync yes',
     detail:
@@ -99,15 +106,18 @@ function folderGone(fix: Fix): CheckOutcome {
  * The path of the working directory is empty if the directory was removed; servers other than Redis and Valkey may
  * report none.
  */
-function isFolderGone(info: RedisInfo, folder: QueryResult<RedisConfigValues<'dir'>>): boolean {
-  const product = parseServerVersion(info)?.product;
-  return (product === 'redis' || product === 'valkey') && queryValueOr(folder, undefined)?.get('dir') === '';
+function isFolderGone(info: RedisInfo, folder: PreflightQueryResult<RedisConfigValues<'dir'>>): boolean {
+  const product = parseRedisServerVersion(info)?.product;
+  return (
+    (product === 'redis' || product === 'valkey') &&
+    getPreflightQueryValueOrDefault(folder, undefined)?.get('dir') === ''
+  );
 }
 
 /** No fact of the source proves that the server can fork and write the RDB file. */
-function notTried(): CheckOutcome {
+function notTried(): PreflightCheckOutcome {
   return {
-    ...unknown('no BGSAVE since the start of the server', {
+    ...unknownOutcome('no BGSAVE since the start of the server', {
       text: 'Run with --probe, which requests a copy as the target will, or run BGSAVE on the source, and then the preflight again.',
     }),
     headline: 'It is not known whether the source can write the copy for the target',
@@ -118,12 +128,12 @@ function notTried(): CheckOutcome {
 
 /** An RDB file is at most about as large as the data in memory. */
 function diskShortage(info: RedisInfo, isDiskless: boolean, free: number | undefined): string | undefined {
-  const bytes = estimateCopy(info)?.bytes;
+  const bytes = estimateRedisCopy(info)?.bytes;
   if (isDiskless || free === undefined || bytes === undefined || bytes <= free) return undefined;
   return `${formatBytes(free)} of disk space for ${formatBytes(bytes)} of data`;
 }
 
 /** If the server hides CONFIG, the setting cannot be changed with it, and the value to restore is not known. */
-function disklessFix(setting: string | undefined, info: RedisInfo, text: string): Fix {
-  return setting === undefined ? { text } : configSetFix('repl-diskless-sync', 'yes', setting, info, text);
+function disklessFix(setting: string | undefined, info: RedisInfo, text: string): FindingFix {
+  return setting === undefined ? { text } : buildRedisConfigSetFix('repl-diskless-sync', 'yes', setting, info, text);
 }

@@ -1,9 +1,9 @@
-import { info as infoOutcome, pass, skip, warn } from '../../finding.ts';
+import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery } from '../../query.ts';
+import { markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { bulkLengthConfigQuery } from '../queries/config.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisBulkLengthConfigQuery } from '../queries/config.ts';
 
 /** The default of proto-max-bulk-len, in bytes. */
 const defaultLimit = 512 * 2 ** 20;
@@ -14,17 +14,17 @@ export const bigKeysCheck = redisCheck({
   headline: 'Some keys may be too large for RESTORE',
   needs: 'connection',
   severity: { scan: 'warning' },
-  queries: { settings: optionalQuery(bulkLengthConfigQuery) },
+  queries: { settings: markPreflightQueryOptional(redisBulkLengthConfigQuery) },
   evaluate({ settings }, { sample }) {
-    if (sample.kind !== 'known') return outcomeWithoutResult(sample, { mayBlock: [] });
+    if (sample.kind !== 'known') return buildOutcomeWithoutQueryResult(sample, { mayBlock: [] });
     const { keys, isAll } = sample.value;
     const sized = keys.flatMap((key) => (key.bytes === undefined ? [] : [{ ...key, bytes: key.bytes }]));
     if (keys.length > 0 && sized.length === 0) {
-      return skip('the server does not report the size of keys (MEMORY USAGE, 4.0 and later)');
+      return skipOutcome('the server does not report the size of keys (MEMORY USAGE, 4.0 and later)');
     }
     const largest = sized.toSorted((a, b) => b.bytes - a.bytes);
     const [first] = largest;
-    if (first === undefined) return pass('no keys');
+    if (first === undefined) return passOutcome('no keys');
     const scope = isAll ? `all ${sized.length} keys` : `a sample of ${sized.length} keys`;
     const observed = `${scope}, the largest ${formatBytes(first.bytes)}`;
     const isRaised = settings.kind === 'known' && Number(settings.value.get('proto-max-bulk-len') ?? 0) > defaultLimit;
@@ -33,7 +33,7 @@ export const bigKeysCheck = redisCheck({
       .filter(({ bytes }) => bytes > defaultLimit / 16)
       .map(({ database, name, bytes }) => `db${database} ${name} (${formatBytes(bytes)})`);
     if (first.bytes > defaultLimit / 2 || isRaised) {
-      return warn(isRaised ? `${observed}; proto-max-bulk-len is raised on the source` : observed, {
+      return warnOutcome(isRaised ? `${observed}; proto-max-bulk-len is raised on the source` : observed, {
         required: `less than ${formatBytes(defaultLimit)} for one RESTORE`,
         detail:
           'A scan sends a key in one command: `Protocol error: invalid bulk length`. Replication is not concerned.',
@@ -41,6 +41,8 @@ export const bigKeysCheck = redisCheck({
         fix: { text: 'Raise proto-max-bulk-len on the target, or split these keys.' },
       });
     }
-    return objects.length > 0 ? infoOutcome(observed, { headline: 'Some keys are large', objects }) : pass(observed);
+    return objects.length > 0
+      ? infoOutcome(observed, { headline: 'Some keys are large', objects })
+      : passOutcome(observed);
   },
 });

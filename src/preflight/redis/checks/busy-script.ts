@@ -1,6 +1,6 @@
-import { fail, pass } from '../../finding.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { redisAdministrator } from '../fixes.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { redisAdministratorText } from '../fixes.ts';
 
 export const busyScriptCheck = redisCheck({
   id: 'busy-script',
@@ -10,10 +10,10 @@ export const busyScriptCheck = redisCheck({
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},
   evaluate(_values, { busy }) {
-    if (busy === undefined) return pass('the server responds');
+    if (busy === undefined) return passOutcome('the server responds');
     // The BUSY error contains the only command that the server still accepts: SCRIPT KILL does not end a function.
     const kill = /\b(SCRIPT|FUNCTION) KILL\b/.exec(busy)?.[0];
-    return fail(redisMethods, busy, {
+    return failOutcome(redisMigrationMethods, busy, {
       required: 'a server that executes commands',
       detail: `A script runs longer than lua-time-limit (busy-reply-threshold). Until it ends every command is refused, also PING and PSYNC of a replica, so the values of other queries are unknown.${
         kill === undefined ? '' : ` ${kill} ends a script that has not written yet.`
@@ -22,7 +22,7 @@ export const busyScriptCheck = redisCheck({
         ...(kill === undefined
           ? {}
           : { shell: [`redis-cli ${kill}`], notSimulated: 'the server replied to no other command' }),
-        by: redisAdministrator,
+        by: redisAdministratorText,
         text: `Wait until the script has ended${kill === undefined ? '' : `, or end it with ${kill}`}, then run the preflight again.`,
       },
     });

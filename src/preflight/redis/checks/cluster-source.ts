@@ -1,12 +1,17 @@
-import { infoNumber, type RedisInfoLines } from '../../../redis/info.ts';
-import { type CheckOutcome, fail, pass, warn } from '../../finding.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { redisAdministrator } from '../fixes.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { clusterReadsConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
-import { type ClusterInfoField, type ClusterNodes, clusterInfoQuery, clusterNodesQuery } from '../queries/server.ts';
+import { type RedisInfoLines, readRedisInfoNumber } from '../../../redis/info.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { redisAdministratorText } from '../fixes.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisClusterReadsConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import {
+  type RedisClusterInfoField,
+  type RedisClusterNodes,
+  redisClusterInfoQuery,
+  redisClusterNodesQuery,
+} from '../queries/server.ts';
 
 export const clusterSourceCheck = redisCheck({
   id: 'cluster-source',
@@ -15,10 +20,10 @@ export const clusterSourceCheck = redisCheck({
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    info: optionalQuery(infoQuery),
-    cluster: optionalQuery(clusterInfoQuery),
-    nodes: optionalQuery(clusterNodesQuery),
-    reads: optionalQuery(clusterReadsConfigQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
+    cluster: markPreflightQueryOptional(redisClusterInfoQuery),
+    nodes: markPreflightQueryOptional(redisClusterNodesQuery),
+    reads: markPreflightQueryOptional(redisClusterReadsConfigQuery),
   },
   evaluate({ info, cluster, nodes, reads }) {
     // The check uses CLUSTER INFO, because a user who may not run INFO may still run CLUSTER INFO.
@@ -28,32 +33,42 @@ export const clusterSourceCheck = redisCheck({
         : cluster.kind === 'known';
     if (!isCluster) {
       const isDisabled = cluster.kind === 'failed' && /support disabled/.test(cluster.reason);
-      return info.kind === 'known' || isDisabled ? pass('not in cluster mode') : outcomeWithoutResult(info);
+      return info.kind === 'known' || isDisabled
+        ? passOutcome('not in cluster mode')
+        : buildOutcomeWithoutQueryResult(info);
     }
-    const state: RedisInfoLines<ClusterInfoField> = queryValueOr(cluster, new Map<string, string>());
-    const isReadable = queryValueOr(reads, undefined)?.get('cluster-allow-reads-when-down') === 'yes';
+    const state: RedisInfoLines<RedisClusterInfoField> = getPreflightQueryValueOrDefault(
+      cluster,
+      new Map<string, string>(),
+    );
+    const isReadable =
+      getPreflightQueryValueOrDefault(reads, undefined)?.get('cluster-allow-reads-when-down') === 'yes';
     if (state.get('cluster_state') === 'fail' && !isReadable) return clusterDown(state);
-    const shards = infoNumber(state, 'cluster_size');
-    if (shards === 1 && infoNumber(state, 'cluster_slots_assigned') === slotCount) {
-      if (nodes.kind !== 'known') return outcomeWithoutResult(nodes);
+    const shards = readRedisInfoNumber(state, 'cluster_size');
+    if (shards === 1 && readRedisInfoNumber(state, 'cluster_slots_assigned') === slotCount) {
+      if (nodes.kind !== 'known') return buildOutcomeWithoutQueryResult(nodes);
       if (nodes.value.moving.length > 0) return slotsMoving(nodes.value.moving);
       if (nodes.value.isPrimary) return singleShard(nodes.value);
     }
-    return fail(['continuous'], shards === undefined ? 'cluster mode' : `cluster mode, shards with slots: ${shards}`, {
-      required: 'a server without cluster mode',
-      detail:
-        'The target follows this shard only, and its link is up. The keys of every other shard are lost without an error, and so are keys that a later resharding moves away.',
-      fix: { text: 'Copy the keys shard by shard: SCAN, DUMP and RESTORE on every primary of CLUSTER NODES.' },
-    });
+    return failOutcome(
+      ['continuous'],
+      shards === undefined ? 'cluster mode' : `cluster mode, shards with slots: ${shards}`,
+      {
+        required: 'a server without cluster mode',
+        detail:
+          'The target follows this shard only, and its link is up. The keys of every other shard are lost without an error, and so are keys that a later resharding moves away.',
+        fix: { text: 'Copy the keys shard by shard: SCAN, DUMP and RESTORE on every primary of CLUSTER NODES.' },
+      },
+    );
   },
 });
 
 const slotCount = 16_384;
 
 /** A shard that has all keys can be replicated like a server without cluster mode, as long as no slot moves. */
-function singleShard({ primaries }: ClusterNodes): CheckOutcome {
+function singleShard({ primaries }: RedisClusterNodes): PreflightCheckOutcome {
   const others = primaries - 1;
-  return warn(
+  return warnOutcome(
     `cluster mode, one shard with all slots${others > 0 ? `, ${others} ${others > 1 ? 'primaries' : 'primary'} without any` : ''}`,
     {
       required: 'a server without cluster mode, or no resharding until the migration has ended',
@@ -66,9 +81,9 @@ function singleShard({ primaries }: ClusterNodes): CheckOutcome {
   );
 }
 
-function slotsMoving(slots: readonly string[]): CheckOutcome {
-  return fail(
-    redisMethods,
+function slotsMoving(slots: readonly string[]): PreflightCheckOutcome {
+  return failOutcome(
+    redisMigrationMethods,
     `cluster mode, moving slots: ${slots.slice(0, 5).join(', ')}${slots.length > 5 ? ` and ${slots.length - 5} more` : ''}`,
     {
       required: 'no moving slots',
@@ -77,7 +92,7 @@ function slotsMoving(slots: readonly string[]): CheckOutcome {
       fix: {
         shell: ['redis-cli --cluster check HOST:PORT'],
         notSimulated: 'the command changes nothing',
-        by: redisAdministrator,
+        by: redisAdministratorText,
         text: 'Wait until the resharding has ended, or undo it (CLUSTER SETSLOT SLOT STABLE on both shards).',
       },
     },
@@ -85,16 +100,16 @@ function slotsMoving(slots: readonly string[]): CheckOutcome {
 }
 
 /** In this state of the cluster no key can be read, not even the keys of this shard. */
-function clusterDown(state: RedisInfoLines<ClusterInfoField>): CheckOutcome {
+function clusterDown(state: RedisInfoLines<RedisClusterInfoField>): PreflightCheckOutcome {
   const served = state.get('cluster_slots_ok') ?? '?';
-  return fail(redisMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
+  return failOutcome(redisMigrationMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
     required: 'cluster_state:ok',
     detail:
       'Slots are not assigned or a shard is down: every read, also that of a scan, is refused with `CLUSTERDOWN The cluster is down`.',
     fix: {
       shell: ['redis-cli --cluster check HOST:PORT'],
       notSimulated: 'the command changes nothing',
-      by: redisAdministrator,
+      by: redisAdministratorText,
       text: 'Start the missing shard, or assign its slots to the others (redis-cli --cluster fix); then copy the keys shard by shard. cluster-allow-reads-when-down yes (6.0 and later) allows reads of the keys on this shard.',
     },
   });

@@ -1,13 +1,13 @@
 import { parseKeyspace } from '../../../redis/info.ts';
-import { fail, pass, warn } from '../../finding.ts';
-import { optionalQuery } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { databasesConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { markPreflightQueryOptional } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisDatabasesConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 /** The number of databases of a managed cluster, and of every server by default. */
-export const targetDatabaseCount = 16;
+export const redisTargetDatabaseCount = 16;
 
 export const databasesCountCheck = redisCheck({
   id: 'databases-count',
@@ -15,26 +15,30 @@ export const databasesCountCheck = redisCheck({
   headline: 'Some database numbers do not exist on the target',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: infoQuery, settings: optionalQuery(databasesConfigQuery) },
+  queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisDatabasesConfigQuery) },
   evaluate({ info, settings }) {
-    const beyond = parseKeyspace(info).filter(({ index }) => index >= targetDatabaseCount);
-    const required = `keys in databases 0 to ${targetDatabaseCount - 1} only`;
+    const beyond = parseKeyspace(info).filter(({ index }) => index >= redisTargetDatabaseCount);
+    const required = `keys in databases 0 to ${redisTargetDatabaseCount - 1} only`;
     if (beyond.length > 0) {
       const names = beyond.map(({ index }) => `db${index}`);
-      return fail(redisMethods, beyond.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', '), {
-        required,
-        detail: `The target exits while it loads the copy: \`FATAL: Data file was created with a server configured to handle more than ${targetDatabaseCount} databases\`.`,
-        objects: names,
-        only: names,
-        fix: {
-          text: 'Move these keys to a database below 16 (SELECT, SCAN, MOVE key DB) and the applications with them, or raise databases on the target.',
+      return failOutcome(
+        redisMigrationMethods,
+        beyond.map(({ index, keys }) => `db${index}: ${keys} keys`).join(', '),
+        {
+          required,
+          detail: `The target exits while it loads the copy: \`FATAL: Data file was created with a server configured to handle more than ${redisTargetDatabaseCount} databases\`.`,
+          objects: names,
+          only: names,
+          fix: {
+            text: 'Move these keys to a database below 16 (SELECT, SCAN, MOVE key DB) and the applications with them, or raise databases on the target.',
+          },
         },
-      });
+      );
     }
-    if (settings.kind !== 'known') return outcomeWithoutResult(settings);
-    const configured = Number(settings.value.get('databases') ?? targetDatabaseCount);
-    if (configured <= targetDatabaseCount) return pass(`databases ${configured}`);
-    return warn(`databases ${configured}, none with keys above ${targetDatabaseCount - 1}`, {
+    if (settings.kind !== 'known') return buildOutcomeWithoutQueryResult(settings);
+    const configured = Number(settings.value.get('databases') ?? redisTargetDatabaseCount);
+    if (configured <= redisTargetDatabaseCount) return passOutcome(`databases ${configured}`);
+    return warnOutcome(`databases ${configured}, none with keys above ${redisTargetDatabaseCount - 1}`, {
       required,
       detail:
         'When an application writes to such a database while the migration runs, the target logs `DB index is out of range` and puts the key into its database 0. No client receives an error.',

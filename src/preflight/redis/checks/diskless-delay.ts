@@ -1,7 +1,7 @@
-import { info as infoOutcome, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { redisCheck } from '../check.ts';
-import { replicationConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisReplicationConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const disklessDelayCheck = redisCheck({
   id: 'diskless-delay',
@@ -9,7 +9,7 @@ export const disklessDelayCheck = redisCheck({
   headline: 'The copy begins after a delay',
   needs: 'connection',
   severity: { continuous: 'info' },
-  queries: { info: infoQuery, settings: replicationConfigQuery },
+  queries: { info: redisInfoQuery, settings: redisReplicationConfigQuery },
   evaluate({ info, settings }) {
     const isDiskless = settings.get('repl-diskless-sync') === 'yes';
     const delay = Number(settings.get('repl-diskless-sync-delay') ?? 0);
@@ -21,6 +21,6 @@ export const disklessDelayCheck = redisCheck({
     if (isDiskless && delay > 30) {
       return infoOutcome(observed, { detail: `The copy begins ${delay} s after the request of the target.` });
     }
-    return pass(observed);
+    return passOutcome(observed);
   },
 });

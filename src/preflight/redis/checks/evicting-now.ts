@@ -1,7 +1,7 @@
-import { infoNumber } from '../../../redis/info.ts';
-import { info as infoOutcome, pass, warn } from '../../finding.ts';
+import { readRedisInfoNumber } from '../../../redis/info.ts';
+import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { redisCheck } from '../check.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const evictingNowCheck = redisCheck({
   id: 'evicting-now',
@@ -9,16 +9,16 @@ export const evictingNowCheck = redisCheck({
   headline: 'The source evicts keys',
   needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
-  queries: { info: infoQuery },
+  queries: { info: redisInfoQuery },
   evaluate({ info }, { rate }, { method }) {
-    const total = infoNumber(info, 'evicted_keys') ?? 0;
+    const total = readRedisInfoNumber(info, 'evicted_keys') ?? 0;
     const now = rate?.evicted ?? 0;
-    if (total === 0) return pass('no key was evicted since the start');
+    if (total === 0) return passOutcome('no key was evicted since the start');
     if (now === 0)
       return infoOutcome(`${total} keys evicted since the start, none during the preflight`, {
         headline: 'The source has evicted keys',
       });
-    return warn(`${Math.round(now)} keys a second evicted, ${Math.round(rate?.expired ?? 0)} expired`, {
+    return warnOutcome(`${Math.round(now)} keys a second evicted, ${Math.round(rate?.expired ?? 0)} expired`, {
       required: 'no eviction while the data is copied',
       detail:
         'Keys disappear while they are copied, so the key counts of source and target differ. A scan can restore keys that the source has already deleted.',

@@ -1,10 +1,10 @@
-import { infoNumber } from '../../../redis/info.ts';
-import { pass, warn } from '../../finding.ts';
+import { readRedisInfoNumber } from '../../../redis/info.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { infoQuery } from '../queries/info.ts';
-import { latencyMaximaQuery } from '../queries/server.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import { redisLatencyMaximaQuery } from '../queries/server.ts';
 
 export const forkMemoryCheck = redisCheck({
   id: 'fork-memory',
@@ -12,13 +12,13 @@ export const forkMemoryCheck = redisCheck({
   headline: 'The machine may not have enough memory for a fork',
   needs: 'connection',
   severity: { continuous: 'warning' },
-  queries: { info: infoQuery, latency: optionalQuery(latencyMaximaQuery) },
+  queries: { info: redisInfoQuery, latency: markPreflightQueryOptional(redisLatencyMaximaQuery) },
   evaluate({ info, latency }) {
-    const used = infoNumber(info, 'used_memory_rss') ?? infoNumber(info, 'used_memory');
-    const total = infoNumber(info, 'total_system_memory');
+    const used = readRedisInfoNumber(info, 'used_memory_rss') ?? readRedisInfoNumber(info, 'used_memory');
+    const total = readRedisInfoNumber(info, 'total_system_memory');
     const stopped = Math.max(
-      (infoNumber(info, 'latest_fork_usec') ?? 0) / 1000,
-      queryValueOr(latency, undefined)?.get('fork') ?? 0,
+      (readRedisInfoNumber(info, 'latest_fork_usec') ?? 0) / 1000,
+      getPreflightQueryValueOrDefault(latency, undefined)?.get('fork') ?? 0,
     );
     const observed = [
       used === undefined ? 'memory not reported' : `${formatBytes(used)} used`,
@@ -26,8 +26,8 @@ export const forkMemoryCheck = redisCheck({
       ...(stopped > 0 ? [`the last fork stopped the server for ${Math.round(stopped)} ms`] : []),
     ].join(', ');
     const isShort = used !== undefined && total !== undefined && total > 0 && used * 2 > total;
-    if (!isShort && stopped < 1000) return pass(observed);
-    return warn(observed, {
+    if (!isShort && stopped < 1000) return passOutcome(observed);
+    return warnOutcome(observed, {
       ...(isShort ? {} : { headline: 'A fork stops the server for more than one second' }),
       required: isShort ? 'as much free memory as is used' : 'a fork of less than 1 s',
       detail: isShort

@@ -1,10 +1,10 @@
 import { parseKeyspace } from '../../../redis/info.ts';
-import { info as infoOutcome, pass, warn } from '../../finding.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
+import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { infoQuery } from '../queries/info.ts';
-import { functionCountQuery } from '../queries/server.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisInfoQuery } from '../queries/info.ts';
+import { redisFunctionCountQuery } from '../queries/server.ts';
 
 export const functionsEtcCheck = redisCheck({
   id: 'functions-etc',
@@ -12,10 +12,10 @@ export const functionsEtcCheck = redisCheck({
   headline: 'There are functions, streams, vector sets or expiring hash fields',
   needs: 'connection',
   severity: { continuous: 'info', scan: 'warning' },
-  queries: { info: infoQuery, functions: optionalQuery(functionCountQuery) },
+  queries: { info: redisInfoQuery, functions: markPreflightQueryOptional(redisFunctionCountQuery) },
   evaluate({ info, functions }, { sample }, { method }) {
-    if (functions.kind === 'denied' || functions.kind === 'failed') return outcomeWithoutResult(functions);
-    const count = queryValueOr(functions, 0);
+    if (functions.kind === 'denied' || functions.kind === 'failed') return buildOutcomeWithoutQueryResult(functions);
+    const count = getPreflightQueryValueOrDefault(functions, 0);
     const types = new Set(sample.kind === 'known' ? sample.value.keys.map(({ type }) => type) : []);
     const hashes = parseKeyspace(info).reduce((sum, { subexpiry }) => sum + subexpiry, 0);
     const found = [
@@ -24,9 +24,9 @@ export const functionsEtcCheck = redisCheck({
       ...(hashes > 0 ? [`${hashes} hashes with fields that expire`] : []),
       ...(types.has('vectorset') ? ['vector sets'] : []),
     ];
-    if (found.length === 0) return pass('none');
+    if (found.length === 0) return passOutcome('none');
     if (count > 0 && method === 'scan') {
-      return warn(found.join(', '), {
+      return warnOutcome(found.join(', '), {
         required: 'functions copied separately',
         detail: 'A scan copies keys, and functions are not keys.',
         dataLoss: `${count} functions`,

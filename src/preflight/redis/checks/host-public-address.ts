@@ -1,5 +1,5 @@
 import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
-import { redisCheck, redisMethods } from '../check.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
 
 export const redisHostPublicAddressCheck = redisCheck({
   id: 'host-public-address',
@@ -9,5 +9,5 @@ export const redisHostPublicAddressCheck = redisCheck({
   spec: '4.6',
   needs: 'address',
   queries: {},
-  evaluate: (_values, { address }, options) => evaluatePublicAddress(address, options, redisMethods),
+  evaluate: (_values, { address }, options) => evaluatePublicAddress(address, options, redisMigrationMethods),
 });

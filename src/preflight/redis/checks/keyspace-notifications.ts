@@ -1,8 +1,8 @@
-import { infoNumber } from '../../../redis/info.ts';
-import { info as infoOutcome, pass } from '../../finding.ts';
+import { readRedisInfoNumber } from '../../../redis/info.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { redisCheck } from '../check.ts';
-import { keyspaceEventsConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisKeyspaceEventsConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const keyspaceNotificationsCheck = redisCheck({
   id: 'keyspace-notifications',
@@ -10,11 +10,12 @@ export const keyspaceNotificationsCheck = redisCheck({
   headline: 'There are subscriptions or keyspace notifications',
   needs: 'connection',
   severity: { continuous: 'info', scan: 'info' },
-  queries: { info: infoQuery, settings: keyspaceEventsConfigQuery },
+  queries: { info: redisInfoQuery, settings: redisKeyspaceEventsConfigQuery },
   evaluate({ info, settings }) {
     const events = settings.get('notify-keyspace-events') ?? '';
-    const channels = (infoNumber(info, 'pubsub_channels') ?? 0) + (infoNumber(info, 'pubsub_patterns') ?? 0);
-    if (events === '' && channels === 0) return pass('no subscriptions');
+    const channels =
+      (readRedisInfoNumber(info, 'pubsub_channels') ?? 0) + (readRedisInfoNumber(info, 'pubsub_patterns') ?? 0);
+    if (events === '' && channels === 0) return passOutcome('no subscriptions');
     return infoOutcome(`notify-keyspace-events "${events}", ${channels} channels and patterns subscribed`, {
       detail:
         'Neither subscriptions nor settings are migrated. Set notify-keyspace-events on the target and let subscribers connect there.',

@@ -1,10 +1,17 @@
-import { emptyInfo, type RedisInfo } from '../../../redis/info.ts';
-import { type CheckOutcome, fail, info as infoOutcome, pass, unknown, warn } from '../../finding.ts';
-import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { knownCommandsQuery } from '../queries/commands.ts';
-import { databasesConfigQuery, type RedisConfigValues } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { emptyRedisInfo, type RedisInfo } from '../../../redis/info.ts';
+import {
+  failOutcome,
+  infoOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { redisKnownCommandsQuery } from '../queries/commands.ts';
+import { type RedisConfigValues, redisDatabasesConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const managedBlockedCheck = redisCheck({
@@ -15,12 +22,12 @@ export const managedBlockedCheck = redisCheck({
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    settings: optionalQuery(databasesConfigQuery),
-    commands: optionalQuery(knownCommandsQuery),
-    info: optionalQuery(infoQuery),
+    settings: markPreflightQueryOptional(redisDatabasesConfigQuery),
+    commands: markPreflightQueryOptional(redisKnownCommandsQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
   },
   evaluate({ settings, commands, info }, facts) {
-    const provider = providerOf(facts.host, queryValueOr(info, emptyInfo));
+    const provider = providerOf(facts.host, getPreflightQueryValueOrDefault(info, emptyRedisInfo));
     if (provider?.isSameService === true) return sameService(provider.name);
     const isHidden = isConfigHidden(settings);
     const hasNoPsync =
@@ -29,7 +36,7 @@ export const managedBlockedCheck = redisCheck({
     if (facts.probe?.kind === 'accepted')
       return infoOutcome(`${provider.name}; PSYNC was accepted`, { headline: 'A provider allows replication' });
     if (facts.probe?.kind === 'refused' || hasNoPsync) return psyncBlocked(provider.name, isHidden);
-    return warn(provider.name, {
+    return warnOutcome(provider.name, {
       headline: 'A provider may restrict replication',
       required: 'a provider that allows external replicas',
       detail:
@@ -70,12 +77,12 @@ function providerOf(host: string, info: RedisInfo): Provider | undefined {
   return info.has('upstash_version') ? { name: 'Upstash', isSameService: false } : undefined;
 }
 
-function isConfigHidden(settings: QueryResult<RedisConfigValues<'databases'>>): boolean {
+function isConfigHidden(settings: PreflightQueryResult<RedisConfigValues<'databases'>>): boolean {
   return settings.kind === 'missing' || (settings.kind === 'known' && settings.value.size === 0);
 }
 
-function sameService(name: string): CheckOutcome {
-  return fail(redisMethods, name, {
+function sameService(name: string): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, name, {
     headline: 'The source is a managed cluster of the same kind of service',
     required: 'a source outside the service',
     detail: 'Migrations between managed clusters are not supported, not even between accounts.',
@@ -84,19 +91,19 @@ function sameService(name: string): CheckOutcome {
 }
 
 /** Hidden commands do not prove a managed service: the owner of a server may hide commands too. */
-function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): CheckOutcome {
+function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): PreflightCheckOutcome {
   if (!isHidden) {
     return port === managedPort
       ? infoOutcome(`port ${managedPort}, the default of managed clusters`, {
           headline: 'The port is the default of managed clusters',
           detail: 'A managed cluster cannot be the source.',
         })
-      : pass('no provider detected');
+      : passOutcome('no provider detected');
   }
   if (probe?.kind === 'accepted')
     return infoOutcome('CONFIG is hidden; PSYNC was accepted', { headline: 'The server hides CONFIG' });
   return {
-    ...unknown('CONFIG is hidden, as managed providers do; whether the server accepts PSYNC is not known', {
+    ...unknownOutcome('CONFIG is hidden, as managed providers do; whether the server accepts PSYNC is not known', {
       text: 'Run the preflight with --probe, which requests a synchronization and disconnects, or ask the operator of the server.',
     }),
     premise: 'the server accepts PSYNC',
@@ -106,8 +113,8 @@ function unknownProvider({ port, probe }: RedisSourceFacts, isHidden: boolean): 
 
 const managedPort = 25061;
 
-function psyncBlocked(name: string, isHidden: boolean): CheckOutcome {
-  return fail(['continuous'], `${name}, ${isHidden ? 'which hides CONFIG' : 'without PSYNC'}`, {
+function psyncBlocked(name: string, isHidden: boolean): PreflightCheckOutcome {
+  return failOutcome(['continuous'], `${name}, ${isHidden ? 'which hides CONFIG' : 'without PSYNC'}`, {
     required: 'a server that accepts PSYNC',
     detail: "The replica is refused: `Unexpected reply to PSYNC from master: -ERR unknown command 'PSYNC'`.",
     fix: { text: 'Ask the provider to allow an external replica, or copy the keys with SCAN, DUMP and RESTORE.' },

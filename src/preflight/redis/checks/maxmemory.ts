@@ -1,11 +1,11 @@
-import { infoNumber } from '../../../redis/info.ts';
-import { fail, info as infoOutcome, unknown, warn } from '../../finding.ts';
+import { readRedisInfoNumber } from '../../../redis/info.ts';
+import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { estimateCopy } from '../copy-estimate.ts';
-import { maxmemoryConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { estimateRedisCopy } from '../copy-estimate.ts';
+import { redisMaxmemoryConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const maxmemoryCheck = redisCheck({
   id: 'maxmemory',
@@ -13,19 +13,19 @@ export const maxmemoryCheck = redisCheck({
   headline: 'The data does not fit into the memory of the target',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: infoQuery, settings: optionalQuery(maxmemoryConfigQuery) },
+  queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisMaxmemoryConfigQuery) },
   evaluate({ info, settings }, _facts, { targetMemory }) {
-    const copy = estimateCopy(info);
-    if (copy === undefined) return unknown('the server does not report its memory');
+    const copy = estimateRedisCopy(info);
+    if (copy === undefined) return unknownOutcome('the server does not report its memory');
     const need = Math.ceil(copy.bytes * 1.1);
-    const config = queryValueOr(settings, undefined);
-    const limit = infoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
+    const config = getPreflightQueryValueOrDefault(settings, undefined);
+    const limit = readRedisInfoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
     const policy = info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction';
     const evicts = policy !== 'noeviction' && limit > 0;
     const observed = `${formatBytes(copy.bytes)} of data, maxmemory ${limit === 0 ? 'unlimited' : formatBytes(limit)}, ${policy}`;
     const sum = `${formatBytes(copy.bytes)} + 10 % = ${formatBytes(need)} needed`;
     if (targetMemory !== undefined && need > targetMemory) {
-      return fail(redisMethods, observed, {
+      return failOutcome(redisMigrationMethods, observed, {
         required: `at most ${formatBytes(targetMemory)}, the memory of the target`,
         detail: `${sum}. A replica ignores its maxmemory: it is killed, or once it is promoted it evicts keys or refuses writes with \`OOM command not allowed\`.`,
         fix: { text: 'Use a larger plan for the target, or delete keys that are not needed.' },
@@ -33,7 +33,7 @@ export const maxmemoryCheck = redisCheck({
     }
     if (targetMemory === undefined && need > smallestTargetMemory) {
       return {
-        ...unknown(observed, { text: 'Provide the memory of the target in bytes with --target-memory.' }),
+        ...unknownOutcome(observed, { text: 'Provide the memory of the target in bytes with --target-memory.' }),
         headline: 'The memory of the target is not known',
         premise: `the target has ${formatBytes(need)} of memory for data`,
         settledBy: '--target-memory',
@@ -43,7 +43,7 @@ export const maxmemoryCheck = redisCheck({
     }
     const detail = targetMemory === undefined ? sum : `${sum}, the target has ${formatBytes(targetMemory)}`;
     if (evicts) {
-      return warn(observed, {
+      return warnOutcome(observed, {
         headline: 'The source evicts keys at maxmemory, and the target may not',
         required: `maxmemory-policy ${policy} on the target too`,
         detail: `${detail}. ${noEvictionText}`,

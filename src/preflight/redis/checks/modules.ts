@@ -1,11 +1,11 @@
-import { emptyInfo } from '../../../redis/info.ts';
-import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
-import { type CheckOutcome, fail, pass } from '../../finding.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { infoModulesQuery, infoQuery } from '../queries/info.ts';
-import { moduleListQuery } from '../queries/server.ts';
+import { emptyRedisInfo } from '../../../redis/info.ts';
+import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisInfoModulesQuery, redisInfoQuery } from '../queries/info.ts';
+import { redisModuleListQuery } from '../queries/server.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const modulesCheck = redisCheck({
@@ -15,33 +15,38 @@ export const modulesCheck = redisCheck({
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    moduleList: optionalQuery(moduleListQuery),
-    infoModules: optionalQuery(infoModulesQuery),
-    info: optionalQuery(infoQuery),
+    moduleList: markPreflightQueryOptional(redisModuleListQuery),
+    infoModules: markPreflightQueryOptional(redisInfoModulesQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
   },
   evaluate({ moduleList, infoModules, info }, facts, { targetExtensions = [] }) {
-    const version = parseServerVersion(queryValueOr(info, emptyInfo));
+    const version = parseRedisServerVersion(getPreflightQueryValueOrDefault(info, emptyRedisInfo));
     const isBuiltIn = (name: string) =>
       version !== undefined &&
       builtInModules.some(
-        (one) => one.name === name && one.product === version.product && isVersionAtLeast(version, one.major, 0),
+        (one) => one.name === name && one.product === version.product && isRedisVersionAtLeast(version, one.major, 0),
       );
-    const loaded = [...new Set([...queryValueOr(moduleList, []), ...queryValueOr(infoModules, [])])].filter(
-      (name) => !isBuiltIn(name),
-    );
+    const loaded = [
+      ...new Set([
+        ...getPreflightQueryValueOrDefault(moduleList, []),
+        ...getPreflightQueryValueOrDefault(infoModules, []),
+      ]),
+    ].filter((name) => !isBuiltIn(name));
     const missing = loaded.filter((name) => !targetExtensions.includes(name.toLowerCase()));
     const types = moduleTypes(facts);
     if (missing.length > 0) return missingModules(missing, types);
-    if (loaded.length > 0) return pass(`${loaded.join(', ')}, which the target has`);
+    if (loaded.length > 0) return passOutcome(`${loaded.join(', ')}, which the target has`);
     if (types.length > 0) return missingModules(types, types);
     // Before 4.0 there are no modules, and the server does not know either command; the same reply comes from a server
     // that hides both.
-    if (version?.product === 'redis' && !isVersionAtLeast(version, 4, 0)) return pass('this version has no modules');
-    if (moduleList.kind === 'known') return pass('no modules');
+    if (version?.product === 'redis' && !isRedisVersionAtLeast(version, 4, 0))
+      return passOutcome('this version has no modules');
+    if (moduleList.kind === 'known') return passOutcome('no modules');
     // INFO lists the loaded modules since Redis 5.0.
-    const isListedInInfo = version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 5, 0));
-    if (infoModules.kind === 'known' && isListedInInfo) return pass('no modules');
-    return outcomeWithoutResult(moduleList);
+    const isListedInInfo =
+      version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, 5, 0));
+    if (infoModules.kind === 'known' && isListedInInfo) return passOutcome('no modules');
+    return buildOutcomeWithoutQueryResult(moduleList);
   },
 });
 
@@ -59,9 +64,9 @@ function moduleTypes({ sample }: RedisSourceFacts): readonly string[] {
   return [...new Set(sample.value.keys.map(({ type }) => type))].filter((type) => !ownTypes.has(type));
 }
 
-function missingModules(names: readonly string[], types: readonly string[]): CheckOutcome {
+function missingModules(names: readonly string[], types: readonly string[]): PreflightCheckOutcome {
   const sampled = types.length === 0 ? '' : ` Sampled keys have types of modules: ${types.join(', ')}.`;
-  return fail(redisMethods, names.join(', '), {
+  return failOutcome(redisMigrationMethods, names.join(', '), {
     required: 'no modules, or the same modules on the target',
     detail: `The target cannot load the copy: \`The RDB file contains module data I can't load: no matching module type\`.${sampled}`,
     objects: names,

@@ -1,7 +1,7 @@
 import { parseKeyspace } from '../../../redis/info.ts';
-import { pass, warn } from '../../finding.ts';
+import { passOutcome, warnOutcome } from '../../finding.ts';
 import { redisCheck } from '../check.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const multiDbCheck = redisCheck({
   id: 'multi-db',
@@ -9,13 +9,13 @@ export const multiDbCheck = redisCheck({
   headline: 'Some keys are not in database 0',
   needs: 'connection',
   severity: { continuous: 'warning', scan: 'warning' },
-  queries: { info: infoQuery },
+  queries: { info: redisInfoQuery },
   evaluate({ info }) {
     const keyspace = parseKeyspace(info);
     const others = keyspace.filter(({ index }) => index > 0);
     const observed = keyspace.map(({ index, keys }) => `db${index}: ${keys} ${keys === 1 ? 'key' : 'keys'}`).join(', ');
-    if (others.length === 0) return pass(observed === '' ? 'no keys' : observed);
-    return warn(observed, {
+    if (others.length === 0) return passOutcome(observed === '' ? 'no keys' : observed);
+    return warnOutcome(observed, {
       required: 'keys in database 0 only, when the target is a cluster or has one database',
       detail: 'A target in cluster mode has database 0 only, so the keys of the other databases are not copied.',
       objects: others.map(({ index }) => `db${index}`),

@@ -1,10 +1,10 @@
-import { emptyInfo, type RedisInfo } from '../../../redis/info.ts';
-import { type Fix, fail, pass } from '../../finding.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
+import { emptyRedisInfo, type RedisInfo } from '../../../redis/info.ts';
+import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { configSetFix, fixForReview, redisAdministrator } from '../fixes.ts';
-import { knownCommandsQuery } from '../queries/commands.ts';
-import { infoQuery } from '../queries/info.ts';
+import { buildRedisConfigSetFix, markRedisFixForReview, redisAdministratorText } from '../fixes.ts';
+import { redisKnownCommandsQuery } from '../queries/commands.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const pingRefusedCheck = redisCheck({
   id: 'ping-refused',
@@ -12,19 +12,22 @@ export const pingRefusedCheck = redisCheck({
   headline: 'The server replies to PING with an error',
   needs: 'connection',
   severity: { continuous: 'blocker' },
-  queries: { info: optionalQuery(infoQuery), commands: optionalQuery(knownCommandsQuery) },
+  queries: {
+    info: markPreflightQueryOptional(redisInfoQuery),
+    commands: markPreflightQueryOptional(redisKnownCommandsQuery),
+  },
   evaluate({ info, commands }, { connection }) {
     const notice = connection.kind === 'connected' ? connection.notice : undefined;
     const isRenamed = commands.kind === 'known' && !commands.value.has('ping');
     if (notice === undefined || ignoredErrors.has(notice.code) || isRenamed) {
-      return pass('PONG, or an error that a replica ignores');
+      return passOutcome('PONG, or an error that a replica ignores');
     }
-    return fail(['continuous'], notice.message, {
+    return failOutcome(['continuous'], notice.message, {
       required: '+PONG',
       detail: `A replica sends PING first and accepts no such reply: \`Error reply to PING from master: '-${notice.code} …'\`. It retries without end.${
         notice.code === 'MISCONF' ? ' Every write of an application is refused with the same error.' : ''
       }`,
-      fix: fixOf(notice, queryValueOr(info, emptyInfo)),
+      fix: fixOf(notice, getPreflightQueryValueOrDefault(info, emptyRedisInfo)),
     });
   },
 });
@@ -32,25 +35,25 @@ export const pingRefusedCheck = redisCheck({
 /** A replica ignores the error NOPERM in the reply to PING; other errors have checks of their own. */
 const ignoredErrors: ReadonlySet<string> = new Set(['NOPERM', 'LOADING', 'BUSY', 'MASTERDOWN']);
 
-function fixOf({ code, message }: { readonly code: string; readonly message: string }, info: RedisInfo): Fix {
+function fixOf({ code, message }: { readonly code: string; readonly message: string }, info: RedisInfo): FindingFix {
   if (code !== 'MISCONF') {
     return {
-      by: redisAdministrator,
+      by: redisAdministratorText,
       text: 'Find the reason in the log of the server, or of the proxy in front of it: PING must be answered with PONG.',
     };
   }
   if (/\bAOF\b/.test(message)) {
     return {
-      by: redisAdministrator,
+      by: redisAdministratorText,
       text: 'Free disk space for the append-only file, or make its folder writable (CONFIG GET dir shows it). The server retries every second; INFO persistence must show aof_last_write_status:ok.',
     };
   }
-  const allowWrites = configSetFix(
+  const allowWrites = buildRedisConfigSetFix(
     'stop-writes-on-bgsave-error',
     'no',
     'yes',
     info,
     'Find the reason in the server log (a full disk, a folder that is not writable, a failed fork) and correct it: PING succeeds after the next successful BGSAVE. Until then, writes can be allowed although saving fails; a crash then loses them.',
   );
-  return fixForReview(allowWrites);
+  return markRedisFixForReview(allowWrites);
 }

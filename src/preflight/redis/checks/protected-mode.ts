@@ -1,11 +1,11 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
-import { type CheckOutcome, fail, pass, skip } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
-import { optionalQuery } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { redisAdministrator } from '../fixes.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { bindConfigQuery, protectedModeConfigQuery } from '../queries/config.ts';
+import { markPreflightQueryOptional } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { redisAdministratorText } from '../fixes.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisBindConfigQuery, redisProtectedModeConfigQuery } from '../queries/config.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const protectedModeCheck = redisCheck({
@@ -15,26 +15,29 @@ export const protectedModeCheck = redisCheck({
   spec: '4.6',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { mode: optionalQuery(protectedModeConfigQuery), bind: optionalQuery(bindConfigQuery) },
+  queries: {
+    mode: markPreflightQueryOptional(redisProtectedModeConfigQuery),
+    bind: markPreflightQueryOptional(redisBindConfigQuery),
+  },
   evaluate({ mode, bind }, facts, { isOverInternet }) {
     const { connection } = facts;
     if (connection.kind === 'refused') {
       return connection.code === 'DENIED'
         ? protectedModeDenies()
-        : skip(`no session with the server: ${connection.message}`);
+        : skipOutcome(`no session with the server: ${connection.message}`);
     }
-    if (!isConnectedOverLoopback(facts.address)) return pass('a connection from another machine was accepted');
+    if (!isConnectedOverLoopback(facts.address)) return passOutcome('a connection from another machine was accepted');
     // The address of this connection decides whether protected mode applies, unless the service connects over the
     // internet.
-    if (!isOverInternet) return pass('this connection was accepted');
+    if (!isOverInternet) return passOutcome('this connection was accepted');
     // Redis before 3.2 has no protected mode, and the reply to CONFIG GET is empty.
-    if (mode.kind !== 'known') return outcomeWithoutResult(mode);
-    if (bind.kind !== 'known') return outcomeWithoutResult(bind);
+    if (mode.kind !== 'known') return buildOutcomeWithoutQueryResult(mode);
+    if (bind.kind !== 'known') return buildOutcomeWithoutQueryResult(bind);
     const addresses = bind.value.get('bind') ?? '';
     const setting = mode.value.get('protected-mode');
     if (isLoopbackOnly(addresses)) return boundToLoopback(addresses);
     if (setting === 'yes' && !hasPassword(facts)) return protectedModeDenies();
-    return pass(`protected-mode ${setting ?? 'does not exist in this version'}, bind ${addresses || '*'}`);
+    return passOutcome(`protected-mode ${setting ?? 'does not exist in this version'}, bind ${addresses || '*'}`);
   },
 });
 
@@ -42,22 +45,22 @@ function hasPassword({ connection }: RedisSourceFacts): boolean {
   return connection.kind === 'connected' && connection.auth === 'password';
 }
 
-function protectedModeDenies(): CheckOutcome {
-  return fail(redisMethods, 'protected-mode yes, and the default user has no password', {
+function protectedModeDenies(): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, 'protected-mode yes, and the default user has no password', {
     required: 'a password: with one, protected mode refuses no connection',
     detail: 'Connections from other machines are refused with `-DENIED Redis is running in protected mode`.',
     fix: {
       shell: ["redis-cli CONFIG SET requirepass 'A-LONG-PASSWORD'", "redis-cli -a 'A-LONG-PASSWORD' CONFIG REWRITE"],
       notSimulated: 'the password is not known',
       undoShell: ["redis-cli -a 'A-LONG-PASSWORD' CONFIG SET requirepass ''", 'redis-cli CONFIG REWRITE'],
-      by: redisAdministrator,
+      by: redisAdministratorText,
       text: 'Set a password on the server itself, and configure the applications to use it. Do not turn protected mode off without a password: every client could then connect.',
     },
   });
 }
 
-function boundToLoopback(addresses: string): CheckOutcome {
-  return fail(redisMethods, `bind ${addresses}`, {
+function boundToLoopback(addresses: string): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, `bind ${addresses}`, {
     required: 'an address that other machines can reach, such as bind 0.0.0.0',
     detail: 'The server listens on loopback addresses only: other machines receive `Connection refused`.',
     fix: {
@@ -66,7 +69,7 @@ function boundToLoopback(addresses: string): CheckOutcome {
       ],
       effects: [{ kind: 'setting', name: 'bind', value: '0.0.0.0 -::*' }],
       undoShell: [`redis-cli CONFIG SET bind ${quoteShellArg(addresses)}`],
-      by: redisAdministrator,
+      by: redisAdministratorText,
       text: 'Listen on the public address as well, with a password and behind a firewall.',
     },
   });

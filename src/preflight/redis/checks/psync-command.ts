@@ -1,15 +1,15 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
-import { type CheckOutcome, fail, pass, skip, warn } from '../../finding.ts';
-import { optionalQuery, type QueryResult, queryValueOr } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
 import { usesDisklessSync } from '../diskless-sync.ts';
-import { configSetFix, removeRenameFix } from '../fixes.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
+import { buildRedisConfigSetFix, buildRemoveRenameCommandFix } from '../fixes.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { psyncProbeDescription } from '../probe-psync.ts';
-import { knownCommandsQuery } from '../queries/commands.ts';
-import { replicationConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisKnownCommandsQuery } from '../queries/commands.ts';
+import { redisReplicationConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
@@ -20,57 +20,57 @@ export const psyncCommandCheck = redisCheck({
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {
-    commands: optionalQuery(knownCommandsQuery),
-    info: optionalQuery(infoQuery),
-    settings: optionalQuery(replicationConfigQuery),
+    commands: markPreflightQueryOptional(redisKnownCommandsQuery),
+    info: markPreflightQueryOptional(redisInfoQuery),
+    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
   },
   evaluate({ commands, info, settings }, facts) {
-    if (isSentinel(info)) return skip(sentinelReason);
-    const names = queryValueOr(commands, undefined);
+    if (isSentinel(info)) return skipOutcome(sentinelReason);
+    const names = getPreflightQueryValueOrDefault(commands, undefined);
     if (names !== undefined && !names.has('ping') && (names.has('psync') || names.has('sync'))) return noPing(info);
     if (info.kind === 'missing') return noInfo(info);
     const probed = probeOutcome(facts);
     if (probed !== undefined) return probed;
-    if (commands.kind !== 'known') return outcomeWithoutResult(commands);
+    if (commands.kind !== 'known') return buildOutcomeWithoutQueryResult(commands);
     const { value } = commands;
-    if (value.has('psync')) return pass('PSYNC is available');
+    if (value.has('psync')) return passOutcome('PSYNC is available');
     if (value.has('sync')) {
-      const knownInfo = queryValueOr(info, undefined);
+      const knownInfo = getPreflightQueryValueOrDefault(info, undefined);
       const { setting, isDiskless } = usesDisklessSync(settings, knownInfo);
       if (isDiskless) return streamMayNotStart(setting, info, knownInfo);
-      return warn('PSYNC is not available, SYNC is', {
+      return warnOutcome('PSYNC is not available, SYNC is', {
         required: 'PSYNC',
         detail: 'A replica falls back to SYNC: every interruption of the connection, however short, restarts the copy.',
-        fix: removeRenameFix(['PSYNC'], info),
+        fix: buildRemoveRenameCommandFix(['PSYNC'], info),
       });
     }
     const canScan = value.has('scan') && value.has('dump');
     const observed = canScan ? 'neither PSYNC nor SYNC' : 'neither PSYNC, SYNC nor SCAN with DUMP';
-    return fail(canScan ? ['continuous'] : redisMethods, observed, {
+    return failOutcome(canScan ? ['continuous'] : redisMigrationMethods, observed, {
       required: 'PSYNC',
       detail: "The replica fails: `MASTER aborted replication with an error: ERR unknown command 'SYNC'`.",
-      fix: removeRenameFix(['PSYNC', 'SYNC'], info),
+      fix: buildRemoveRenameCommandFix(['PSYNC', 'SYNC'], info),
     });
   },
 });
 
 /** A replica sends PING before PSYNC, and an unknown command is no valid reply to PING. */
-function noPing(info: QueryResult<RedisInfo>): CheckOutcome {
-  return fail(['continuous'], 'PING is not available', {
+function noPing(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+  return failOutcome(['continuous'], 'PING is not available', {
     headline: 'The server has no PING command',
     required: 'PING',
     detail: "The replica sends PING, receives `unknown command 'PING'`, and its link stays down.",
-    fix: removeRenameFix(['PING'], info),
+    fix: buildRemoveRenameCommandFix(['PING'], info),
   });
 }
 
-function noInfo(info: QueryResult<RedisInfo>): CheckOutcome {
-  return fail(['continuous'], 'INFO is not available', {
+function noInfo(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
+  return failOutcome(['continuous'], 'INFO is not available', {
     headline: 'The server has no INFO command',
     required: 'INFO',
     detail:
       'A migration reads the version, the databases and the progress of the source from INFO, and fails without it.',
-    fix: removeRenameFix(['INFO'], info),
+    fix: buildRemoveRenameCommandFix(['INFO'], info),
   });
 }
 
@@ -80,32 +80,37 @@ function noInfo(info: QueryResult<RedisInfo>): CheckOutcome {
  */
 function streamMayNotStart(
   setting: string | undefined,
-  result: QueryResult<RedisInfo>,
+  result: PreflightQueryResult<RedisInfo>,
   info: RedisInfo | undefined,
-): CheckOutcome {
-  return fail(['continuous'], `PSYNC is not available, SYNC is; repl-diskless-sync is ${setting ?? 'yes by default'}`, {
-    required: 'PSYNC, or repl-diskless-sync no',
-    detail:
-      'A replica that uses SYNC confirms the copy only once. When that reaches the source before the source has noticed the end of the copy, the link is up and changes are never sent.',
-    fix:
-      setting === undefined || info === undefined
-        ? removeRenameFix(['PSYNC'], result)
-        : configSetFix(
-            'repl-diskless-sync',
-            'no',
-            setting,
-            info,
-            'Copy through the disk: the stream then starts by itself.',
-          ),
-  });
+): PreflightCheckOutcome {
+  return failOutcome(
+    ['continuous'],
+    `PSYNC is not available, SYNC is; repl-diskless-sync is ${setting ?? 'yes by default'}`,
+    {
+      required: 'PSYNC, or repl-diskless-sync no',
+      detail:
+        'A replica that uses SYNC confirms the copy only once. When that reaches the source before the source has noticed the end of the copy, the link is up and changes are never sent.',
+      fix:
+        setting === undefined || info === undefined
+          ? buildRemoveRenameCommandFix(['PSYNC'], result)
+          : buildRedisConfigSetFix(
+              'repl-diskless-sync',
+              'no',
+              setting,
+              info,
+              'Copy through the disk: the stream then starts by itself.',
+            ),
+    },
+  );
 }
 
 /** The reply to PSYNC in a probe takes precedence over the list of commands. */
-function probeOutcome({ probe }: RedisSourceFacts): CheckOutcome | undefined {
+function probeOutcome({ probe }: RedisSourceFacts): PreflightCheckOutcome | undefined {
   if (probe === undefined) return undefined;
-  if (probe.kind === 'accepted') return pass(`PSYNC was accepted: ${probe.reply}`, { detail: psyncProbeDescription });
+  if (probe.kind === 'accepted')
+    return passOutcome(`PSYNC was accepted: ${probe.reply}`, { detail: psyncProbeDescription });
   if (otherChecks.has(probe.code)) return undefined;
-  return fail(['continuous'], `PSYNC was refused: ${probe.message}`, {
+  return failOutcome(['continuous'], `PSYNC was refused: ${probe.message}`, {
     headline: 'The server refuses PSYNC',
     required: '+FULLRESYNC',
     detail: 'The server will refuse PSYNC of the target in the same way.',
@@ -122,5 +127,5 @@ const otherChecks: ReadonlySet<string> = new Set([
   'MASTERDOWN',
   'LOADING',
   'BUSY',
-  connectErrorCodes.maxClients,
+  databaseConnectErrorCodes.maxClients,
 ]);

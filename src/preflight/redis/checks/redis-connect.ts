@@ -1,10 +1,10 @@
-import { connectErrorCodes } from '../../../platform/connect-error.ts';
+import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
-import { type CheckOutcome, fail, warn } from '../../finding.ts';
+import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
 import { evaluateTcpConnections } from '../../network/evaluate-connect.ts';
-import { optionalQuery, type QueryResult } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { infoQuery } from '../queries/info.ts';
+import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const redisConnectCheck = redisCheck({
@@ -14,9 +14,9 @@ export const redisConnectCheck = redisCheck({
   spec: '4.6',
   needs: 'address',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: optionalQuery(infoQuery) },
+  queries: { info: markPreflightQueryOptional(redisInfoQuery) },
   evaluate({ info }, facts) {
-    const outcome = evaluateTcpConnections(facts.address, redisMethods);
+    const outcome = evaluateTcpConnections(facts.address, redisMigrationMethods);
     if (outcome.status === 'fail') return { ...outcome, fix: connectFix(facts) };
     return (
       brokenConnection(facts) ??
@@ -27,9 +27,9 @@ export const redisConnectCheck = redisCheck({
 });
 
 /** The server accepted the connection, and closed it before every query had a reply. */
-function brokenConnection({ broken, port }: RedisSourceFacts): CheckOutcome | undefined {
+function brokenConnection({ broken, port }: RedisSourceFacts): PreflightCheckOutcome | undefined {
   if (broken === undefined) return undefined;
-  return fail(redisMethods, `port ${port}: ${broken}`, {
+  return failOutcome(redisMigrationMethods, `port ${port}: ${broken}`, {
     headline: 'The connection broke during the preflight',
     required: 'a stable connection',
     detail:
@@ -39,9 +39,9 @@ function brokenConnection({ broken, port }: RedisSourceFacts): CheckOutcome | un
 }
 
 /** The server disconnects clients with many pending replies. */
-function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): CheckOutcome | undefined {
+function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): PreflightCheckOutcome | undefined {
   if (pipelineFailure === undefined) return undefined;
-  return warn(`port ${port}: ${pipelineFailure}`, {
+  return warnOutcome(`port ${port}: ${pipelineFailure}`, {
     headline: 'The server disconnects clients with many pending replies',
     required: 'a connection that is stable while many replies are pending',
     detail:
@@ -53,26 +53,26 @@ function brokenPipeline({ pipelineFailure, port }: RedisSourceFacts): CheckOutco
 }
 
 /** The server accepted the connection, but sent no valid reply. */
-function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcome | undefined {
+function noSession({ connection, address, port }: RedisSourceFacts): PreflightCheckOutcome | undefined {
   if (connection.kind === 'connected' || address.lookup.kind === 'failed') return undefined;
   const { phase, code, message } = connection;
   if (phase === 'network') {
-    return fail(redisMethods, `port ${port}: ${message}`, {
+    return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
       required: 'an accepted connection',
       fix: { text: `Open port ${port}, and check that the server runs and listens on the port.` },
     });
   }
   if (phase !== 'startup') return undefined;
-  if (code === connectErrorCodes.protocol) {
-    return fail(redisMethods, `port ${port}: ${message}`, {
+  if (code === databaseConnectErrorCodes.protocol) {
+    return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
       required: 'a Redis server',
       detail: 'Another service than Redis listens on the port of the source.',
       fix: { text: 'Give the port of the Redis server (default: 6379).' },
     });
   }
-  if (disconnectCodes.has(code)) return disconnected(message, port);
-  if (code !== connectErrorCodes.timeout && code !== connectErrorCodes.aborted) return undefined;
-  return fail(redisMethods, `port ${port}: ${message}`, {
+  if (redisDisconnectErrorCodes.has(code)) return disconnected(message, port);
+  if (code !== databaseConnectErrorCodes.timeout && code !== databaseConnectErrorCodes.aborted) return undefined;
+  return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
     required: 'a reply to PING',
     detail:
       'The connection is accepted and no reply arrives: a server that hangs or runs a script, a proxy without a server behind it, or a firewall that accepts the handshake only.',
@@ -81,12 +81,12 @@ function noSession({ connection, address, port }: RedisSourceFacts): CheckOutcom
 }
 
 /** A test double, a health check, or another line-based protocol may reply to PING, but has no INFO. */
-function isOtherServer(info: QueryResult<RedisInfo>): boolean {
+function isOtherServer(info: PreflightQueryResult<RedisInfo>): boolean {
   return info.kind === 'known' ? [...info.value].length === 0 : info.kind === 'failed' && info.isMalformed === true;
 }
 
-function otherServer({ port }: RedisSourceFacts): CheckOutcome {
-  return fail(redisMethods, `port ${port}: PING is answered, and INFO is empty or malformed`, {
+function otherServer({ port }: RedisSourceFacts): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, `port ${port}: PING is answered, and INFO is empty or malformed`, {
     required: 'a Redis server',
     detail:
       'Every Redis server reports its version and its role in INFO. Another service than Redis listens on the port of the source.',
@@ -97,10 +97,10 @@ function otherServer({ port }: RedisSourceFacts): CheckOutcome {
 }
 
 /** A write to a closed connection fails with EPIPE or ECONNRESET. */
-export const disconnectCodes: ReadonlySet<string> = new Set([connectErrorCodes.closed, 'EPIPE']);
+export const redisDisconnectErrorCodes: ReadonlySet<string> = new Set([databaseConnectErrorCodes.closed, 'EPIPE']);
 
-function disconnected(message: string, port: number): CheckOutcome {
-  return fail(redisMethods, `port ${port}: ${message}`, {
+function disconnected(message: string, port: number): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, `port ${port}: ${message}`, {
     required: 'a reply to PING',
     detail:
       'The connection is accepted and closed again: protected mode (DENIED), no free connection (maxclients), a proxy without a server behind it, or a firewall that accepts the handshake only.',

@@ -1,5 +1,5 @@
-import { fail, pass } from '../../finding.ts';
-import { redisCheck, redisMethods } from '../check.ts';
+import { failOutcome, passOutcome } from '../../finding.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
 
 export const redisDnsCheck = redisCheck({
   id: 'redis-dns',
@@ -10,9 +10,9 @@ export const redisDnsCheck = redisCheck({
   severity: { continuous: 'blocker', scan: 'blocker' },
   queries: {},
   evaluate(_values, { address }) {
-    if (address.kind === 'address') return pass(`${address.host} is an address`);
-    if (address.lookup.kind === 'found') return pass(address.lookup.addresses.join(', '));
-    return fail(redisMethods, `${address.host}: ${address.lookup.reason}`, {
+    if (address.kind === 'address') return passOutcome(`${address.host} is an address`);
+    if (address.lookup.kind === 'found') return passOutcome(address.lookup.addresses.join(', '));
+    return failOutcome(redisMigrationMethods, `${address.host}: ${address.lookup.reason}`, {
       required: 'a name with an address',
       detail:
         'Without an address no connection is possible; a replica logs `Unable to connect to MASTER: Name or service not known`.',

@@ -1,10 +1,18 @@
-import { closedDuringHandshake, connectErrorCodes } from '../../../platform/connect-error.ts';
+import { closedDuringHandshake, databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { clientCertificateRequired } from '../../../redis/command-error.ts';
 import { noHandshakeResponse } from '../../../redis/redis-socket.ts';
-import { type CheckOutcome, fail, info as infoOutcome, pass, skip, unknown, warn } from '../../finding.ts';
+import {
+  failOutcome,
+  infoOutcome,
+  type PreflightCheckOutcome,
+  passOutcome,
+  skipOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import type { PreflightOptions } from '../../preflight-options.ts';
-import { redisCheck, redisMethods } from '../check.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const redisTlsCheck = redisCheck({
@@ -17,17 +25,18 @@ export const redisTlsCheck = redisCheck({
   evaluate(_values, facts, options) {
     const { connection } = facts;
     if (connection.kind === 'refused' && connection.phase === 'network') {
-      return skip(`no connection: ${connection.message}`);
+      return skipOutcome(`no connection: ${connection.message}`);
     }
-    if (connection.kind === 'refused' && connection.code === connectErrorCodes.onlyTls) return tlsRequired(facts);
+    if (connection.kind === 'refused' && connection.code === databaseConnectErrorCodes.onlyTls)
+      return tlsRequired(facts);
     if (!facts.ssl) return withoutTls(facts, options);
     if (connection.kind === 'refused' && connection.phase === 'tls') return handshakeFailed(connection);
     return evaluateCertificate(facts, options);
   },
 });
 
-function tlsRequired({ port }: RedisSourceFacts): CheckOutcome {
-  return fail(redisMethods, `TLS on port ${port}`, {
+function tlsRequired({ port }: RedisSourceFacts): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, `TLS on port ${port}`, {
     headline: 'The server requires TLS',
     required: 'redis:// for a server without TLS',
     detail:
@@ -36,11 +45,14 @@ function tlsRequired({ port }: RedisSourceFacts): CheckOutcome {
   });
 }
 
-function withoutTls({ connection, address }: RedisSourceFacts, { isOverInternet }: PreflightOptions): CheckOutcome {
+function withoutTls(
+  { connection, address }: RedisSourceFacts,
+  { isOverInternet }: PreflightOptions,
+): PreflightCheckOutcome {
   if (connection.kind === 'refused' || !isOverInternet || isConnectedOverLoopback(address)) {
-    return pass('not encrypted, as requested');
+    return passOutcome('not encrypted, as requested');
   }
-  return warn('not encrypted', {
+  return warnOutcome('not encrypted', {
     headline: 'The connection is not encrypted',
     required: 'TLS over a public network',
     detail: 'The password and every key are sent over the internet without encryption.',
@@ -50,9 +62,15 @@ function withoutTls({ connection, address }: RedisSourceFacts, { isOverInternet 
   });
 }
 
-function handshakeFailed({ code, message }: { readonly code: string; readonly message: string }): CheckOutcome {
-  if (code === connectErrorCodes.noTls) {
-    return fail(redisMethods, message, {
+function handshakeFailed({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): PreflightCheckOutcome {
+  if (code === databaseConnectErrorCodes.noTls) {
+    return failOutcome(redisMigrationMethods, message, {
       required: 'a port with TLS',
       detail: 'The handshake fails with `wrong version number`, or never ends.',
       fix: { text: 'Give the tls-port of the server, or turn TLS off with --disable-ssl or redis://.' },
@@ -61,7 +79,7 @@ function handshakeFailed({ code, message }: { readonly code: string; readonly me
   if (message === closedDuringHandshake) return handshakeClosed(message);
   if (message === noHandshakeResponse) return handshakeTimeout(message);
   if (message === clientCertificateRequired) {
-    return fail(redisMethods, message, {
+    return failOutcome(redisMigrationMethods, message, {
       required: 'a TLS handshake that succeeds',
       detail: 'A migration request has no field for a client certificate.',
       fix: {
@@ -72,7 +90,7 @@ function handshakeFailed({ code, message }: { readonly code: string; readonly me
       },
     });
   }
-  return fail(redisMethods, message, {
+  return failOutcome(redisMigrationMethods, message, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The migration connects to the same server, so a handshake that fails for this program may fail for the migration.',
@@ -80,8 +98,8 @@ function handshakeFailed({ code, message }: { readonly code: string; readonly me
   });
 }
 
-function handshakeTimeout(observed: string): CheckOutcome {
-  return fail(redisMethods, observed, {
+function handshakeTimeout(observed: string): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, observed, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The connection is accepted and no reply arrives: a server that hangs, another service on this port, or a firewall that accepts TCP only.',
@@ -90,8 +108,8 @@ function handshakeTimeout(observed: string): CheckOutcome {
 }
 
 /** Before the TLS handshake has ended, a server cannot send an error message. */
-function handshakeClosed(observed: string): CheckOutcome {
-  return fail(redisMethods, observed, {
+function handshakeClosed(observed: string): PreflightCheckOutcome {
+  return failOutcome(redisMigrationMethods, observed, {
     required: 'a TLS handshake that succeeds',
     detail:
       'The server closes the connection without a message when no connection is free (maxclients) or when both sides have no TLS version in common; so does a proxy without a server behind it.',
@@ -101,7 +119,7 @@ function handshakeClosed(observed: string): CheckOutcome {
   });
 }
 
-function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOptions): CheckOutcome {
+function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOptions): PreflightCheckOutcome {
   const { certificate, version } = tls;
   if (certificate === undefined)
     return infoOutcome(version ?? 'TLS', {
@@ -114,8 +132,8 @@ function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOption
   if (left < 0) return expired(`${name}, expired ${Math.floor(-left)} days ago`);
   const observed = `${name}, valid for ${days} days`;
   if (days >= 14)
-    return tls.isPubliclyTrusted === false ? privateAuthority(observed, certificate.issuer) : pass(observed);
-  return warn(observed, {
+    return tls.isPubliclyTrusted === false ? privateAuthority(observed, certificate.issuer) : passOutcome(observed);
+  return warnOutcome(observed, {
     headline: 'The certificate expires within two weeks',
     required: 'a certificate that is valid for the whole migration, which may take two weeks',
     detail: 'If the certificate expires during the migration, the replica cannot reconnect.',
@@ -127,9 +145,9 @@ function evaluateCertificate({ tls }: RedisSourceFacts, { now }: PreflightOption
  * A replica verifies the certificate chain with the authorities of its machine or of tls-ca-cert-file; a migration
  * request cannot contain a CA certificate.
  */
-function privateAuthority(observed: string, issuer: string): CheckOutcome {
+function privateAuthority(observed: string, issuer: string): PreflightCheckOutcome {
   return {
-    ...unknown(`${observed}, issued by ${issuer}`, {
+    ...unknownOutcome(`${observed}, issued by ${issuer}`, {
       text: 'Use a certificate of a public authority, or make sure that tls-ca-cert-file of the target contains the authority of the certificate.',
     }),
     headline: 'It is not known whether the target trusts the authority of the certificate',
@@ -141,8 +159,8 @@ function privateAuthority(observed: string, issuer: string): CheckOutcome {
 }
 
 /** A replica always verifies the validity period of the certificate. */
-function expired(observed: string): CheckOutcome {
-  return fail(['continuous'], observed, {
+function expired(observed: string): PreflightCheckOutcome {
+  return failOutcome(['continuous'], observed, {
     headline: 'The certificate has expired',
     required: 'a certificate that is valid',
     detail:

@@ -1,10 +1,10 @@
 import type { RedisInfo } from '../../../redis/info.ts';
-import { type CheckOutcome, fail, pass, unknown } from '../../finding.ts';
-import { optionalQuery, type QueryResult } from '../../query.ts';
+import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
+import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { removeRenameFix } from '../fixes.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { infoQuery } from '../queries/info.ts';
+import { buildRemoveRenameCommandFix } from '../fixes.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const renamedWriteCommandsCheck = redisCheck({
   id: 'renamed-writes',
@@ -12,18 +12,18 @@ export const renamedWriteCommandsCheck = redisCheck({
   headline: 'Applications call write commands by changed names (rename-command)',
   needs: 'connection',
   severity: { continuous: 'blocker' },
-  queries: { info: optionalQuery(infoQuery) },
+  queries: { info: markPreflightQueryOptional(redisInfoQuery) },
   evaluate({ info }, { renamed }) {
-    if (renamed.kind !== 'known') return outcomeWithoutResult(renamed, { mayBlock: [] });
+    if (renamed.kind !== 'known') return buildOutcomeWithoutQueryResult(renamed, { mayBlock: [] });
     const names = renamed.value.called.map((name) => name.toUpperCase());
     if (names.length === 0) return notCalled(renamed.value.uncalled, info);
-    return fail(['continuous'], `called under another name since the start: ${names.join(', ')}`, {
+    return failOutcome(['continuous'], `called under another name since the start: ${names.join(', ')}`, {
       required: 'the original names, on source and target',
       detail:
         'The replication stream contains the command name that the application sent, which the target does not know: the log of the target has `This replica is sending an error to its master: unknown command`, the link stays up, and every change by a renamed command is lost.',
       objects: names,
       fix: {
-        ...removeRenameFix(names, info),
+        ...buildRemoveRenameCommandFix(names, info),
         text: `Remove the rename-command lines for ${names.join(', ')} from redis.conf and restart, and let the applications use the original names. ACL SETUSER can forbid a command to other users.`,
       },
     });
@@ -31,12 +31,12 @@ export const renamedWriteCommandsCheck = redisCheck({
 });
 
 /** It is not known whether applications call the renamed commands during the migration. */
-function notCalled(renamed: readonly string[], info: QueryResult<RedisInfo>): CheckOutcome {
+function notCalled(renamed: readonly string[], info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
   const names = renamed.map((name) => name.toUpperCase());
-  if (names.length === 0) return pass('every write command has its original name');
+  if (names.length === 0) return passOutcome('every write command has its original name');
   return {
-    ...unknown(`renamed, and not called since the start: ${names.join(', ')}`, {
-      ...removeRenameFix(names, info),
+    ...unknownOutcome(`renamed, and not called since the start: ${names.join(', ')}`, {
+      ...buildRemoveRenameCommandFix(names, info),
       text: `Make sure that no application calls ${names.join(', ')} by another name until the migration has ended, or remove the rename-command lines from redis.conf and restart.`,
     }),
     headline: 'Write commands have changed names (rename-command)',

@@ -1,13 +1,13 @@
-import { infoNumber } from '../../../redis/info.ts';
-import { pass, unknown, warn } from '../../finding.ts';
+import { readRedisInfoNumber } from '../../../redis/info.ts';
+import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
 import { writeRateText } from '../copy-estimate.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { freeRedisMemory } from '../free-memory.ts';
-import { replicationConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
+import { computeFreeRedisMemory } from '../free-memory.ts';
+import { redisReplicationConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const replBacklogCheck = redisCheck({
   id: 'repl-backlog',
@@ -15,29 +15,29 @@ export const replBacklogCheck = redisCheck({
   headline: 'The replication backlog does not hold the writes of one minute',
   needs: 'connection',
   severity: { continuous: 'warning' },
-  queries: { info: infoQuery, settings: optionalQuery(replicationConfigQuery) },
+  queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisReplicationConfigQuery) },
   evaluate({ info, settings }, facts) {
-    const setting = queryValueOr(settings, undefined)?.get('repl-backlog-size');
-    const size = setting === undefined ? infoNumber(info, 'repl_backlog_size') : Number(setting);
-    if (size === undefined) return unknown('the server does not report the size of the backlog');
+    const setting = getPreflightQueryValueOrDefault(settings, undefined)?.get('repl-backlog-size');
+    const size = setting === undefined ? readRedisInfoNumber(info, 'repl_backlog_size') : Number(setting);
+    if (size === undefined) return unknownOutcome('the server does not report the size of the backlog');
     const observed = `repl-backlog-size ${size} (${formatBytes(size)})`;
     const writes = facts.rate?.writes;
     const rate = writeRateText(facts, formatBytes);
-    if (writes === undefined || writes === 0) return pass(observed, { detail: `${rate}.` });
+    if (writes === undefined || writes === 0) return passOutcome(observed, { detail: `${rate}.` });
     const minute = writes * 60;
     const detail = `${rate}, which is ${formatBytes(minute)} per minute.`;
-    if (size >= minute) return pass(observed, { detail });
+    if (size >= minute) return passOutcome(observed, { detail });
     const wanted = Math.max(256 * 2 ** 20, Math.ceil((minute * 3) / 2 ** 20) * 2 ** 20);
     // The replication backlog counts as used memory, so a backlog that does not fit makes a cache evict keys.
-    const allocated = infoNumber(info, 'repl_backlog_histlen') ?? 0;
-    const room = freeRedisMemory(info) ?? 0;
+    const allocated = readRedisInfoNumber(info, 'repl_backlog_histlen') ?? 0;
+    const room = computeFreeRedisMemory(info) ?? 0;
     const fitting = Math.min(wanted, Math.floor((allocated + room) / 2 ** 20) * 2 ** 20);
-    return warn(observed, {
+    return warnOutcome(observed, {
       required: `at least ${formatBytes(minute)}`,
       detail: `${detail} A longer interruption of the connection restarts the copy: \`Unable to partial resync with replica for lack of backlog\`.`,
       fix:
         fitting >= minute
-          ? configSetFix(
+          ? buildRedisConfigSetFix(
               'repl-backlog-size',
               String(fitting),
               String(size),
@@ -45,7 +45,7 @@ export const replBacklogCheck = redisCheck({
               'Raise repl-backlog-size for the time of the migration.',
             )
           : {
-              by: redisAdministrator,
+              by: redisAdministratorText,
               text: `Migrate when fewer keys are written. A backlog of ${formatBytes(minute)} counts as used memory, and ${formatBytes(room)} are free for it: a larger repl-backlog-size would evict keys or refuse writes. If the machine has the memory, raise maxmemory by ${formatBytes(wanted)} first.`,
             },
     });

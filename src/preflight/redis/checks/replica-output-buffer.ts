@@ -1,19 +1,19 @@
-import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
-import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
-import { type Fix, fail, pass, unknown, warn } from '../../finding.ts';
+import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
+import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
+import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { type CopyEstimate, estimateCopy, writeRateText } from '../copy-estimate.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { freeMachineMemory } from '../free-memory.ts';
+import { estimateRedisCopy, type RedisCopyEstimate, writeRateText } from '../copy-estimate.ts';
+import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
+import { computeFreeMachineMemory } from '../free-memory.ts';
 import {
-  outputBufferConfigQuery,
   type RedisConfigValues,
-  type ReplicationSetting,
-  replicationConfigQuery,
+  type RedisReplicationSetting,
+  redisOutputBufferConfigQuery,
+  redisReplicationConfigQuery,
 } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
 export const replicaOutputBufferCheck = redisCheck({
@@ -22,36 +22,40 @@ export const replicaOutputBufferCheck = redisCheck({
   headline: 'The writes during the copy may not fit into the output buffer of replicas',
   needs: 'connection',
   severity: { continuous: 'blocker' },
-  queries: { info: infoQuery, limits: outputBufferConfigQuery, settings: optionalQuery(replicationConfigQuery) },
+  queries: {
+    info: redisInfoQuery,
+    limits: redisOutputBufferConfigQuery,
+    settings: markPreflightQueryOptional(redisReplicationConfigQuery),
+  },
   evaluate({ info, limits, settings }, facts) {
     const limit = parseReplicaLimit(limits.get('client-output-buffer-limit') ?? '');
-    const copy = estimateCopy(info);
-    if (limit === undefined || copy === undefined) return unknown('could not parse client-output-buffer-limit');
-    const hard = effectiveHardLimit(limit.hard, info, queryValueOr(settings, undefined));
+    const copy = estimateRedisCopy(info);
+    if (limit === undefined || copy === undefined) return unknownOutcome('could not parse client-output-buffer-limit');
+    const hard = effectiveHardLimit(limit.hard, info, getPreflightQueryValueOrDefault(settings, undefined));
     const observed = `${limit.name} ${limit.hard} ${limit.soft} ${limit.seconds}`;
-    if (hard === 0 && limit.soft === 0) return pass(`${observed}: no limit`);
+    if (hard === 0 && limit.soft === 0) return passOutcome(`${observed}: no limit`);
     const need = estimateBuffer(hard, limit, copy, facts);
-    if (need.isEnough) return pass(observed, { detail: need.text });
+    if (need.isEnough) return passOutcome(observed, { detail: need.text });
     const details = {
       required: `a hard limit of ${formatBytes(need.wanted)}, or none`,
       detail: `${need.text} When the buffer is full the source ends the copy with \`scheduled to be closed ASAP for overcoming of output buffer limits\`, and the target restarts the copy endlessly.`,
       fix: raiseLimit(limit, need.wanted, info),
     };
-    return need.isHopeless ? fail(['continuous'], observed, details) : warn(observed, details);
+    return need.isHopeless ? failOutcome(['continuous'], observed, details) : warnOutcome(observed, details);
   },
 });
 
 /** Without a limit the output buffer for a stalled target would fill the memory of the machine. */
-function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): Fix {
+function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: number, info: RedisInfo): FindingFix {
   const bytes = Math.max(hard, Math.ceil(wanted / 2 ** 20) * 2 ** 20);
-  const room = freeMachineMemory(info);
+  const room = computeFreeMachineMemory(info);
   if (bytes > hard && (room === undefined || bytes > room)) {
     return {
-      by: redisAdministrator,
+      by: redisAdministratorText,
       text: `Migrate when fewer keys are written. A limit of ${formatBytes(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has ${formatBytes(room)} for it`}.`,
     };
   }
-  return configSetFix(
+  return buildRedisConfigSetFix(
     'client-output-buffer-limit',
     `${name} ${bytes} 0 0`,
     `${name} ${hard} ${soft} ${seconds}`,
@@ -86,11 +90,11 @@ function parseReplicaLimit(value: string): OutputBufferLimit | undefined {
 function effectiveHardLimit(
   hard: number,
   info: RedisInfo,
-  settings: RedisConfigValues<ReplicationSetting> | undefined,
+  settings: RedisConfigValues<RedisReplicationSetting> | undefined,
 ): number {
-  const version = parseServerVersion(info);
-  const isShared = version?.product === 'valkey' || (version !== undefined && isVersionAtLeast(version, 7, 0));
-  const backlog = Number(settings?.get('repl-backlog-size') ?? infoNumber(info, 'repl_backlog_size') ?? 0);
+  const version = parseRedisServerVersion(info);
+  const isShared = version?.product === 'valkey' || (version !== undefined && isRedisVersionAtLeast(version, 7, 0));
+  const backlog = Number(settings?.get('repl-backlog-size') ?? readRedisInfoNumber(info, 'repl_backlog_size') ?? 0);
   return hard > 0 && isShared ? Math.max(hard, backlog) : hard;
 }
 
@@ -98,7 +102,7 @@ function effectiveHardLimit(
 const defaultHardLimit = 256 * 2 ** 20;
 
 /** Compares the bytes written during the copy with the output buffer limits. */
-function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: CopyEstimate, facts: RedisSourceFacts) {
+function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyEstimate, facts: RedisSourceFacts) {
   const seconds = Math.ceil(copy.longest);
   const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
   const rate = writeRateText(facts, formatBytes);

@@ -1,11 +1,11 @@
-import { isVersionAtLeast, parseServerVersion } from '../../../redis/version.ts';
-import { fail, pass, warn } from '../../finding.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
+import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
+import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { configSetFix } from '../fixes.ts';
-import { outcomeWithoutResult } from '../outcome-without-result.ts';
-import { scriptReplicationConfigQuery } from '../queries/config.ts';
-import { commandCallsQuery, infoQuery } from '../queries/info.ts';
+import { buildRedisConfigSetFix } from '../fixes.ts';
+import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
+import { redisScriptReplicationConfigQuery } from '../queries/config.ts';
+import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
 
 /**
  * Redis 5 and 6 can replicate a script as a script; Redis 7.0 and newer, and Valkey, always replicate the changes that
@@ -18,21 +18,21 @@ export const scriptReplicationCheck = redisCheck({
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    info: infoQuery,
-    setting: optionalQuery(scriptReplicationConfigQuery),
-    calls: optionalQuery(commandCallsQuery),
+    info: redisInfoQuery,
+    setting: markPreflightQueryOptional(redisScriptReplicationConfigQuery),
+    calls: markPreflightQueryOptional(redisCommandCallsQuery),
   },
   evaluate({ info, setting, calls }) {
-    const version = parseServerVersion(info);
-    if (version !== undefined && (version.product === 'valkey' || isVersionAtLeast(version, 7, 0)))
-      return pass('always');
+    const version = parseRedisServerVersion(info);
+    if (version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, 7, 0)))
+      return passOutcome('always');
     // If the server hides CONFIG, the default is assumed, because few servers change it.
-    if (setting.kind === 'failed' || setting.kind === 'denied') return outcomeWithoutResult(setting);
-    const value = queryValueOr(setting, undefined)?.get('lua-replicate-commands');
-    if (value !== 'no') return pass(value === undefined ? 'always' : `lua-replicate-commands ${value}`);
-    const called = queryValueOr(calls, new Map<string, number>());
+    if (setting.kind === 'failed' || setting.kind === 'denied') return buildOutcomeWithoutQueryResult(setting);
+    const value = getPreflightQueryValueOrDefault(setting, undefined)?.get('lua-replicate-commands');
+    if (value !== 'no') return passOutcome(value === undefined ? 'always' : `lua-replicate-commands ${value}`);
+    const called = getPreflightQueryValueOrDefault(calls, new Map<string, number>());
     const count = (called.get('eval') ?? 0) + (called.get('evalsha') ?? 0);
-    const fix = configSetFix(
+    const fix = buildRedisConfigSetFix(
       'lua-replicate-commands',
       'yes',
       'no',
@@ -43,9 +43,9 @@ export const scriptReplicationCheck = redisCheck({
     const detail =
       'The target runs every script again. In Redis 7 and newer, commands return members in another order, random numbers differ and some scripts are refused, so the data differs without an error.';
     if (calls.kind === 'known' && count === 0) {
-      return warn('lua-replicate-commands no, no script was run since the start', { required, detail, fix });
+      return warnOutcome('lua-replicate-commands no, no script was run since the start', { required, detail, fix });
     }
-    return fail(['continuous'], `lua-replicate-commands no, ${count} scripts run since the start`, {
+    return failOutcome(['continuous'], `lua-replicate-commands no, ${count} scripts run since the start`, {
       required,
       detail,
       fix,

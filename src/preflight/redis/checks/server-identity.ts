@@ -1,4 +1,4 @@
-import { evaluateServerIdentity } from '../../network/evaluate-server-identity.ts';
+import { evaluateTlsServerIdentity } from '../../network/evaluate-server-identity.ts';
 import { redisCheck } from '../check.ts';
 
 export const redisServerIdentityCheck = redisCheck({
@@ -9,7 +9,7 @@ export const redisServerIdentityCheck = redisCheck({
   needs: 'connection',
   queries: {},
   evaluate(_values, { address, tls, ssl }) {
-    return evaluateServerIdentity(
+    return evaluateTlsServerIdentity(
       address,
       tls,
       ssl,

@@ -1,12 +1,12 @@
-import { infoNumber, type RedisInfo } from '../../../redis/info.ts';
-import { type Fix, fail, pass, unknown, warn } from '../../finding.ts';
+import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
+import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
 import { redisCheck } from '../check.ts';
-import { configSetFix, redisAdministrator } from '../fixes.ts';
-import { freeMachineMemory } from '../free-memory.ts';
-import { maxmemoryConfigQuery, replicationConfigQuery } from '../queries/config.ts';
-import { infoQuery } from '../queries/info.ts';
+import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
+import { computeFreeMachineMemory } from '../free-memory.ts';
+import { redisMaxmemoryConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
+import { redisInfoQuery } from '../queries/info.ts';
 
 export const sourceMemoryCheck = redisCheck({
   id: 'source-memory',
@@ -15,27 +15,28 @@ export const sourceMemoryCheck = redisCheck({
   needs: 'connection',
   severity: { continuous: 'blocker' },
   queries: {
-    info: infoQuery,
-    memory: optionalQuery(maxmemoryConfigQuery),
-    replication: optionalQuery(replicationConfigQuery),
+    info: redisInfoQuery,
+    memory: markPreflightQueryOptional(redisMaxmemoryConfigQuery),
+    replication: markPreflightQueryOptional(redisReplicationConfigQuery),
   },
   evaluate({ info, memory, replication }, { rate }) {
-    const config = queryValueOr(memory, undefined);
-    const limit = infoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
+    const config = getPreflightQueryValueOrDefault(memory, undefined);
+    const limit = readRedisInfoNumber(info, 'maxmemory') ?? Number(config?.get('maxmemory') ?? 0);
     const policy = info.get('maxmemory_policy') ?? config?.get('maxmemory-policy') ?? 'noeviction';
-    const used = infoNumber(info, 'used_memory');
-    if (limit === 0) return pass('maxmemory unlimited');
-    if (used === undefined) return unknown('the server does not report its memory');
+    const used = readRedisInfoNumber(info, 'used_memory');
+    if (limit === 0) return passOutcome('maxmemory unlimited');
+    if (used === undefined) return unknownOutcome('the server does not report its memory');
     const size =
-      Number(queryValueOr(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
-      (infoNumber(info, 'repl_backlog_size') ?? 2 ** 20);
+      Number(getPreflightQueryValueOrDefault(replication, undefined)?.get('repl-backlog-size') ?? 0) ||
+      (readRedisInfoNumber(info, 'repl_backlog_size') ?? 2 ** 20);
     // A server that has a replica has allocated the backlog already, and the backlog grows to its full size.
-    const allocated = info.get('repl_backlog_active') === '1' ? (infoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
+    const allocated =
+      info.get('repl_backlog_active') === '1' ? (readRedisInfoNumber(info, 'repl_backlog_histlen') ?? 0) : 0;
     const need = Math.max(0, size - allocated);
-    const room = Math.max(0, limit - used + (infoNumber(info, 'mem_not_counted_for_evict') ?? 0));
+    const room = Math.max(0, limit - used + (readRedisInfoNumber(info, 'mem_not_counted_for_evict') ?? 0));
     const observed = `${formatBytes(room)} left of maxmemory ${formatBytes(limit)}, ${policy}`;
     const evicts = policy !== 'noeviction';
-    if (room >= need || (evicts && need < limit / 100)) return pass(observed);
+    if (room >= need || (evicts && need < limit / 100)) return passOutcome(observed);
     const hasWrites = (rate?.writes ?? 0) > 0 && rate?.source !== 'network';
     const details = {
       required: `${formatBytes(need)} of free memory for the backlog (repl-backlog-size)`,
@@ -47,23 +48,26 @@ export const sourceMemoryCheck = redisCheck({
         : {}),
       fix: raiseMaxmemory(info, limit, need),
     };
-    return hasWrites && !evicts ? fail(['continuous'], observed, details) : warn(observed, details);
+    return hasWrites && !evicts ? failOutcome(['continuous'], observed, details) : warnOutcome(observed, details);
   },
 });
 
 /** The undo is for review, because lowering maxmemory evicts keys or refuses writes if the memory is still in use. */
-function raiseMaxmemory(info: RedisInfo, limit: number, need: number): Fix {
+function raiseMaxmemory(info: RedisInfo, limit: number, need: number): FindingFix {
   const text = 'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.';
   const raised = limit + 2 * need;
-  const machine = freeMachineMemory(info);
+  const machine = computeFreeMachineMemory(info);
   // The machine needs memory for all of maxmemory, not only for the present use.
-  const used = Math.max(infoNumber(info, 'used_memory') ?? 0, infoNumber(info, 'used_memory_rss') ?? 0);
+  const used = Math.max(
+    readRedisInfoNumber(info, 'used_memory') ?? 0,
+    readRedisInfoNumber(info, 'used_memory_rss') ?? 0,
+  );
   if (machine === undefined || raised > used + machine) {
     return {
-      by: redisAdministrator,
+      by: redisAdministratorText,
       text: `Reduce repl-backlog-size, or free memory. To raise maxmemory to ${formatBytes(raised)}, the machine needs more memory than it is known to have.`,
     };
   }
-  const { undo = [], ...fix } = configSetFix('maxmemory', String(raised), String(limit), info, text);
+  const { undo = [], ...fix } = buildRedisConfigSetFix('maxmemory', String(raised), String(limit), info, text);
   return { ...fix, undoReview: undo };
 }

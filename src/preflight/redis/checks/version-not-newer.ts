@@ -1,17 +1,25 @@
 import { parseKeyspace } from '../../../redis/info.ts';
 import {
   compatibleRedisVersion,
-  isVersionAtLeast,
-  parseServerVersion,
-  parseTargetVersion,
+  isRedisVersionAtLeast,
+  parseRedisServerVersion,
+  parseRedisTargetVersion,
   type RedisServerVersion,
   rdbVersion,
   redisProductNames,
 } from '../../../redis/version.ts';
-import { type CheckOutcome, type Fix, fail, type MigrationMethod, pass, unknown, warn } from '../../finding.ts';
-import { optionalQuery, queryValueOr } from '../../query.ts';
-import { redisCheck, redisMethods } from '../check.ts';
-import { commandCallsQuery, infoQuery } from '../queries/info.ts';
+import {
+  type FindingFix,
+  failOutcome,
+  type MigrationMethod,
+  type PreflightCheckOutcome,
+  passOutcome,
+  unknownOutcome,
+  warnOutcome,
+} from '../../finding.ts';
+import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
+import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
 
 export const redisVersionNotNewerCheck = redisCheck({
   id: 'version-not-newer',
@@ -20,10 +28,10 @@ export const redisVersionNotNewerCheck = redisCheck({
   spec: '4.6',
   needs: 'connection',
   severity: { continuous: 'blocker', scan: 'blocker' },
-  queries: { info: infoQuery, calls: optionalQuery(commandCallsQuery) },
+  queries: { info: redisInfoQuery, calls: markPreflightQueryOptional(redisCommandCallsQuery) },
   evaluate({ info, calls }, _facts, { targetVersion }) {
-    const source = parseServerVersion(info);
-    if (source === undefined) return unknown('INFO has no version');
+    const source = parseRedisServerVersion(info);
+    if (source === undefined) return unknownOutcome('INFO has no version');
     const observed = `${redisProductNames[source.product]} ${source.version}`;
     if (hasOwnReplication(source)) return ownReplication(observed);
     if (targetVersion === undefined) {
@@ -31,13 +39,15 @@ export const redisVersionNotNewerCheck = redisCheck({
         text: 'Provide the version of the target, for example --target-version redis-7.2 or --target-version valkey-8.',
       });
     }
-    const target = parseTargetVersion(targetVersion);
-    if (target === undefined) return unknown(`${observed}; could not parse the target version ${targetVersion}`);
+    const target = parseRedisTargetVersion(targetVersion);
+    if (target === undefined) return unknownOutcome(`${observed}; could not parse the target version ${targetVersion}`);
     const family = source.product === 'valkey' ? 'valkey' : 'redis';
     const products = target.product !== undefined ? [target.product] : productsOf(target.major);
     const hasExpiringFields = parseKeyspace(info).some(({ subexpiry }) => subexpiry > 0);
     const called = new Set(
-      [...queryValueOr(calls, new Map<string, number>())].flatMap(([name, n]) => (n > 0 ? [name] : [])),
+      [...getPreflightQueryValueOrDefault(calls, new Map<string, number>())].flatMap(([name, n]) =>
+        n > 0 ? [name] : [],
+      ),
     );
     const problems = products.map((product) =>
       incompatibility({ source, family, hasExpiringFields, called }, { ...target, product }),
@@ -51,7 +61,7 @@ export const redisVersionNotNewerCheck = redisCheck({
         text: `Say which product the target is: --target-version redis-${target.major} or valkey-${target.major}.`,
       });
     }
-    return fail(first.blocks, observed, {
+    return failOutcome(first.blocks, observed, {
       ...(first.blocks.includes('continuous') ? {} : { headline: 'The target cannot read the keys of a scan' }),
       required: `a target at least as new that reads the format of the source; not ${targetVersion}`,
       detail: first.reason,
@@ -60,8 +70,8 @@ export const redisVersionNotNewerCheck = redisCheck({
   },
 });
 
-function settledByVersion(reason: string, fix: Fix): CheckOutcome {
-  return { ...unknown(reason, fix), settledBy: '--target-version' };
+function settledByVersion(reason: string, fix: FindingFix): PreflightCheckOutcome {
+  return { ...unknownOutcome(reason, fix), settledBy: '--target-version' };
 }
 
 type ProductFamily = 'redis' | 'valkey';
@@ -102,13 +112,13 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
   const sent = sentRdbVersion(rdb, target);
   const name = `${redisProductNames[target.product]} ${target.major}${target.minor === undefined ? '' : `.${target.minor}`}`;
   const refusal = `the target logs \`Can't handle RDB format version ${sent}\` and retries without end.`;
-  const blocked = (reason: string) => ({ blocks: redisMethods, reason });
+  const blocked = (reason: string) => ({ blocks: redisMigrationMethods, reason });
   if (family === 'redis' && target.product === 'valkey' && rdb >= 12) {
     return blocked(`${name} reads no format of Redis ${source.major}.${source.minor} (RDB ${rdb}): ${refusal}`);
   }
   // Redis and Valkey number their versions separately; Valkey reports the Redis version with which it is compatible.
   const comparable = family === target.product ? source : (compatibleRedisVersion(source) ?? source);
-  const isNewEnough = isVersionAtLeast(target, comparable.major, comparable.minor);
+  const isNewEnough = isRedisVersionAtLeast(target, comparable.major, comparable.minor);
   const reads = rdbVersion(target.product, target.major, target.minor ?? 0);
   if (!isNewEnough && reads < sent) {
     return blocked(`${name} is older and reads formats up to RDB ${reads}, the source sends RDB ${sent}: ${refusal}`);
@@ -122,7 +132,7 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
  * report to be a Valkey 9 (replicaRdbVersion in src/replication.c), and DUMP has their own format always.
  */
 function sentRdbVersion(rdb: number, target: ProductVersion): number {
-  return rdb >= 80 && !(target.product === 'valkey' && isVersionAtLeast(target, 9, 0)) ? 11 : rdb;
+  return rdb >= 80 && !(target.product === 'valkey' && isRedisVersionAtLeast(target, 9, 0)) ? 11 : rdb;
 }
 
 /** Redis can replicate from Valkey 9, which sends it an RDB format from before the two were separate products. */
@@ -135,7 +145,7 @@ function olderFormat(
   const scan = `RESTORE refuses what DUMP returns (RDB ${rdb}): \`DUMP payload version or checksum are wrong\`.`;
   if (hasExpiringFields) {
     return {
-      blocks: redisMethods,
+      blocks: redisMigrationMethods,
       reason: `The source sends RDB ${sent} to ${target.name}, which cannot hold hash fields that expire: the copy ends, and the target retries without end. ${scan}`,
       fix: 'Use Valkey 9 or newer as the target, or remove the expiry of the hash fields (HPERSIST).',
     };
@@ -143,7 +153,7 @@ function olderFormat(
   const unknownCommands = [...called].filter((name) => !isKnownTo(target, name)).map((name) => name.toUpperCase());
   if (unknownCommands.length > 0) {
     return {
-      blocks: redisMethods,
+      blocks: redisMigrationMethods,
       reason: `Applications call commands that ${target.name} does not know: ${unknownCommands.join(', ')}. The changes by these commands are lost. ${scan}`,
     };
   }
@@ -176,7 +186,7 @@ const commandsSince: Readonly<Record<string, readonly [major: number, minor: num
 
 function isKnownTo(target: ProductVersion, command: string): boolean {
   const [major, minor] = commandsSince[command] ?? [0, 0];
-  return isVersionAtLeast(target, major, minor);
+  return isRedisVersionAtLeast(target, major, minor);
 }
 
 function compatible(
@@ -185,10 +195,10 @@ function compatible(
   target: string,
   products: readonly ProductFamily[],
   version: { readonly major: number; readonly minor: number | undefined },
-): CheckOutcome {
-  const hasIfEqual = source.product === 'valkey' && isVersionAtLeast(source, 8, 1);
+): PreflightCheckOutcome {
+  const hasIfEqual = source.product === 'valkey' && isRedisVersionAtLeast(source, 8, 1);
   if (hasIfEqual && products.includes('redis') && !isKnownTo({ ...version, product: 'redis' }, ifEqual)) {
-    return warn(`${observed} to ${target}`, {
+    return warnOutcome(`${observed} to ${target}`, {
       headline: 'The target may not know some options of commands',
       required: 'a Valkey, or Redis 8.4 or later',
       detail: lostOptions,
@@ -197,8 +207,8 @@ function compatible(
       },
     });
   }
-  if (source.product !== 'keydb') return pass(`${observed} to ${target}`);
-  return warn(`${observed} to ${target}`, {
+  if (source.product !== 'keydb') return passOutcome(`${observed} to ${target}`);
+  return warnOutcome(`${observed} to ${target}`, {
     headline: 'The source is KeyDB',
     required: 'Redis or Valkey',
     detail:
@@ -212,8 +222,8 @@ function hasOwnReplication({ product }: RedisServerVersion): boolean {
   return product === 'dragonfly' || product === 'garnet' || product === 'kvrocks';
 }
 
-function ownReplication(observed: string): CheckOutcome {
-  return fail(['continuous'], observed, {
+function ownReplication(observed: string): PreflightCheckOutcome {
+  return failOutcome(['continuous'], observed, {
     headline: 'The source has a replication protocol of its own',
     required: 'Redis or Valkey',
     detail: 'The source has a replication protocol of its own, which a Redis replica does not support.',

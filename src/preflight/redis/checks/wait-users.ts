@@ -1,6 +1,6 @@
-import { info as infoOutcome, pass } from '../../finding.ts';
+import { infoOutcome, passOutcome } from '../../finding.ts';
 import { redisCheck } from '../check.ts';
-import { commandCallsQuery } from '../queries/info.ts';
+import { redisCommandCallsQuery } from '../queries/info.ts';
 
 export const waitUsersCheck = redisCheck({
   id: 'wait-users',
@@ -8,10 +8,10 @@ export const waitUsersCheck = redisCheck({
   headline: 'Applications use WAIT',
   needs: 'connection',
   severity: { continuous: 'info' },
-  queries: { calls: commandCallsQuery },
+  queries: { calls: redisCommandCallsQuery },
   evaluate({ calls }) {
     const waits = (calls.get('wait') ?? 0) + (calls.get('waitaof') ?? 0);
-    if (waits === 0) return pass('no WAIT since the start');
+    if (waits === 0) return passOutcome('no WAIT since the start');
     return infoOutcome(`${waits} calls of WAIT since the start`, {
       detail: 'The target counts as a replica, so its acknowledgement alone can satisfy a WAIT, with a higher latency.',
     });

@@ -1,17 +1,17 @@
 import type { RedisReply } from '../../../redis/connection.ts';
-import type { RedisQuery } from '../query.ts';
-import { replyValueOf } from './reply.ts';
+import type { RedisPreflightQuery } from '../query.ts';
+import { findRedisReplyValue } from './reply.ts';
 
 /**
  * Whether the user may run a command, and otherwise the error (ACL DRYRUN, Redis 7.0 and later). ACL DRYRUN does not
  * run the command.
  */
-export interface AclDryRunResult {
+export interface RedisAclDryRunResult {
   readonly allowed: boolean;
   readonly reply: string;
 }
 
-function dryRunQuery(...command: readonly [string, ...string[]]): RedisQuery<AclDryRunResult> {
+function dryRunQuery(...command: readonly [string, ...string[]]): RedisPreflightQuery<RedisAclDryRunResult> {
   return {
     id: `ACL DRYRUN user ${command.join(' ')}`,
     command: ({ user }) => ['ACL', 'DRYRUN', user, ...command],
@@ -24,29 +24,29 @@ function dryRunQuery(...command: readonly [string, ...string[]]): RedisQuery<Acl
 }
 
 /** The commands that a replica sends. */
-export const psyncDryRunQuery = dryRunQuery('PSYNC', '?', '-1');
-export const syncDryRunQuery = dryRunQuery('SYNC');
-export const replconfDryRunQuery = dryRunQuery('REPLCONF', 'listening-port', '6379');
+export const redisAclDryRunPsyncQuery = dryRunQuery('PSYNC', '?', '-1');
+export const redisAclDryRunSyncQuery = dryRunQuery('SYNC');
+export const redisAclDryRunReplconfQuery = dryRunQuery('REPLCONF', 'listening-port', '6379');
 /** The commands of a scan, which must be allowed in every database, for keys of any name. */
-export const selectDryRunQuery = dryRunQuery('SELECT', '0');
-export const scanDryRunQuery = dryRunQuery('SCAN', '0');
-export const dumpDryRunQuery = dryRunQuery('DUMP', 'cloudctl:any:key');
-export const pttlDryRunQuery = dryRunQuery('PTTL', 'cloudctl:any:key');
-export const typeDryRunQuery = dryRunQuery('TYPE', 'cloudctl:any:key');
+export const redisAclDryRunSelectQuery = dryRunQuery('SELECT', '0');
+export const redisAclDryRunScanQuery = dryRunQuery('SCAN', '0');
+export const redisAclDryRunDumpQuery = dryRunQuery('DUMP', 'cloudctl:any:key');
+export const redisAclDryRunPttlQuery = dryRunQuery('PTTL', 'cloudctl:any:key');
+export const redisAclDryRunTypeQuery = dryRunQuery('TYPE', 'cloudctl:any:key');
 
 /** The queries with ACL DRYRUN, by command name. */
-export const dryRunQueries: Readonly<Record<string, RedisQuery<AclDryRunResult>>> = {
-  psync: psyncDryRunQuery,
-  sync: syncDryRunQuery,
-  replconf: replconfDryRunQuery,
-  select: selectDryRunQuery,
-  scan: scanDryRunQuery,
-  dump: dumpDryRunQuery,
-  pttl: pttlDryRunQuery,
-  type: typeDryRunQuery,
+export const redisAclDryRunQueries: Readonly<Record<string, RedisPreflightQuery<RedisAclDryRunResult>>> = {
+  psync: redisAclDryRunPsyncQuery,
+  sync: redisAclDryRunSyncQuery,
+  replconf: redisAclDryRunReplconfQuery,
+  select: redisAclDryRunSelectQuery,
+  scan: redisAclDryRunScanQuery,
+  dump: redisAclDryRunDumpQuery,
+  pttl: redisAclDryRunPttlQuery,
+  type: redisAclDryRunTypeQuery,
 };
 
-export interface AclUserRules {
+export interface RedisAclUserRules {
   /** The ACL rules for commands, in the order in which they were set. */
   readonly commands: readonly string[];
   /**
@@ -56,13 +56,13 @@ export interface AclUserRules {
 }
 
 /** The ACL rules of the user (Redis 6.0 and later). */
-export const aclUserRulesQuery: RedisQuery<AclUserRules> = {
+export const redisAclUserRulesQuery: RedisPreflightQuery<RedisAclUserRules> = {
   id: 'ACL GETUSER user',
   command: ({ user }) => ['ACL', 'GETUSER', user],
   decode(reply) {
-    const rules = replyValueOf(reply, 'commands');
+    const rules = findRedisReplyValue(reply, 'commands');
     if (typeof rules !== 'string') throw new Error('the rules of the user are not text');
-    return { commands: rules.split(' '), keys: keyPatterns(replyValueOf(reply, 'keys')) };
+    return { commands: rules.split(' '), keys: keyPatterns(findRedisReplyValue(reply, 'keys')) };
   },
   permission: '+acl|getuser',
 };

@@ -1,5 +1,5 @@
-import type { RedisQuery } from '../query.ts';
-import { replyList } from './reply.ts';
+import type { RedisPreflightQuery } from '../query.ts';
+import { requireRedisReplyList } from './reply.ts';
 
 /** The commands that a replica, the preflight queries and a scan send. */
 const commandNames = [
@@ -24,11 +24,11 @@ export type QueriedCommand = (typeof commandNames)[number];
  * The commands that exist under their original names; the reply has an empty entry for a command that was renamed or
  * removed.
  */
-export const knownCommandsQuery: RedisQuery<ReadonlySet<QueriedCommand>> = {
+export const redisKnownCommandsQuery: RedisPreflightQuery<ReadonlySet<QueriedCommand>> = {
   id: `COMMAND INFO ${commandNames.join(' ')}`,
   command: () => ['COMMAND', 'INFO', ...commandNames],
   decode: (reply) => {
-    const list = replyList(reply);
+    const list = requireRedisReplyList(reply);
     return new Set(commandNames.filter((_, at) => Array.isArray(list[at])));
   },
   permission: '+command|info',

@@ -1,5 +1,5 @@
-import type { RedisQuery } from '../query.ts';
-import { replyPairs } from './reply.ts';
+import type { RedisPreflightQuery } from '../query.ts';
+import { parseRedisReplyPairs } from './reply.ts';
 
 /**
  * The values in the reply to CONFIG GET, by setting. Only the settings that the query names can be read; a setting that
@@ -15,16 +15,16 @@ export interface RedisConfigValues<Setting extends string> extends Iterable<read
  * One CONFIG GET. CONFIG GET is never sent with `*` alone, and never for a setting that contains a secret.
  * @param pattern a pattern for CONFIG GET, which can match the names from before and after Redis 5.0 in one command
  */
-function configQuery<Setting extends string>(pattern: string): RedisQuery<RedisConfigValues<Setting>> {
+function configQuery<Setting extends string>(pattern: string): RedisPreflightQuery<RedisConfigValues<Setting>> {
   return {
     id: `CONFIG GET ${pattern}`,
     command: () => ['CONFIG', 'GET', pattern],
-    decode: replyPairs,
+    decode: parseRedisReplyPairs,
     permission: '+config|get',
   };
 }
 
-export type ReplicationSetting =
+export type RedisReplicationSetting =
   | 'repl-backlog-size'
   | 'repl-diskless-sync'
   | 'repl-diskless-sync-delay'
@@ -32,39 +32,43 @@ export type ReplicationSetting =
   | 'repl-ping-slave-period'
   | 'repl-timeout';
 
-export const databasesConfigQuery = configQuery<'databases'>('databases');
-export const protectedModeConfigQuery = configQuery<'protected-mode'>('protected-mode');
-export const bindConfigQuery = configQuery<'bind'>('bind');
-export const replicationConfigQuery = configQuery<ReplicationSetting>('repl-*');
-export const minReplicasConfigQuery = configQuery<'min-replicas-to-write' | 'min-slaves-to-write'>('min-*-to-write');
-export const outputBufferConfigQuery = configQuery<'client-output-buffer-limit'>('client-output-buffer-limit');
-export const maxmemoryConfigQuery = configQuery<'maxmemory' | 'maxmemory-policy'>('maxmemory*');
-export const maxclientsConfigQuery = configQuery<'maxclients'>('maxclients');
-export const tlsPortConfigQuery = configQuery<'tls-port'>('tls-port');
-export const tlsReplicationConfigQuery = configQuery<'tls-replication'>('tls-replication');
-export const keyspaceEventsConfigQuery = configQuery<'notify-keyspace-events'>('notify-keyspace-events');
-export const bulkLengthConfigQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
-export const dirConfigQuery = configQuery<'dir'>('dir');
-export const aclfileConfigQuery = configQuery<'aclfile'>('aclfile');
-export const scriptReplicationConfigQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
-export const clusterReadsConfigQuery = configQuery<'cluster-allow-reads-when-down'>('cluster-allow-reads-when-down');
+export const redisDatabasesConfigQuery = configQuery<'databases'>('databases');
+export const redisProtectedModeConfigQuery = configQuery<'protected-mode'>('protected-mode');
+export const redisBindConfigQuery = configQuery<'bind'>('bind');
+export const redisReplicationConfigQuery = configQuery<RedisReplicationSetting>('repl-*');
+export const redisMinReplicasConfigQuery = configQuery<'min-replicas-to-write' | 'min-slaves-to-write'>(
+  'min-*-to-write',
+);
+export const redisOutputBufferConfigQuery = configQuery<'client-output-buffer-limit'>('client-output-buffer-limit');
+export const redisMaxmemoryConfigQuery = configQuery<'maxmemory' | 'maxmemory-policy'>('maxmemory*');
+export const redisMaxclientsConfigQuery = configQuery<'maxclients'>('maxclients');
+export const redisTlsPortConfigQuery = configQuery<'tls-port'>('tls-port');
+export const redisTlsReplicationConfigQuery = configQuery<'tls-replication'>('tls-replication');
+export const redisKeyspaceEventsConfigQuery = configQuery<'notify-keyspace-events'>('notify-keyspace-events');
+export const redisBulkLengthConfigQuery = configQuery<'proto-max-bulk-len'>('proto-max-bulk-len');
+export const redisDirConfigQuery = configQuery<'dir'>('dir');
+export const redisAclfileConfigQuery = configQuery<'aclfile'>('aclfile');
+export const redisScriptReplicationConfigQuery = configQuery<'lua-replicate-commands'>('lua-replicate-commands');
+export const redisClusterReadsConfigQuery = configQuery<'cluster-allow-reads-when-down'>(
+  'cluster-allow-reads-when-down',
+);
 
 /** All queries with CONFIG GET, used to find those that return a setting. */
-export const configQueries: readonly RedisQuery<RedisConfigValues<string>>[] = [
-  databasesConfigQuery,
-  protectedModeConfigQuery,
-  bindConfigQuery,
-  replicationConfigQuery,
-  minReplicasConfigQuery,
-  outputBufferConfigQuery,
-  maxmemoryConfigQuery,
-  maxclientsConfigQuery,
-  tlsPortConfigQuery,
-  tlsReplicationConfigQuery,
-  keyspaceEventsConfigQuery,
-  bulkLengthConfigQuery,
-  dirConfigQuery,
-  aclfileConfigQuery,
-  scriptReplicationConfigQuery,
-  clusterReadsConfigQuery,
+export const redisConfigQueries: readonly RedisPreflightQuery<RedisConfigValues<string>>[] = [
+  redisDatabasesConfigQuery,
+  redisProtectedModeConfigQuery,
+  redisBindConfigQuery,
+  redisReplicationConfigQuery,
+  redisMinReplicasConfigQuery,
+  redisOutputBufferConfigQuery,
+  redisMaxmemoryConfigQuery,
+  redisMaxclientsConfigQuery,
+  redisTlsPortConfigQuery,
+  redisTlsReplicationConfigQuery,
+  redisKeyspaceEventsConfigQuery,
+  redisBulkLengthConfigQuery,
+  redisDirConfigQuery,
+  redisAclfileConfigQuery,
+  redisScriptReplicationConfigQuery,
+  redisClusterReadsConfigQuery,
 ];

@@ -1,27 +1,27 @@
 import type { RedisReply } from '../../../redis/connection.ts';
-import { parseInfo, parseInfoFields, type RedisInfo } from '../../../redis/info.ts';
-import type { RedisQuery } from '../query.ts';
+import { parseRedisInfo, parseRedisInfoFields, type RedisInfo } from '../../../redis/info.ts';
+import type { RedisPreflightQuery } from '../query.ts';
 
 /**
  * INFO without arguments returns the default sections: server, clients, memory, persistence, stats, replication,
  * cluster, keyspace.
  */
-export const infoQuery: RedisQuery<RedisInfo> = {
+export const redisInfoQuery: RedisPreflightQuery<RedisInfo> = {
   id: 'INFO',
   command: () => ['INFO'],
-  decode: (reply) => parseInfo(requireText(reply)),
+  decode: (reply) => parseRedisInfo(requireText(reply)),
   permission: '+info',
 };
 
 /** Number of calls of each command since the server started, by command name. */
-export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
+export const redisCommandCallsQuery: RedisPreflightQuery<ReadonlyMap<string, number>> = {
   id: 'INFO commandstats',
   command: () => ['INFO', 'commandstats'],
   decode: (reply) =>
     new Map(
-      [...parseInfo(requireText(reply))].map(([name, value]) => [
+      [...parseRedisInfo(requireText(reply))].map(([name, value]) => [
         name.replace(/^cmdstat_/, ''),
-        Number(parseInfoFields(value).get('calls') ?? 0),
+        Number(parseRedisInfoFields(value).get('calls') ?? 0),
       ]),
     ),
   permission: '+info',
@@ -31,7 +31,7 @@ export const commandCallsQuery: RedisQuery<ReadonlyMap<string, number>> = {
  * Names of the loaded modules from INFO, because more users may run INFO than MODULE LIST. INFO has one line for each
  * module, all with the same field name.
  */
-export const infoModulesQuery: RedisQuery<readonly string[]> = {
+export const redisInfoModulesQuery: RedisPreflightQuery<readonly string[]> = {
   id: 'INFO modules',
   command: () => ['INFO', 'modules'],
   decode: (reply) => [...requireText(reply).matchAll(/^module:name=([^,\r\n]+)/gm)].map(([, name]) => name ?? ''),

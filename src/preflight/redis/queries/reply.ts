@@ -1,22 +1,22 @@
 import type { RedisReply } from '../../../redis/connection.ts';
 
 /** Converts a flat list of names and values to a map. */
-export function replyPairs(reply: RedisReply): ReadonlyMap<string, string> {
-  const list = replyList(reply);
+export function parseRedisReplyPairs(reply: RedisReply): ReadonlyMap<string, string> {
+  const list = requireRedisReplyList(reply);
   return new Map(
     list.flatMap((name, at): [string, string][] => (at % 2 === 0 ? [[String(name), String(list[at + 1])]] : [])),
   );
 }
 
 /** Throws if the reply is not a list. */
-export function replyList(reply: RedisReply | undefined): readonly RedisReply[] {
+export function requireRedisReplyList(reply: RedisReply | undefined): readonly RedisReply[] {
   if (Array.isArray(reply)) return reply;
   throw new Error('the reply is not a list');
 }
 
 /** The value that follows a name in a flat list, in which values may be lists. */
-export function replyValueOf(reply: RedisReply, name: string): RedisReply | undefined {
-  const list = replyList(reply);
+export function findRedisReplyValue(reply: RedisReply, name: string): RedisReply | undefined {
+  const list = requireRedisReplyList(reply);
   const at = list.findIndex((entry, index) => index % 2 === 0 && entry === name);
   return at < 0 ? undefined : list[at + 1];
 }

@@ -1,20 +1,20 @@
-import { parseInfo, type RedisInfoLines } from '../../../redis/info.ts';
-import type { RedisQuery } from '../query.ts';
-import { replyList, replyValueOf } from './reply.ts';
+import { parseRedisInfo, type RedisInfoLines } from '../../../redis/info.ts';
+import type { RedisPreflightQuery } from '../query.ts';
+import { findRedisReplyValue, requireRedisReplyList } from './reply.ts';
 
-export type ClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
+export type RedisClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
 
-export const clusterInfoQuery: RedisQuery<RedisInfoLines<ClusterInfoField>> = {
+export const redisClusterInfoQuery: RedisPreflightQuery<RedisInfoLines<RedisClusterInfoField>> = {
   id: 'CLUSTER INFO',
   command: () => ['CLUSTER', 'INFO'],
   decode(reply) {
     if (typeof reply !== 'string') throw new Error('the reply to CLUSTER INFO is not text');
-    return parseInfo(reply);
+    return parseRedisInfo(reply);
   },
   permission: '+cluster|info',
 };
 
-export interface ClusterNodes {
+export interface RedisClusterNodes {
   readonly primaries: number;
   /** Whether the queried cluster node is a primary. */
   readonly isPrimary: boolean;
@@ -26,7 +26,7 @@ export interface ClusterNodes {
  * CLUSTER NODES returns one line for each node: id, address, flags, primary, three timestamps, link state, slots
  * (https://redis.io/docs/latest/commands/cluster-nodes/).
  */
-export const clusterNodesQuery: RedisQuery<ClusterNodes> = {
+export const redisClusterNodesQuery: RedisPreflightQuery<RedisClusterNodes> = {
   id: 'CLUSTER NODES',
   command: () => ['CLUSTER', 'NODES'],
   decode(reply) {
@@ -48,34 +48,34 @@ export const clusterNodesQuery: RedisQuery<ClusterNodes> = {
 };
 
 /** Names of the modules that the server has loaded. */
-export const moduleListQuery: RedisQuery<readonly string[]> = {
+export const redisModuleListQuery: RedisPreflightQuery<readonly string[]> = {
   id: 'MODULE LIST',
   command: () => ['MODULE', 'LIST'],
-  decode: (reply) => replyList(reply).map((one) => String(replyValueOf(one, 'name'))),
+  decode: (reply) => requireRedisReplyList(reply).map((one) => String(findRedisReplyValue(one, 'name'))),
   permission: '+module|list',
 };
 
 /** The number of functions in all libraries (Redis 7.0 and later). */
-export const functionCountQuery: RedisQuery<number> = {
+export const redisFunctionCountQuery: RedisPreflightQuery<number> = {
   id: 'FUNCTION STATS',
   command: () => ['FUNCTION', 'STATS'],
   decode: (reply) => {
-    const engines = replyList(replyValueOf(reply, 'engines'));
+    const engines = requireRedisReplyList(findRedisReplyValue(reply, 'engines'));
     return engines.reduce<number>((sum, engine, at) => {
-      return at % 2 === 0 ? sum : sum + Number(replyValueOf(engine, 'functions_count') ?? 0);
+      return at % 2 === 0 ? sum : sum + Number(findRedisReplyValue(engine, 'functions_count') ?? 0);
     }, 0);
   },
   permission: '+function|stats',
 };
 
 /** Milliseconds of the longest occurrence of each event; only those above latency-monitor-threshold are recorded. */
-export const latencyMaximaQuery: RedisQuery<ReadonlyMap<string, number>> = {
+export const redisLatencyMaximaQuery: RedisPreflightQuery<ReadonlyMap<string, number>> = {
   id: 'LATENCY LATEST',
   command: () => ['LATENCY', 'LATEST'],
   decode: (reply) =>
     new Map(
-      replyList(reply).map((event) => {
-        const [name, , , max] = replyList(event);
+      requireRedisReplyList(reply).map((event) => {
+        const [name, , , max] = requireRedisReplyList(event);
         return [String(name), Number(max)];
       }),
     ),

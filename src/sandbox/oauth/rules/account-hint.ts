@@ -1,12 +1,12 @@
 import { redirectWithError } from '../authorization-redirects.ts';
-import type { AuthorizationRule } from '../authorization-rule.ts';
-import { readPrompt } from './prompt.ts';
+import type { AuthorizationRequestRule } from '../authorization-rule.ts';
+import { readPromptParameter } from './prompt.ts';
 import { readResponseType } from './response-type.ts';
 
 /** The account hint is used only with prompt=none (spec §4.1). */
-export const checkAccountHint: AuthorizationRule = ({ parameters, redirectTo }) => {
+export const checkAccountHint: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   const hint = parameters.get('i');
-  if (hint === undefined || readResponseType(parameters) !== 'code' || readPrompt(parameters) !== 'none')
+  if (hint === undefined || readResponseType(parameters) !== 'code' || readPromptParameter(parameters) !== 'none')
     return undefined;
   if (/^[0-9a-f]{6}$/i.test(hint)) return undefined;
   return redirectWithError(

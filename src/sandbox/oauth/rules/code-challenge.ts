@@ -1,9 +1,9 @@
 import { redirectWithError } from '../authorization-redirects.ts';
-import type { AuthorizationRule } from '../authorization-rule.ts';
+import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 import { readResponseType } from './response-type.ts';
 
 /** Accepts only the PKCE method S256 (RFC 7636 §4.3), because `plain`, the default method, gives no protection. */
-export const checkCodeChallenge: AuthorizationRule = ({ parameters, redirectTo }) => {
+export const checkCodeChallenge: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   if (readResponseType(parameters) !== 'code') return undefined;
   const challenge = parameters.get('code_challenge');
   const method = parameters.get('code_challenge_method');

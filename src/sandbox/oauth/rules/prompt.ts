@@ -1,14 +1,14 @@
 import type { RequestParameters } from '../../http/request-parameters.ts';
 import { redirectWithError } from '../authorization-redirects.ts';
-import type { AuthorizationRule } from '../authorization-rule.ts';
+import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 import { readResponseType } from './response-type.ts';
 
 /**
  * The parameter prompt is a list of words, in which `none` excludes all other words. The implicit flow ignores the parameter
  * prompt (spec §4.1).
  */
-export const checkPrompt: AuthorizationRule = ({ parameters, redirectTo }) => {
-  if (readResponseType(parameters) === 'token' || readPrompt(parameters) !== undefined) return undefined;
+export const checkPromptParameter: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
+  if (readResponseType(parameters) === 'token' || readPromptParameter(parameters) !== undefined) return undefined;
   return redirectWithError(
     redirectTo,
     'invalid_request',
@@ -17,7 +17,7 @@ export const checkPrompt: AuthorizationRule = ({ parameters, redirectTo }) => {
 };
 
 /** Reads the parameter prompt: `select_account` when it is absent, undefined when it is invalid. */
-export function readPrompt(parameters: RequestParameters): 'none' | 'select_account' | undefined {
+export function readPromptParameter(parameters: RequestParameters): 'none' | 'select_account' | undefined {
   const words = new Set((parameters.get('prompt') ?? 'select_account').split(' '));
   if (words.size !== 1) return undefined;
   const [word] = words;

@@ -1,10 +1,13 @@
 import type { HttpReply } from '../../http/http-reply.ts';
 import type { RequestParameters } from '../../http/request-parameters.ts';
 import { renderErrorPage } from '../../panel/error-page.ts';
-import type { Application } from '../../records.ts';
+import type { RegisteredApplication } from '../../records.ts';
 
 /** Compares redirect URIs as strings, byte for byte (RFC 9700 §4.1.3), and never redirects to an unregistered URI. */
-export function checkRedirectUri(parameters: RequestParameters, application: Application): string | HttpReply {
+export function checkRedirectUri(
+  parameters: RequestParameters,
+  application: RegisteredApplication,
+): string | HttpReply {
   const received = parameters.get('redirect_uri');
   if (!parameters.isRepeated('redirect_uri') && received !== undefined && application.callbackUrls.includes(received)) {
     return received;

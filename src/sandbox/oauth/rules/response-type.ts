@@ -1,9 +1,9 @@
 import type { RequestParameters } from '../../http/request-parameters.ts';
 import { redirectWithError } from '../authorization-redirects.ts';
-import type { AuthorizationRule } from '../authorization-rule.ts';
+import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 
 /** A missing response type and an unknown response type have different error codes (RFC 6749 §4.1.2.1). */
-export const checkResponseType: AuthorizationRule = ({ parameters, redirectTo }) => {
+export const checkResponseType: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   if (readResponseType(parameters) !== undefined) return undefined;
   if (parameters.get('response_type') === undefined) {
     return redirectWithError(redirectTo, 'invalid_request', 'The response type is missing.');

@@ -1,16 +1,16 @@
-import type { CauseFix, Violation } from '../../status-sample.ts';
+import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import { type ApplyStop, detectApplyStop } from '../apply-stop.ts';
-import type { SlotWithSender, WatchRule, WatchRuleInput } from '../rule-input.ts';
+import type { MigrationWatchRule, MigrationWatchRuleInput, ReplicationSlotWithSender } from '../rule-input.ts';
 
 /** The target repeatedly fails to apply a change, does not apply, or is not connected. */
-export const applyFailureRule: WatchRule = (input) =>
+export const applyFailureWatchRule: MigrationWatchRule = (input) =>
   input.slots.flatMap((seenSlot) => {
     const stop = detectApplyStop(seenSlot, input);
     return stop?.isCertain === true ? [applyStopViolation(seenSlot, stop, input)] : [];
   });
 
-/** Rules of `applyFailureRule`, and the causes that each of them can have, most likely first. */
+/** Rules of `applyFailureWatchRule`, and the causes that each of them can have, most likely first. */
 export const applyStopCandidates: Readonly<Record<string, readonly string[]>> = {
   'apply-failing': ['target-conflict', 'target-schema', 'target-lock-timeout', 'target-disk-full', 'target-read-only'],
   'apply-blocked': ['target-lock', 'target-busy'],
@@ -41,7 +41,11 @@ export const targetStateFix: CauseFix = {
     "SELECT s.subname, a.state, a.wait_event_type, pg_blocking_pids(s.pid) AS blocked_by, pg_is_in_recovery() AS read_only, current_setting('lock_timeout') AS lock_timeout FROM pg_stat_subscription s LEFT JOIN pg_stat_activity a USING (pid) WHERE s.relid IS NULL;",
 };
 
-function applyStopViolation({ name, database }: SlotWithSender, stop: ApplyStop, input: WatchRuleInput): Violation {
+function applyStopViolation(
+  { name, database }: ReplicationSlotWithSender,
+  stop: ApplyStop,
+  input: MigrationWatchRuleInput,
+): WatchRuleViolation {
   const pending = input.databases.find((one) => one.name === database)?.pendingTables ?? [];
   const part = {
     database,

@@ -1,10 +1,10 @@
-import type { Violation } from '../../status-sample.ts';
+import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
-import type { ServerFacts } from '../server-facts.ts';
+import { findWatchedSlot, type MigrationWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
+import type { WatchedServerFacts } from '../server-facts.ts';
 
 /** The rule for commits of the application that wait for a synchronous standby. */
-export const blockedCommitsRule: WatchRule = ({ now, window }) => {
+export const blockedCommitsWatchRule: MigrationWatchRule = ({ now, window }) => {
   const before = window.at(-2);
   if (now.blocked.commits === 0 || before === undefined || before.blocked.commits === 0) return [];
   return [
@@ -24,9 +24,9 @@ const minRollbacks = 10;
  * all transactions that it decoded as rollbacks when it ends, so only samples with the same WAL sender are compared,
  * less the decoded transactions.
  */
-export const rollbackRule: WatchRule = ({ slots, databases, window, first, limits }) =>
-  slots.flatMap(({ name, database }): readonly Violation[] => {
-    const samples = samplesSince(window, Math.min(limits.failingApply, limits.inactiveSlot)) ?? window;
+export const rollbackRateWatchRule: MigrationWatchRule = ({ slots, databases, window, first, limits }) =>
+  slots.flatMap(({ name, database }): readonly WatchRuleViolation[] => {
+    const samples = selectWatchSamplesSince(window, Math.min(limits.failingApply, limits.inactiveSlot)) ?? window;
     const [from, to] = [samples[0], samples.at(-1)];
     if (from === undefined || to === undefined || from === to || !hasSameWalSender(samples, name)) return [];
     const counted = countTransactions(from, to, database, name);
@@ -49,20 +49,20 @@ export const rollbackRule: WatchRule = ({ slots, databases, window, first, limit
     ];
   });
 
-function hasSameWalSender(window: readonly ServerFacts[], name: string): boolean {
-  const pid = findSlot(window[0]!, name)?.pid;
-  return pid !== undefined && window.every((facts) => findSlot(facts, name)?.pid === pid);
+function hasSameWalSender(window: readonly WatchedServerFacts[], name: string): boolean {
+  const pid = findWatchedSlot(window[0]!, name)?.pid;
+  return pid !== undefined && window.every((facts) => findWatchedSlot(facts, name)?.pid === pid);
 }
 
-function countTransactions(from: ServerFacts, to: ServerFacts, database: string, slot: string) {
+function countTransactions(from: WatchedServerFacts, to: WatchedServerFacts, database: string, slot: string) {
   const [before, after] = [transactionCountsOf(from, database), transactionCountsOf(to, database)];
-  const decoded = (findSlot(to, slot)?.decoded ?? 0) - (findSlot(from, slot)?.decoded ?? 0);
+  const decoded = (findWatchedSlot(to, slot)?.decoded ?? 0) - (findWatchedSlot(from, slot)?.decoded ?? 0);
   return {
     commits: (after?.commits ?? 0) - (before?.commits ?? 0),
     rollbacks: Math.max(0, (after?.rollbacks ?? 0) - (before?.rollbacks ?? 0) - Math.max(0, decoded)),
   };
 }
 
-function transactionCountsOf(facts: ServerFacts, database: string) {
+function transactionCountsOf(facts: WatchedServerFacts, database: string) {
   return facts.databases.find(({ name }) => name === database);
 }

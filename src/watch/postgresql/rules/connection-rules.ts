@@ -1,11 +1,11 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { compareConnectionProbes } from '../../connection-probe.ts';
-import type { Violation } from '../../status-sample.ts';
-import type { WatchRule } from '../rule-input.ts';
+import { compareSourceConnectionProbes } from '../../connection-probe.ts';
+import type { WatchRuleViolation } from '../../status-sample.ts';
+import type { MigrationWatchRule } from '../rule-input.ts';
 
 /** The rule for settings that may prevent the next connection of the target, although it is connected now. */
-export const changedConnectionSettingsWatchRule: WatchRule = ({ now, first }) =>
-  ['listen_addresses', 'port', 'ssl', 'ssl_cert_file'].flatMap((name): readonly Violation[] => {
+export const changedConnectionSettingsWatchRule: MigrationWatchRule = ({ now, first }) =>
+  ['listen_addresses', 'port', 'ssl', 'ssl_cert_file'].flatMap((name): readonly WatchRuleViolation[] => {
     const [before, after] = [first.settings.get(name)?.value, now.settings.get(name)];
     if (before === undefined || after === undefined) return [];
     const next = after.inFile !== undefined && !isSameValue(after.inFile, before) ? after.inFile : undefined;
@@ -25,7 +25,7 @@ export const changedConnectionSettingsWatchRule: WatchRule = ({ now, first }) =>
   });
 
 /** Lines that were removed come first: they allowed the target. */
-export const hostRulesRule: WatchRule = ({ now, first }) => {
+export const hbaChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
   const [before, after] = [first.hostRules, now.hostRules];
   if (before === undefined || after === undefined || before.join('\n') === after.join('\n')) return [];
   const removed = before.filter((line) => !after.includes(line));
@@ -64,8 +64,8 @@ function countRules(lines: readonly string[]): string {
 }
 
 /** A login that is refused is about the role; whether its password or a host rule is wrong, other rules show. */
-export const connectionChangeRule: WatchRule = ({ now, first }) =>
-  compareConnectionProbes(first.connection, now.connection).map((violation) =>
+export const connectionChangeWatchRule: MigrationWatchRule = ({ now, first }) =>
+  compareSourceConnectionProbes(first.connection, now.connection).map((violation) =>
     violation.rule === 'login-refused' && now.role !== undefined ? { ...violation, object: now.role.name } : violation,
   );
 

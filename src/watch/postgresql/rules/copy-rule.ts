@@ -1,19 +1,19 @@
-import type { Violation } from '../../status-sample.ts';
+import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import { isTableSyncSlot } from '../choose-slots.ts';
-import { findSlot, samplesSince, type WatchRule } from '../rule-input.ts';
+import { findWatchedSlot, type MigrationWatchRule, selectWatchSamplesSince } from '../rule-input.ts';
 import { targetStateFix } from './apply-failure-rule.ts';
 
 /**
  * The rule for a table whose initial copy fails: its slot remains, but its worker is rarely observed, because each
  * attempt fails at once and the next attempt starts five seconds later.
  */
-export const copyRule: WatchRule = ({ now, window, limits, databases }) => {
-  const samples = samplesSince(window, limits.failingApply);
+export const copyFailureWatchRule: MigrationWatchRule = ({ now, window, limits, databases }) => {
+  const samples = selectWatchSamplesSince(window, limits.failingApply);
   if (samples === undefined) return [];
-  return now.slots.filter(isTableSyncSlot).flatMap(({ name, database }): readonly Violation[] => {
+  return now.slots.filter(isTableSyncSlot).flatMap(({ name, database }): readonly WatchRuleViolation[] => {
     if (database === undefined || !databases.some((one) => one.name === database)) return [];
-    const stays = samples.filter((facts) => findSlot(facts, name) !== undefined).length >= 0.8 * samples.length;
+    const stays = samples.filter((facts) => findWatchedSlot(facts, name) !== undefined).length >= 0.8 * samples.length;
     const worked = samples.filter(({ senders }) => senders.some(({ application }) => application === name)).length;
     if (!stays || worked > 0.2 * samples.length) return [];
     return [

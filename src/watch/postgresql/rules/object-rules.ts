@@ -1,17 +1,17 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
-import type { CauseFix, Violation } from '../../status-sample.ts';
-import type { DatabaseForRules, WatchRule } from '../rule-input.ts';
+import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import type { MigrationWatchRule, WatchRuleDatabase } from '../rule-input.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
-export const pollsUntilDropped = 2;
+export const pollsUntilSlotDropped = 2;
 
 const startAgainHint = 'start the migration again, which copies all rows again; the copied rows stay on the target';
 
-export const slotRule: WatchRule = ({ slots: seenSlot, cluster }) =>
-  seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly Violation[] => {
+export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, cluster }) =>
+  seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly WatchRuleViolation[] => {
     const part = { database, object: name };
     if (slot === undefined) {
-      if (missedPolls < pollsUntilDropped) return [];
+      if (missedPolls < pollsUntilSlotDropped) return [];
       return [
         {
           ...part,
@@ -36,7 +36,7 @@ export const slotRule: WatchRule = ({ slots: seenSlot, cluster }) =>
   });
 
 /** A migration that was started long ago and has no slot in any database. */
-export const missingSlotRule: WatchRule = ({ slots, now, startedAt, limits, cluster }) => {
+export const missingSlotRule: MigrationWatchRule = ({ slots, now, startedAt, limits, cluster }) => {
   if (startedAt === undefined || slots.length > 0 || now.at - startedAt < limits.missingSlot) return [];
   if (now.inRecovery || now.dumps.length > 0) return [];
   return [
@@ -49,14 +49,14 @@ export const missingSlotRule: WatchRule = ({ slots, now, startedAt, limits, clus
   ];
 };
 
-export const publicationRule: WatchRule = ({ databases, slots, cluster }) =>
+export const publicationChangeWatchRule: MigrationWatchRule = ({ databases, slots, cluster }) =>
   databases.flatMap((database) => {
     const { now, name, publications: first } = database;
     if (now === undefined) return [];
     const slot = slots.find((one) => one.database === name);
     const missing = slot?.slot === undefined ? [] : missingPublications(database, slot.name);
     const names = [...new Set([...publicationsToCheck(database), ...missing])];
-    return names.flatMap((publication): readonly Violation[] => {
+    return names.flatMap((publication): readonly WatchRuleViolation[] => {
       const after = now.publications.get(publication);
       if (after !== undefined && after === first.get(publication)) return [];
       const part = { database: name, object: publication, fix: clusterCommand('stop', cluster) };
@@ -82,7 +82,7 @@ export const publicationRule: WatchRule = ({ databases, slots, cluster }) =>
  * The publications of the migration: those that the target subscribes to, else those whose names migration engines use,
  * else all.
  */
-function publicationsToCheck({ publications: first, publicationsRead }: DatabaseForRules): readonly string[] {
+function publicationsToCheck({ publications: first, publicationsRead }: WatchRuleDatabase): readonly string[] {
   const names = [...first.keys()];
   const known = names.filter((name) => publicationsRead.includes(name));
   if (known.length > 0) return known;
@@ -95,7 +95,7 @@ function publicationsToCheck({ publications: first, publicationsRead }: Database
  * poll has seen it.
  */
 function missingPublications(
-  { now, publicationsRead, otherPublications = [] }: DatabaseForRules,
+  { now, publicationsRead, otherPublications = [] }: WatchRuleDatabase,
   slot: string,
 ): readonly string[] {
   const present = [...(now?.publications.keys() ?? [])];

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
-import type { Violation } from '../../status-sample.ts';
+import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import type { ServerFacts, SourceOutage } from '../server-facts.ts';
+import type { PostgresSourceOutage, WatchedServerFacts } from '../server-facts.ts';
 import type { SourceBaseline } from '../source-baseline.ts';
 
 /**
@@ -9,10 +9,10 @@ import type { SourceBaseline } from '../source-baseline.ts';
  * @param since milliseconds since the epoch
  */
 export function postgresOutageViolations(
-  outage: SourceOutage,
+  outage: PostgresSourceOutage,
   since: number,
   { facts: last, baseline, role }: LastFacts,
-): readonly Violation[] {
+): readonly WatchRuleViolation[] {
   const [rule, hint] = ruleAndHintOf(outage.code);
   const lines = (last?.hostRules ?? baseline?.hostRules ?? []).filter((line) => /^host/.test(line));
   const level = last?.settings.get('wal_level');
@@ -33,14 +33,18 @@ export function postgresOutageViolations(
 
 /** Without a session, only the facts of before tell what the login needs. */
 interface LastFacts {
-  readonly facts: ServerFacts | undefined;
+  readonly facts: WatchedServerFacts | undefined;
   readonly baseline: Pick<SourceBaseline, 'hostRules'> | undefined;
   /** The role that logs in. */
   readonly role: string;
 }
 
 /** SQLSTATE 28000: no host rule allows the login, or the role may not log in. 28P01: the password is wrong. */
-function refusedLogin(code: string, role: string, hostRules: readonly string[]): Pick<Violation, 'object' | 'fix'> {
+function refusedLogin(
+  code: string,
+  role: string,
+  hostRules: readonly string[],
+): Pick<WatchRuleViolation, 'object' | 'fix'> {
   // The first rule for the role decides, so that one is missing now.
   const line = hostRules.find((rule) => ['all', role].includes(rule.split(' ')[2] ?? ''));
   if (code === '28000' && line !== undefined) return { object: line, fix: { run_on: 'pg_hba.conf', statement: line } };

@@ -1,15 +1,15 @@
-import type { Violation } from '../../status-sample.ts';
+import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../../units.ts';
-import { findSlot, type WatchRule } from '../rule-input.ts';
+import { findWatchedSlot, type MigrationWatchRule } from '../rule-input.ts';
 
 /** The rule for WAL that a slot retains until the slot is lost or the disk is full. */
-export const retainedWalRule: WatchRule = ({ slots, window, now, first }) =>
-  slots.flatMap(({ name, database, slot }): readonly Violation[] => {
+export const retainedWalWatchRule: MigrationWatchRule = ({ slots, window, now, first }) =>
+  slots.flatMap(({ name, database, slot }): readonly WatchRuleViolation[] => {
     if (slot === undefined || slot.walStatus === undefined || !['extended', 'unreserved'].includes(slot.walStatus))
       return [];
     const before = window[0] ?? first;
     const seconds = (now.at - before.at) / 1000;
-    const grown = (slot.retained ?? 0) - (findSlot(before, name)?.retained ?? slot.retained ?? 0);
+    const grown = (slot.retained ?? 0) - (findWatchedSlot(before, name)?.retained ?? slot.retained ?? 0);
     const rate = seconds > 0 ? grown / seconds : 0;
     if (slot.walStatus === 'extended' && rate <= 0) return [];
     const kept = `${formatByteCount(slot.retained ?? 0)} of WAL are retained for the slot ${name} (${slot.walStatus})`;

@@ -1,14 +1,14 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
-import type { CauseFix, Violation } from '../../status-sample.ts';
-import type { WatchRule } from '../rule-input.ts';
-import type { ObservedRole } from '../server-facts.ts';
+import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import type { MigrationWatchRule } from '../rule-input.ts';
+import type { WatchedRole } from '../server-facts.ts';
 
 /** Changes of the role of the source that prevent the next login of the target, or end its statements. */
-export const roleRule: WatchRule = ({ now, first }) => {
+export const roleRule: MigrationWatchRule = ({ now, first }) => {
   const [before, after] = [first.role, now.role];
   if (before === undefined || after === undefined || before.name !== after.name) return [];
   const quoted = quoteIdentifier(after.name);
-  const violation = (rule: string, observed: string, hint: string, statement: string): Violation => {
+  const violation = (rule: string, observed: string, hint: string, statement: string): WatchRuleViolation => {
     const fix: CauseFix = { run_on: 'source', statement };
     return { rule, object: after.name, observed, hint, fix };
   };
@@ -68,7 +68,7 @@ export const roleRule: WatchRule = ({ now, first }) => {
   ];
 };
 
-function lostAttributes(before: ObservedRole, after: ObservedRole): readonly string[] {
+function lostAttributes(before: WatchedRole, after: WatchedRole): readonly string[] {
   return [
     ...(before.superuser && !after.superuser ? ['SUPERUSER'] : []),
     ...(before.replication && !after.replication ? ['REPLICATION'] : []),

@@ -1,9 +1,9 @@
-import type { Violation } from '../../status-sample.ts';
+import type { WatchRuleViolation } from '../../status-sample.ts';
 import { findSchemaChanges, type SchemaChange, type SchemaChangeRule } from '../find-schema-changes.ts';
-import type { WatchRule } from '../rule-input.ts';
+import type { MigrationWatchRule } from '../rule-input.ts';
 
 /** DDL is not replicated, so the target fails on the first row that needs it. */
-export const schemaRule: WatchRule = ({ databases }) =>
+export const schemaRule: MigrationWatchRule = ({ databases }) =>
   databases.flatMap((database) => {
     const changes = findSchemaChanges(database);
     return [...new Set(changes.map(({ rule }) => rule))].map((rule) =>
@@ -18,7 +18,7 @@ export const schemaRule: WatchRule = ({ databases }) =>
  * One violation for all changes of one rule, with the object and the statement of the first.
  * @param changes at least one
  */
-export function schemaViolation(database: string, changes: readonly SchemaChange[]): Violation {
+export function schemaViolation(database: string, changes: readonly SchemaChange[]): WatchRuleViolation {
   const [first] = changes as readonly [SchemaChange, ...SchemaChange[]];
   const names = changes.slice(0, 5).map(({ object }) => object);
   const more = changes.length > names.length ? ` and ${changes.length - names.length} more` : '';

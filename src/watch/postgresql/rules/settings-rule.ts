@@ -1,13 +1,16 @@
-import type { WatchRule, WatchRuleInput } from '../rule-input.ts';
-import type { ObservedSetting } from '../server-facts.ts';
+import type { MigrationWatchRule, MigrationWatchRuleInput } from '../rule-input.ts';
+import type { WatchedSetting } from '../server-facts.ts';
 
 /**
  * The rule for changes of wal_level, max_replication_slots and max_wal_senders, now or at the next restart (spec.md
  * §4.6).
  */
-export const replicationSettingsRule: WatchRule = (input) => [...checkWalLevel(input), ...checkCounts(input)];
+export const replicationSettingsWatchRule: MigrationWatchRule = (input) => [
+  ...checkWalLevel(input),
+  ...checkCounts(input),
+];
 
-function checkWalLevel({ now, first, slots }: WatchRuleInput) {
+function checkWalLevel({ now, first, slots }: MigrationWatchRuleInput) {
   const setting = now.settings.get('wal_level');
   if (setting === undefined) return [];
   const next = valueAfterRestart(setting);
@@ -33,7 +36,7 @@ function checkWalLevel({ now, first, slots }: WatchRuleInput) {
   ];
 }
 
-function checkCounts({ now, first }: WatchRuleInput) {
+function checkCounts({ now, first }: MigrationWatchRuleInput) {
   const used = now.slots.length;
   return (['max_replication_slots', 'max_wal_senders'] as const).flatMap((name) => {
     const setting = now.settings.get(name);
@@ -65,7 +68,7 @@ function checkCounts({ now, first }: WatchRuleInput) {
 }
 
 /** The value of the setting after the next restart; undefined if it does not change. */
-function valueAfterRestart({ value, inFile, pendingRestart }: ObservedSetting): string | undefined {
+function valueAfterRestart({ value, inFile, pendingRestart }: WatchedSetting): string | undefined {
   if (inFile !== undefined) return inFile.toLowerCase() === value.toLowerCase() ? undefined : inFile;
   // If the role cannot read the configuration files, it is known only that the value will change.
   return pendingRestart ? 'another value' : undefined;

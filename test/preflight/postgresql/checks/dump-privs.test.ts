@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CheckOutcome } from '../../../../src/preflight/finding.ts';
+import type { PreflightCheckOutcome } from '../../../../src/preflight/finding.ts';
 import { dumpPrivsCheck } from '../../../../src/preflight/postgresql/checks/dump-privs.ts';
 import type { MigrationRole } from '../../../../src/preflight/postgresql/queries/migration-role.ts';
 import { expectText } from '../expect-text.ts';
@@ -15,7 +15,7 @@ function denied(
   version: number,
   closedLargeObjects: readonly string[] = [],
   more: Partial<MigrationRole> = {},
-): CheckOutcome {
+): PreflightCheckOutcome {
   const where = sourceFacts({ username: 'a "b', connection: connected({ version, superuser: false }) });
   const facts = { closed: { objects: closed, tables: 2, sequences: 1 }, closedLargeObjects, role: role(more) };
   return dumpPrivsCheck.evaluate(facts, 'd1', where, preflightOptions());

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fullWithoutEqCheck } from '../../../../src/preflight/postgresql/checks/full-without-eq.ts';
 import type {
-  ColumnWithoutEquality,
+  ColumnWithoutEqualityOperator,
   TableReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
 import { expectText } from '../expect-text.ts';
@@ -25,12 +25,12 @@ function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdent
   };
 }
 
-const doc: ColumnWithoutEquality = { table: 'public.t', column: 'doc json' };
+const doc: ColumnWithoutEqualityOperator = { table: 'public.t', column: 'doc json' };
 
 function evaluate(
   tables: readonly TableReplicaIdentity[],
   version = 170_010,
-  unequalColumns: readonly ColumnWithoutEquality[] = [],
+  unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
   const facts = { identities: tables, unequalColumns, hashedNulls: [] };

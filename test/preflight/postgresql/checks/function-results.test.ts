@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { functionResultsCheck } from '../../../../src/preflight/postgresql/checks/function-results.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
-import type { FunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
+import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -13,7 +13,7 @@ function body(text: string, more: Partial<FunctionBody> = {}): FunctionBody {
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
-function evaluate(bodies: readonly FunctionBody[], more: Partial<FunctionUse> = {}) {
+function evaluate(bodies: readonly FunctionBody[], more: Partial<UserFunctionUse> = {}) {
   const functionUses = [{ calls: '1', kind: 'generated', name: 'column public.t.g', filled: true, ...more }] as const;
   const meanings = [{ kind: 'function', schema: 'public', name: 'helper' }] as const;
   const values = { functionUses, functionBodies: bodies, meanings, lostOperators: [] };

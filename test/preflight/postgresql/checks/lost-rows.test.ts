@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lostRowsCheck } from '../../../../src/preflight/postgresql/checks/lost-rows.ts';
 import {
-  danglingReferencesQuery,
+  danglingCatalogReferencesQuery,
   maxDatabasesForDanglingReferences,
 } from '../../../../src/preflight/postgresql/queries/dangling-references.ts';
 import { databasesQuery } from '../../../../src/preflight/postgresql/queries/databases.ts';
@@ -11,7 +11,7 @@ import { found, preflightServer } from '../preflight.ts';
 
 test('with too many databases the result is that they were not checked', () => {
   const asked = (count: number) =>
-    danglingReferencesQuery.when?.(
+    danglingCatalogReferencesQuery.when?.(
       (ask) => (ask.id === databasesQuery.id ? ask.decode(Array.from({ length: count }, () => ({}))) : undefined),
       'd',
     );
@@ -20,7 +20,7 @@ test('with too many databases the result is that they were not checked', () => {
     false,
   ]);
   const told = lostRowsCheck.evaluate(
-    { lostRows: danglingReferencesQuery.absent },
+    { lostRows: danglingCatalogReferencesQuery.absent },
     'd',
     sourceFacts(),
     preflightOptions(),

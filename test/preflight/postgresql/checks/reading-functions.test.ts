@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readingFunctionsCheck } from '../../../../src/preflight/postgresql/checks/reading-functions.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
-import type { FunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
+import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -15,7 +15,7 @@ function body(text: string, more: Partial<FunctionBody> = {}): FunctionBody {
   return { ...where, ...how, language: 'plpgsql', text, bound: '', ...more };
 }
 
-function evaluate(kind: FunctionUse['kind'], bodies: readonly FunctionBody[], filled = true) {
+function evaluate(kind: UserFunctionUse['kind'], bodies: readonly FunctionBody[], filled = true) {
   const name = kind === 'unique' ? 'index public.i on public.t' : 'column public.t.g';
   const functionUses = [{ calls: '1', kind, name, filled }];
   const values = { functionUses, functionBodies: bodies };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { replicaIdentityCheck } from '../../../../src/preflight/postgresql/checks/replica-identity.ts';
 import type {
-  ColumnWithoutEquality,
+  ColumnWithoutEqualityOperator,
   TableReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
-import type { ServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
-import type { WriteCounters } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
+import type { PostgresqlServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
+import type { WriteCountersStart } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
@@ -31,14 +31,14 @@ function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdent
   };
 }
 
-const doc: ColumnWithoutEquality = { table: 'public.t', column: 'doc json' };
+const doc: ColumnWithoutEqualityOperator = { table: 'public.t', column: 'doc json' };
 
 function evaluate(
   tables: readonly TableReplicaIdentity[],
   version = 170_010,
-  unequalColumns: readonly ColumnWithoutEquality[] = [],
-  counters: WriteCounters = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
-  server?: ServerInstance,
+  unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
+  counters: WriteCountersStart = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
+  server?: PostgresqlServerInstance,
 ) {
   const where = sourceFacts({ connection: connected({ version }) });
   const facts = { identities: tables, unequalColumns, hashedNulls: [], counters, server };

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { searchPathCheck } from '../../../../src/preflight/postgresql/checks/search-path.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
-import type { FunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
-import type { NamedObject } from '../../../../src/preflight/postgresql/queries/named-objects.ts';
+import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
+import type { NamedDatabaseObject } from '../../../../src/preflight/postgresql/queries/named-objects.ts';
 import type { SearchPathOperator } from '../../../../src/preflight/postgresql/queries/search-path-operators.ts';
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-const kinds: NamedObject = { kind: 'relation', schema: 'My "S', name: 'kinds' };
-const plain: NamedObject = { kind: 'function', schema: 'public', name: 'plain' };
+const kinds: NamedDatabaseObject = { kind: 'relation', schema: 'My "S', name: 'kinds' };
+const plain: NamedDatabaseObject = { kind: 'function', schema: 'public', name: 'plain' };
 
 function body(oid: string, text: string, more: Partial<FunctionBody> = {}): FunctionBody {
   const name = `f${oid}`;
@@ -19,12 +19,12 @@ function body(oid: string, text: string, more: Partial<FunctionBody> = {}): Func
   };
 }
 
-function use(calls: string, more: Partial<FunctionUse> = {}): FunctionUse {
+function use(calls: string, more: Partial<UserFunctionUse> = {}): UserFunctionUse {
   return { calls, kind: 'check', name: 't_check on public.t', filled: true, ...more };
 }
 
 function judged(
-  functionUses: readonly FunctionUse[],
+  functionUses: readonly UserFunctionUse[],
   functionBodies: readonly FunctionBody[],
   meanings = [kinds, plain],
   lostOperators: readonly SearchPathOperator[] = [],
@@ -55,7 +55,7 @@ test('a name that only the search_path finds takes both ways where rows are to b
 });
 
 test('without rows only what the planner reads at once fails', () => {
-  const empty = (kind: FunctionUse['kind'], more: Partial<FunctionBody> = {}) =>
+  const empty = (kind: UserFunctionUse['kind'], more: Partial<FunctionBody> = {}) =>
     short(judged([use('1', { kind, filled: false })], [body('1', lost, more)]));
   expect(empty('index')).toBe('fail continuous+dump');
   expect(empty('generated')).toBe('fail continuous+dump');

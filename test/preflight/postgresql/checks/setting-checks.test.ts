@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { settingChecksCheck } from '../../../../src/preflight/postgresql/checks/setting-checks.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
-import type { FunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
+import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import type { RoleSetting } from '../../../../src/preflight/postgresql/queries/role-settings.ts';
 import type { SettingsDependentConstraint } from '../../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
@@ -27,7 +27,7 @@ function judged(
 }
 
 interface Facts {
-  readonly functionUses: readonly FunctionUse[];
+  readonly functionUses: readonly UserFunctionUse[];
   readonly functionBodies: readonly FunctionBody[];
   readonly roleSettings: readonly RoleSetting[];
 }

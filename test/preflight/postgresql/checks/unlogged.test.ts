@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { referencedTablesFirst, unloggedCheck } from '../../../../src/preflight/postgresql/checks/unlogged.ts';
-import type { UnloggedReference } from '../../../../src/preflight/postgresql/queries/constraints.ts';
-import { relationsQuery } from '../../../../src/preflight/postgresql/queries/relations.ts';
+import type { UnloggedForeignKey } from '../../../../src/preflight/postgresql/queries/constraints.ts';
+import { nonOrdinaryRelationsQuery } from '../../../../src/preflight/postgresql/queries/relations.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { relations } from '../database-cases.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-const outward: UnloggedReference = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
+const outward: UnloggedForeignKey = { from: 'public.c', to: 'public.p', logged: true, truncated: false };
 
 test.each([
   { what: 'another unlogged table', is: { logged: false }, version: 170_010, verdict: 'warn' },
@@ -17,7 +17,7 @@ test.each([
   { what: 'one that was, on 10', is: { truncated: true }, version: 100_023, verdict: 'warn' },
 ])('an unlogged table refers to $what: $verdict', ({ is, version, verdict }) => {
   const facts = {
-    relations: { ...relationsQuery.absent, unlogged: ['public.c'] },
+    relations: { ...nonOrdinaryRelationsQuery.absent, unlogged: ['public.c'] },
     identities: [],
     unequalColumns: [],
     hashedNulls: [],

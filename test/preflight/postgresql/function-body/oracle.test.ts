@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { findNameReferences } from '../../../../src/preflight/postgresql/function-body/name-references.ts';
-import { createRelationReads } from '../../../../src/preflight/postgresql/function-body/relation-reads.ts';
+import { findFunctionBodyNameReferences } from '../../../../src/preflight/postgresql/function-body/name-references.ts';
+import { createFunctionRelationReader } from '../../../../src/preflight/postgresql/function-body/relation-reads.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import { knownDifferences, plpgsqlBodies, sqlBodies } from './function-bodies.ts';
 import { type ParsedReferences, parsePlpgsqlBody, parseSqlBody } from './parse-tree.ts';
@@ -30,14 +30,14 @@ test('a function reads the relations of its parse tree and of the functions that
   ];
   const bodies = texts.map((text, at) => functionBody('abc'.charAt(at), text));
   const parsed = await Promise.all(texts.map(parseSqlBody));
-  const { reads } = createRelationReads(bodies)('a');
+  const { reads } = createFunctionRelationReader(bodies)('a');
   expect(reads.map(({ schema, name }) => (schema === undefined ? name : `${schema}.${name}`)).sort()).toEqual(
     parsed.flatMap(({ relations }) => relations).sort(),
   );
 });
 
 function searchedReferences(body: string, language: 'sql' | 'plpgsql'): ParsedReferences {
-  const found = findNameReferences(body, language);
+  const found = findFunctionBodyNameReferences(body, language);
   const names = (kind: string) => [
     ...new Set(
       found

@@ -1,5 +1,5 @@
 import { parse, parsePlPgSQL } from 'libpg-query';
-import { isRecord } from '../../../../src/json.ts';
+import { isJsonRecord } from '../../../../src/json.ts';
 
 /** What a function body refers to, by PostgreSQL's own grammar (libpg-query), each as `schema.name` or `name`, sorted. */
 export interface ParsedReferences {
@@ -26,7 +26,7 @@ export async function parsePlpgsqlBody(body: string): Promise<ParsedReferences> 
   visit(tree, (kind, node) => {
     if (kind === 'PLpgSQL_expr') expressions.push({ query: String(node.query), mode: Number(node.parseMode) });
     if (kind === 'PLpgSQL_type' && typeof node.typname === 'string') addDeclaredType(node.typname, found);
-    if (kind === 'PLpgSQL_stmt_dynexecute' && isRecord(node.query) && isRecord(node.query.PLpgSQL_expr)) {
+    if (kind === 'PLpgSQL_stmt_dynexecute' && isJsonRecord(node.query) && isJsonRecord(node.query.PLpgSQL_expr)) {
       const constant = /^\s*'((?:[^']|'')*)'\s*$/.exec(String(node.query.PLpgSQL_expr.query))?.[1];
       if (constant !== undefined) expressions.push({ query: constant.replaceAll("''", "'"), mode: statementMode });
     }
@@ -79,7 +79,7 @@ async function collectFromStatements(text: string, found: Collected): Promise<vo
       const [argument] = Array.isArray(node.args) ? node.args : [];
       addNamed(relationByFunction.has(name) ? 'regclass' : '', argument, found);
     }
-    if (kind === 'TypeCast' && isRecord(node.typeName)) {
+    if (kind === 'TypeCast' && isJsonRecord(node.typeName)) {
       const name = qualifiedName(node.typeName.names);
       if (!name.startsWith('pg_catalog.')) found.types.add(name);
       addNamed(name, node.arg, found);
@@ -110,8 +110,8 @@ function addNamed(type: string, argument: unknown, found: Collected): void {
   const kind = ({ regclass: 'relations', regtype: 'types', regproc: 'functions' } as const)[
     type.replace('pg_catalog.', '')
   ];
-  const constant = isRecord(argument) && isRecord(argument.A_Const) ? argument.A_Const.sval : undefined;
-  if (kind !== undefined && isRecord(constant)) found[kind].add(unquoted(String(constant.sval)));
+  const constant = isJsonRecord(argument) && isJsonRecord(argument.A_Const) ? argument.A_Const.sval : undefined;
+  if (kind !== undefined && isJsonRecord(constant)) found[kind].add(unquoted(String(constant.sval)));
 }
 
 /** `t%ROWTYPE` and `t.a%TYPE` refer to the relation `t`. */
@@ -131,13 +131,15 @@ function unquoted(name: string): string {
 
 function qualifiedName(names: unknown): string {
   const parts = Array.isArray(names) ? names : [];
-  return parts.map((part) => (isRecord(part) && isRecord(part.String) ? String(part.String.sval) : '')).join('.');
+  return parts
+    .map((part) => (isJsonRecord(part) && isJsonRecord(part.String) ? String(part.String.sval) : ''))
+    .join('.');
 }
 
 /** Calls back for every object of the tree, with the key it stands under. */
 function visit(node: unknown, take: (kind: string, node: Readonly<Record<string, unknown>>) => void, kind = ''): void {
   if (Array.isArray(node)) for (const entry of node) visit(entry, take, kind);
-  else if (isRecord(node)) {
+  else if (isJsonRecord(node)) {
     take(kind, node);
     for (const [key, value] of Object.entries(node)) visit(value, take, key);
   }

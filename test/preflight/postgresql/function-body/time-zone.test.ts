@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dependsOnTimeZone } from '../../../../src/preflight/postgresql/function-body/time-zone.ts';
+import { hasFunctionTimeZoneDependency } from '../../../../src/preflight/postgresql/function-body/time-zone.ts';
 
 test.each([
   { text: 'SELECT $1::date', types: ['timestamptz'], goes: true },
@@ -20,5 +20,5 @@ test.each([
   { text: 'SELECT $1::date', types: ['timestamp'], goes: false },
   { text: 'SELECT lower($1)', types: ['text'], goes: false },
 ])('$text of $types: $goes', ({ text, types, goes }) => {
-  expect(dependsOnTimeZone(text, types)).toBe(goes);
+  expect(hasFunctionTimeZoneDependency(text, types)).toBe(goes);
 });

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { effectiveSettings } from '../../../../src/preflight/postgresql/effective-settings.ts';
-import { numericSettingOf, settingOf, settingsQuery } from '../../../../src/preflight/postgresql/queries/settings.ts';
+import { computeEffectiveRoleSettings } from '../../../../src/preflight/postgresql/effective-settings.ts';
+import {
+  getNumericPostgresqlSetting,
+  getPostgresqlSetting,
+  postgresqlSettingsQuery,
+} from '../../../../src/preflight/postgresql/queries/settings.ts';
 
 const rows = [
   { name: 'wal_level', setting: 'logical', context: 'postmaster', pending_restart: 'f', source: 'default' },
@@ -8,20 +12,20 @@ const rows = [
 ];
 
 test('a setting that is not queried cannot be read', () => {
-  const settings = settingsQuery.decode(rows);
+  const settings = postgresqlSettingsQuery.decode(rows);
   // @ts-expect-error fsync is not in the list of queried settings
-  expect(settingOf(settings, 'fsync')).toBe('');
+  expect(getPostgresqlSetting(settings, 'fsync')).toBe('');
   // @ts-expect-error fsync is not in the list of queried settings
-  expect(numericSettingOf(settings, 'fsync')).toBe(0);
+  expect(getNumericPostgresqlSetting(settings, 'fsync')).toBe(0);
   // @ts-expect-error fsync is not in the list of queried settings
   expect(settings.get('fsync')).toBeUndefined();
   // @ts-expect-error fsync is not in the list of queried settings
-  expect(effectiveSettings('fsync', settings, [], { dbname: 'd1', databases: ['d1'] })).toEqual([]);
+  expect(computeEffectiveRoleSettings('fsync', settings, [], { dbname: 'd1', databases: ['d1'] })).toEqual([]);
 });
 
 test('a queried setting has the value of the server, or a default when the version lacks it', () => {
-  const settings = settingsQuery.decode(rows);
-  expect(settingOf(settings, 'wal_level')).toBe('logical');
-  expect(numericSettingOf(settings, 'max_wal_senders')).toBe(10);
-  expect(numericSettingOf(settings, 'autovacuum_worker_slots', 16)).toBe(16);
+  const settings = postgresqlSettingsQuery.decode(rows);
+  expect(getPostgresqlSetting(settings, 'wal_level')).toBe('logical');
+  expect(getNumericPostgresqlSetting(settings, 'max_wal_senders')).toBe(10);
+  expect(getNumericPostgresqlSetting(settings, 'autovacuum_worker_slots', 16)).toBe(16);
 });

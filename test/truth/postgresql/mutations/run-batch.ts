@@ -1,6 +1,6 @@
 import { nearestWord } from '../../../../src/cli/suggest.ts';
 import { systemClock } from '../../../../src/platform/clock.ts';
-import type { Finding } from '../../../../src/preflight/finding.ts';
+import type { CheckFinding } from '../../../../src/preflight/finding.ts';
 import { runPostgresqlPreflight } from '../../../../src/preflight/postgresql/run.ts';
 import { postgresEndpointOf } from '../../../engine/engine-servers.ts';
 import type { Postgres } from '../../../fixtures/postgres.ts';
@@ -96,7 +96,7 @@ async function drop({ source, target }: BatchServers): Promise<void> {
 
 interface SuspectedTable {
   readonly table: MutatedTable;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckFinding[];
 }
 
 async function divide(servers: BatchServers, tables: readonly MutatedTable[]) {
@@ -119,11 +119,11 @@ async function divide(servers: BatchServers, tables: readonly MutatedTable[]) {
   }
 }
 
-function isBlocker({ status, blocks }: Finding): boolean {
+function isBlocker({ status, blocks }: CheckFinding): boolean {
   return status === 'fail' && blocks.includes('continuous');
 }
 
-function namesOf({ objects = [], detail = '' }: Finding): ReadonlySet<string> {
+function namesOf({ objects = [], detail = '' }: CheckFinding): ReadonlySet<string> {
   return new Set([...objects, detail].flatMap((text) => [...text.matchAll(/\bm\d+(?=\.)/g)].map(([name]) => name)));
 }
 
