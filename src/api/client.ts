@@ -20,6 +20,7 @@ import {
   toApiError,
 } from './api-response.ts';
 import type { RateLimitRetry } from './rate-limit-retry.ts';
+import { readRateLimitHeaders, readResponseDate, readRetryAfter } from './response-headers.ts';
 
 export interface ApiClientDeps {
   readonly baseOrigin: string;
@@ -179,7 +180,7 @@ function toApiResponse(
   now: number,
   hidden: readonly Secret[],
 ): ApiResponse {
-  const date = dateOf(response);
+  const date = readResponseDate(response);
   return {
     status: response.status,
     contentType: () => (response.headers.get('content-type') ?? '').split(';')[0]?.trim() ?? '',
@@ -187,9 +188,9 @@ function toApiResponse(
       const id = response.headers.get('x-request-id');
       return id === null ? undefined : redactSecrets(id, hidden);
     },
-    retryAfter: retryAfter(response, date ?? now),
+    retryAfter: readRetryAfter(response, date ?? now),
     date,
-    limit: rateLimitOf(response),
+    limit: readRateLimitHeaders(response),
     // The text of an error response may be printed, so its secrets are redacted.
     text: () => (response.status < 400 ? textOf(raw) : redactSecrets(textOf(raw), hidden)),
     raw,
@@ -198,29 +199,6 @@ function toApiResponse(
 
 function textOf(body: BufferedResponseBody): string {
   return body.bytes().toString('utf8');
-}
-
-/** Waiting time in whole seconds: Retry-After (RFC 9110 §10.2.3), else `ratelimit-reset` in epoch seconds. @param now in ms */
-function retryAfter(response: HttpResponse, now: number): number | undefined {
-  if (response.status !== 429) return undefined;
-  const after = response.headers.get('retry-after');
-  if (after !== null && /^\d+$/.test(after)) return Number(after);
-  const date = after === null ? Number.NaN : Date.parse(after);
-  if (!Number.isNaN(date)) return Math.max(0, Math.ceil((date - now) / 1000));
-  const reset = Number(response.headers.get('ratelimit-reset') ?? Number.NaN);
-  return Number.isFinite(reset) ? Math.max(0, Math.ceil(reset - now / 1000)) : undefined;
-}
-
-function dateOf({ headers }: HttpResponse): number | undefined {
-  const time = Date.parse(headers.get('date') ?? '');
-  return Number.isNaN(time) ? undefined : time;
-}
-
-function rateLimitOf({ headers }: HttpResponse): ApiResponse['limit'] {
-  const remaining = headers.get('ratelimit-remaining') ?? '';
-  const reset = headers.get('ratelimit-reset') ?? '';
-  const isTold = /^\d+$/.test(remaining) && /^\d+$/.test(reset);
-  return isTold ? { remaining: Number(remaining), reset: Number(reset) } : undefined;
 }
 
 function withoutQuery(path: string): string {

@@ -2,10 +2,7 @@ import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli
 import { buildCommandReplacements } from '../cli/replacements-of.ts';
 import type { CommandContext } from '../context.ts';
 
-/**
- * The command tree: the words, the summary and the file of each command. The file of a command is loaded only when the command
- * is typed.
- */
+/** The words, the summary and the file of each command. The file of a command is loaded only when the command is typed. */
 export const commandTree: CommandTree<CommandContext> = {
   auth: commandGroup(
     'log in, log out and manage profiles',
@@ -232,11 +229,10 @@ export const commandTree: CommandTree<CommandContext> = {
   }),
 };
 
-const loadOverview = async () => (await import('./overview.ts')).overviewCommand;
 /** The command of `cloudctl` without any words. */
 export const programOverviewCommand = lazyCommand(
   'show the session, the actions in progress and the next command',
-  loadOverview,
+  async () => (await import('./overview.ts')).overviewCommand,
 );
 
 function lazyCommand(summary: string, load: () => Promise<CommandSpec<CommandContext>>): LazyCommand<CommandContext> {

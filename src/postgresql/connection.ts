@@ -23,6 +23,7 @@ import { sendPostgresqlStatement } from './send-statement.ts';
 import type { PostgresqlSource } from './source.ts';
 import { isStartupSettingRefusal, postgresqlStartupSettings } from './startup-settings.ts';
 import { postgresqlTlsOptions } from './tls.ts';
+import { withTimeout } from './with-timeout.ts';
 
 export interface PostgresqlConnectOptions {
   readonly dbname: string;
@@ -223,28 +224,6 @@ function watchConnection(
       socket.destroy();
     },
   };
-}
-
-/** Rejects with a DOMException: `TimeoutError` after the limit (milliseconds), `AbortError` when the signal comes first. */
-function withTimeout<T>(work: Promise<T>, limit: number, signal: AbortSignal | undefined): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => finish(() => reject(new DOMException('the operation was aborted', 'AbortError')));
-    const timer = setTimeout(
-      () => finish(() => reject(new DOMException('the time limit has passed', 'TimeoutError'))),
-      limit,
-    );
-    const finish = (settle: () => void) => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', stop);
-      settle();
-    };
-    signal?.addEventListener('abort', stop);
-    if (signal?.aborted === true) stop();
-    work.then(
-      (value) => finish(() => resolve(value)),
-      (error) => finish(() => reject(error)),
-    );
-  });
 }
 
 function passwordOf(source: PostgresqlSource): string {

@@ -10,7 +10,7 @@ export function parsePostgresqlArray(text: string): readonly (string | null)[] {
   if (at < 0) throw new TypeError('the server did not return an array');
   for (; at < text.length; at += 1) {
     if ('{},'.includes(text[at]!)) continue;
-    const { value, isQuoted, end } = readDropletOrAction(text, at, arrayEnd);
+    const { value, isQuoted, end } = readElement(text, at, arrayEnd);
     elements.push(!isQuoted && value === 'NULL' ? null : value);
     at = end - 1;
   }
@@ -26,7 +26,7 @@ export function parsePostgresqlRecord(text: string): readonly (string | null)[] 
   const fields: (string | null)[] = [];
   let at = 0;
   while (at < text.length - 1) {
-    const { value, isQuoted, end } = readDropletOrAction(text, at + 1, recordEnd);
+    const { value, isQuoted, end } = readElement(text, at + 1, recordEnd);
     fields.push(!isQuoted && value === '' ? null : value);
     at = end;
   }
@@ -44,7 +44,7 @@ interface Item {
 }
 
 /** Inside quotes a backslash escapes the next character; in composite values a second quote does the same. */
-function readDropletOrAction(text: string, from: number, ends: RegExp): Item {
+function readElement(text: string, from: number, ends: RegExp): Item {
   let value = '';
   let isQuoted = false;
   let inQuotes = false;

@@ -1,9 +1,6 @@
-import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { requireDuration } from '../cli/duration.ts';
-import { readInputFile } from '../cli/input-file.ts';
 import { nearestWord } from '../cli/suggest.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -11,13 +8,7 @@ import { runUntilSignal } from '../platform/until-signal.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { programVersion } from '../version.ts';
-import {
-  decodePreflightBaseline,
-  findChangesSinceBaseline,
-  type PreflightBaseline,
-  type PreflightBaselineChange,
-  type SchemaFingerprints,
-} from './baseline.ts';
+import { findChangesSinceBaseline, type PreflightBaselineChange, type SchemaFingerprints } from './baseline.ts';
 import { buildFixScriptSections } from './fix-sections.ts';
 import { readSarifUri } from './formats/read-sarif-uri.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
@@ -29,6 +20,7 @@ import { createRedisPreflightEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
 import { type ReadProgress, readProgressText, runPreflight } from './run.ts';
+import { readPreflightBaseline, requireWritableFile, writeReportFile } from './write-report-file.ts';
 
 /** The preflight options that name a file to write. */
 export const preflightReportOptionSpecs: readonly OptionSpec[] = [
@@ -91,8 +83,8 @@ export async function runPreflightWithFiles(
     );
   const sarifUri = readSarifUri(args);
   const baselineFile = args.value('baseline');
-  for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritable(file);
-  const baseline = baselineFile === undefined ? undefined : readBaseline(baselineFile);
+  for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritableFile(file);
+  const baseline = baselineFile === undefined ? undefined : readPreflightBaseline(baselineFile);
   const report = await runWithProgress(io, args, source, options);
   if (
     baseline !== undefined &&
@@ -102,9 +94,9 @@ export async function runPreflightWithFiles(
   }
   const schemas = baselineFile === undefined ? undefined : await readSchemaShapes(io, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
-    write(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
+    writeReportFile(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
-  for (const file of files) write(file, renderPreflightReport(file, report, programVersion, sarifUri) ?? '');
+  for (const file of files) writeReportFile(file, renderPreflightReport(file, report, programVersion, sarifUri) ?? '');
   await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
   await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'no fix has a statement that can be undone');
   return {
@@ -206,19 +198,6 @@ async function readSchemaShapes(
   return Object.fromEntries(entries);
 }
 
-function readBaseline(file: string): PreflightBaseline | undefined {
-  const text = readInputFile(file);
-  if (text === undefined) return undefined;
-  const baseline = decodePreflightBaseline(text);
-  if (baseline === undefined)
-    throw usageError(
-      `the baseline ${file} is not a preflight report`,
-      'give another file with `--baseline`',
-      'the baseline file was not changed',
-    );
-  return baseline;
-}
-
 async function writeScript(
   io: CommandIo,
   file: string | undefined,
@@ -227,29 +206,5 @@ async function writeScript(
 ): Promise<void> {
   if (file === undefined) return;
   if (text === undefined) await io.output.note(`${file} was not written: ${reason}.`);
-  else write(file, text);
-}
-
-/** Checks output files first, so that a preflight of a minute does not end with a file that cannot be written. */
-function requireWritable(file: string | undefined): void {
-  if (file === undefined) return;
-  try {
-    if (statSync(file, { throwIfNoEntry: false }) === undefined) accessSync(dirname(file), constants.W_OK);
-    else accessSync(file, constants.W_OK);
-  } catch (error) {
-    throw fileWriteError(file, error);
-  }
-}
-
-function write(file: string, text: string): void {
-  try {
-    writeFileSync(file, text);
-  } catch (error) {
-    throw fileWriteError(file, error);
-  }
-}
-
-function fileWriteError(file: string, error: unknown): CliError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return usageError(`could not write ${file}: ${reason}`, 'give a file in a folder where you have write permission');
+  else writeReportFile(file, text);
 }

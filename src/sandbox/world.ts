@@ -226,15 +226,12 @@ export class World {
   deleteDroplet(droplet: SandboxDroplet): void {
     removeSandboxDroplet(this.#state.dropletStore, droplet, this.now());
   }
-
   droplet(id: number): SandboxDroplet | undefined {
     return this.#state.tables.droplets.get(id);
   }
-
   droplets(account: string): readonly SandboxDroplet[] {
     return listSandboxDropletsOfAccount(this.#state.dropletStore, account);
   }
-
   action(id: number): SandboxDropletAction | undefined {
     return this.#state.tables.actions.get(id);
   }
@@ -243,7 +240,6 @@ export class World {
   actions(account: string): readonly SandboxDropletAction[] {
     return listSandboxActionsOfAccount(this.#state.dropletStore, account);
   }
-
   newId(): string {
     return randomUuid(this.#random);
   }

@@ -2,9 +2,10 @@ import type { CliError } from '../errors.ts';
 import { type AccountAndTeam, compareAccounts, describeAccount } from '../identity.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import { refreshStoredSession, type SessionRefreshDeps } from './refresh-session.ts';
+import { refreshStoredSession } from './refresh-session.ts';
 import { otherAccountGrantError } from './refreshed-grant.ts';
 import type { TokenRefreshCause } from './renewed-record.ts';
+import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
   type FoundStoredSession,
   loadStoredSession,

@@ -1,17 +1,9 @@
 import { CliError } from '../errors.ts';
-import {
-  buildTokenRefreshRequest,
-  type OAuthClient,
-  processTokenResponse,
-  type TokenResponse,
-} from '../oauth/token-endpoint.ts';
+import { buildTokenRefreshRequest, processTokenResponse, type TokenResponse } from '../oauth/token-endpoint.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
-import type { HeldFileLock } from '../platform/file-lock.ts';
 import { fileErrorCode } from '../platform/files.ts';
-import type { Signals } from '../platform/host.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
 import { createRunningTimeSignal } from '../platform/timeout-while-running.ts';
-import type { Secret } from '../secret.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import {
   type CredentialStoreItems,
@@ -21,10 +13,10 @@ import {
 import { buildSessionEndedErrorContext, storeEndedSession, waitForNewerCredentialRecord } from './end-session.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
-import type { TokenAcceptance } from './probe-token.ts';
-import { recoverStoredSession, type SessionRecoveryDeps } from './recover-session.ts';
+import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
+import { recoverStoredSession } from './recover-session.ts';
 import type { RefreshJournalReservation } from './refresh-journal.ts';
-import { endGrantOfOtherAccount, type RefreshedTokenGrantDeps, reportRefreshedTokenGrant } from './refreshed-grant.ts';
+import { endGrantOfOtherAccount, reportRefreshedTokenGrant } from './refreshed-grant.ts';
 import {
   buildCredentialRecordOfResponse,
   buildRenewedCredentialRecord,
@@ -32,28 +24,16 @@ import {
   type TokenRefreshCause,
   withoutRefreshToken,
 } from './renewed-record.ts';
-import { isSuccessStatus, type SendTokenRefreshDeps, sendTokenRefresh, sessionKeptMessage } from './send-refresh.ts';
+import { isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-refresh.ts';
+import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
   type FoundStoredSession,
   formatLoginCommand,
-  needsLoginError,
   readStoredSession,
   requireStoredSession,
   sessionNotRenewableError,
 } from './stored-session.ts';
 import { type TokenErrorContext, tokenEndpointError } from './token-errors.ts';
-
-export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, RefreshedTokenGrantDeps {
-  /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */
-  readonly client: () => Promise<OAuthClient>;
-  readonly lock: () => Promise<HeldFileLock>;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly signals: Signals;
-  /** Throws when an environment variable would make Node print or expose the request. */
-  readonly requireSafe: () => void;
-  /** Checks whether the resource API accepts an access token, which is the case only until the server processes a refresh. */
-  readonly probe: (accessToken: Secret, signal: AbortSignal) => Promise<TokenAcceptance>;
-}
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
 export interface SessionRefreshResult {
@@ -214,30 +194,6 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
 
 /** Text for the detail of the error of a refresh. */
 const newTokenKept = 'the new refresh token of the response was stored, and the next command sends it';
-
-/** Without a refresh token, the session is stored as ended when the API refuses the access token. */
-async function missingRefreshTokenError(
-  deps: SessionRefreshDeps,
-  items: CredentialStoreItems,
-  record: CredentialRecord,
-  cause: TokenRefreshCause,
-  deadline: AbortSignal,
-): Promise<CliError> {
-  const isRefused = cause.kind === 'refused';
-  const lack = record.isGivenToken === true ? 'the session cannot be renewed' : 'the session has no refresh token';
-  const detail = isRefused ? `the server refused the access token, and ${lack}` : lack;
-  if (isRefused && (await probeAccessToken(deps, record, deadline)) === 'refused')
-    await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()), record);
-  return needsLoginError(deps.profile, detail, record, deps.flowOption(record.sid));
-}
-
-function probeAccessToken(
-  deps: SessionRefreshDeps,
-  record: CredentialRecord,
-  deadline: AbortSignal,
-): Promise<TokenAcceptance> {
-  return deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
-}
 
 /** Returns the record in the store, which may be a newer one of another process. Throws if the new grant could not be stored. */
 async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord): Promise<CredentialRecord> {

@@ -17,6 +17,7 @@ import {
   credentialStoreUnavailableError,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
+import { describeTooLongRecord, isCredentialRecordStorable, type RecordLengthLimit } from './record-length.ts';
 import {
   formatProfileCommand,
   formatScopeOption,
@@ -62,7 +63,8 @@ export async function readStoredSession(
     if (record === undefined) return { kind: 'damaged' };
     if (!isCredentialRecordOfBinding(record, binding)) return { kind: 'elsewhere', record };
     const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
-    const needsRecovery = hasObsoleteFiles || state.inDoubt || (state.pending && fits(store, state.record));
+    const needsRecovery =
+      hasObsoleteFiles || state.inDoubt || (state.pending && isCredentialRecordStorable(store, state.record));
     return { kind: 'found', ...state, needsRecovery };
   } catch (error) {
     // A folder that cannot be listed may contain a newer record, so the session is unavailable.
@@ -130,7 +132,9 @@ export async function writeCredentialRecord(
   items: CredentialStoreItems,
   record: CredentialRecord,
 ): Promise<CredentialItemWriteResult> {
-  return fits(store, record) ? items.write('credential', encodeCredentialRecord(record)) : recordTooLong(store, record);
+  return isCredentialRecordStorable(store, record)
+    ? items.write('credential', encodeCredentialRecord(record))
+    : describeTooLongRecord(store, record);
 }
 
 /**
@@ -138,38 +142,23 @@ export async function writeCredentialRecord(
  * truncate the item.
  */
 export function requireStorableRecordLength(
-  store: LengthLimit & Pick<CredentialStore, 'profile'>,
+  store: RecordLengthLimit & Pick<CredentialStore, 'profile'>,
   record: CredentialRecord,
 ): void {
-  if (!fits(store, record)) throw credentialStoreUnavailableError(recordTooLong(store, record), store.profile);
-}
-
-type LengthLimit = Pick<CredentialStore, 'maxLength'>;
-
-function fits({ maxLength: limit = Number.POSITIVE_INFINITY }: LengthLimit, record: CredentialRecord): boolean {
-  return encodeCredentialRecord(record).reveal().length <= limit;
-}
-
-function recordTooLong({ maxLength: limit }: LengthLimit, record: CredentialRecord): CredentialStoreUnavailable {
-  const length = encodeCredentialRecord(record).reveal().length;
-  return {
-    kind: 'unavailable',
-    why: 'too_long',
-    reason: `the record has ${length} characters; a keychain item can store ${limit}`,
-  };
+  if (!isCredentialRecordStorable(store, record))
+    throw credentialStoreUnavailableError(describeTooLongRecord(store, record), store.profile);
 }
 
 export type TokenFreshness = 'valid' | 'expires_soon' | 'expired';
 
 export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFreshness {
   const left = computeTokenSecondsLeft(record, nowMs);
-  if (left <= 0) return 'expired';
-  return left < tokenRefreshMarginSeconds ? 'expires_soon' : 'valid';
+  return left <= 0 ? 'expired' : left < tokenRefreshMarginSeconds ? 'expires_soon' : 'valid';
 }
 
 /**
- * Creates the error `needs_login`. With `session`, the hint of the error is a login to the same account and scope, without a
- * page if possible. @param flow the option that selects the flow of the session (`formatFlowOption`)
+ * The error `needs_login`; with `session`, its hint is a login to the same account and scope, without a page if possible.
+ * @param flow the option that selects the flow of the session (`formatFlowOption`)
  */
 export function needsLoginError(
   profile: ProfileReference,

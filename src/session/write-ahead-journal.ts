@@ -48,7 +48,6 @@ const realDisk: RefreshJournalFileOperations = {
   rename: renameFileDurably,
   remove: removeFileDurably,
 };
-
 /** Number of days after which a write-ahead file of another session is removed, because its tokens are valid for at most 30 days. */
 const keepDays = 35;
 

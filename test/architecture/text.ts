@@ -22,6 +22,7 @@ const revealing: readonly string[] = [
   'src/secret.ts',
   'src/library/session.ts',
   'src/session/client-secret.ts',
+  'src/session/record-length.ts',
   'src/session/stored-session.ts',
   'src/session/file-store-journal.ts',
   'src/session/guarded-write.ts',

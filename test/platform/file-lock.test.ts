@@ -40,11 +40,11 @@ afterEach(() => {
 /** Takes the lock, says so, and keeps it until its standard input ends; or adds one to a number under the lock. */
 const holder = `
   import { readFileSync, writeFileSync } from 'node:fs';
-  import { acquireLock } from './src/platform/file-lock.ts';
+  import { acquireFileLock } from './src/platform/file-lock.ts';
   import { systemClock } from './src/platform/clock.ts';
   const [path, number] = process.argv.slice(2);
   const random = (bytes) => crypto.getRandomValues(new Uint8Array(bytes));
-  acquireLock(path, { waitMs: 20_000, clock: systemClock, random }).then(async (held) => {
+  acquireFileLock(path, { waitMs: 20_000, clock: systemClock, random }).then(async (held) => {
     if (number === undefined) {
       console.log('held');
       process.stdin.resume().once('end', () => { held.release(); console.log('released'); });

@@ -168,17 +168,17 @@ const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', t
 describe.skipIf(!canMount)('a disk', () => {
   const program = `
     import { readdirSync, writeFileSync } from 'node:fs';
-    import { createPreallocatedFile, readTextIfPresent, writeAtomically } from './src/platform/files.ts';
-    import { prepareFileReplacement } from './src/platform/secret-file.ts';
+    import { createPreallocatedFile, readTextIfPresent, writeFileAtomically } from './src/platform/files.ts';
+    import { prepareSecretFileReplacement } from './src/platform/secret-file.ts';
     const [mode] = process.argv.slice(2);
     const code = (work) => { try { work(); return 'done'; } catch (error) { return error.code; } };
     const results = mode === 'full' ? (() => {
-      writeAtomically('record', 'old');
-      const prepared = prepareFileReplacement('record', 4096);
+      writeFileAtomically('record', 'old');
+      const prepared = prepareSecretFileReplacement('record', 4096);
       const filler = code(() => writeFileSync('filler', Buffer.alloc(100_000)));
-      return [filler, code(() => writeAtomically('record', 'n'.repeat(5000))), code(() => createPreallocatedFile('wal', 'head', 4096)),
+      return [filler, code(() => writeFileAtomically('record', 'n'.repeat(5000))), code(() => createPreallocatedFile('wal', 'head', 4096)),
         readTextIfPresent('record'), code(() => prepared.commit('new')), readTextIfPresent('record')];
-    })() : [code(() => writeAtomically('record', 'new')), code(() => createPreallocatedFile('wal', 'head', 4096))];
+    })() : [code(() => writeFileAtomically('record', 'new')), code(() => createPreallocatedFile('wal', 'head', 4096))];
     console.log(JSON.stringify([...results, readdirSync('.').sort()]));
   `;
   const run = async (mode: string, mount: string): Promise<unknown> => {

@@ -41,8 +41,8 @@ test('only pinned sessions send any text, and only the connection uses the clien
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const using = (text: string) =>
     files.filter((path) => readFileSync(join('src', path), 'utf8').includes(text)).toSorted();
-  expect(using('messageOfPinnedSession')).toEqual(['postgresql/pinned-message.ts', 'postgresql/pinned-session.ts']);
+  expect(using('buildSearchPathSafeMessage')).toEqual(['postgresql/pinned-message.ts', 'postgresql/pinned-session.ts']);
   expect(using("import('./pg.ts')")).toEqual(['postgresql/connection.ts']);
   expect(using('client.query(')).toEqual(['postgresql/send-statement.ts']);
-  expect(using('as PinnedMessage')).toEqual(['postgresql/pinned-message.ts']);
+  expect(using('as SearchPathSafeMessage')).toEqual(['postgresql/pinned-message.ts']);
 });

@@ -16,8 +16,8 @@ import { type Bundle, bundleProgram } from '../platform/bundle.ts';
 let program: Bundle;
 let sandbox: SandboxServers;
 beforeAll(async () => {
-  const text = `import { fastPathToken } from './src/session/fast-path-token.ts';
-    fastPathToken(process.argv.slice(2), process.env, process.platform, Date.now())
+  const text = `import { readAccessTokenOnFastPath } from './src/session/fast-path-token.ts';
+    readAccessTokenOnFastPath(process.argv.slice(2), process.env, process.platform, Date.now())
       .then((token) => process.stdout.write(token === undefined ? 'left to the program' : token.reveal()));`;
   program = await bundleProgram({ text }, 'cjs');
   sandbox = await startSandboxServers();

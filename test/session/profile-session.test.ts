@@ -5,7 +5,7 @@ import { Secret } from '../../src/secret.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createProfileSession } from '../../src/session/profile-session.ts';
-import type { SessionRefreshDeps } from '../../src/session/refresh-session.ts';
+import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { determineLoginSessionState } from '../../src/session/session-report.ts';
 import { workLoginHints } from '../api/login-hints.ts';
 import { errorText } from '../fixtures/error-text.ts';

@@ -1,4 +1,4 @@
-import type { StartedOnlineMigration, startOnlineMigration } from '../../api/databases.ts';
+import type { StartedOnlineMigration } from '../../api/databases.ts';
 import { wasMigrationRequestSent } from '../../api/databases.ts';
 import { describeOnlineMigration } from '../../api/online-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
@@ -32,6 +32,7 @@ import { migrationStartTime, startRecordedMigration } from '../../watch/start-re
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createRecordedStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';
+import { buildMigrationRequest } from './migration-request.ts';
 import { migrationRules } from './migration-rules.ts';
 import { openFindingIds, type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
 import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
@@ -122,7 +123,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
         ...(before.slots === undefined ? {} : { before: before.slots }),
         ...(preflight === undefined ? {} : { warned: openFindingIds(preflight.report) }),
       },
-      requestOf(source, args),
+      buildMigrationRequest(source, args),
     ).catch(async (error: unknown) => {
       // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
@@ -226,26 +227,15 @@ function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): Cli
   );
 }
 
-async function confirm(context: CommandContext, { source }: DbSource, cluster: string, actor: string): Promise<void> {
-  if (!context.prompts.interactive) return;
+async function confirm(
+  { prompts }: CommandContext,
+  { source }: DbSource,
+  cluster: string,
+  actor: string,
+): Promise<void> {
   const message = `Start the online migration of ${source.host}:${source.port} into cluster ${cluster} as ${actor}?`;
-  if (await context.prompts.confirm({ message })) return;
+  if (!prompts.interactive || (await prompts.confirm({ message }))) return;
   throw new CliError('cancelled', 'the migration was not started', {
     hint: 'run the command again to start the migration; nothing was sent to the service',
   });
-}
-
-function requestOf({ engine, source }: DbSource, args: ParsedArgs): Parameters<typeof startOnlineMigration>[2] {
-  const ignoreDbs = args.values('ignore-dbs');
-  return {
-    source: {
-      host: source.host,
-      ...(engine === 'postgresql' ? { dbname: source.dbname } : {}),
-      port: source.port,
-      ...(source.username === undefined ? {} : { username: source.username }),
-      ...(source.password === undefined ? {} : { password: source.password }),
-    },
-    disableSsl: source.ssl === 'disable',
-    ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
-  };
 }

@@ -4,12 +4,7 @@ import type { PreflightBaselineChange } from '../baseline.ts';
 import type { PreflightFindingStatus } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
 import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
-import {
-  formatDatabaseTotals,
-  groupDatabasesByVerdict,
-  selectUnsharedVerdictReasons,
-  summarizeDatabaseSizes,
-} from './database-groups.ts';
+import { formatDatabaseTotals } from './database-groups.ts';
 import {
   createRepeatedSentenceFilter,
   dataLossLines,
@@ -32,6 +27,7 @@ import {
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
+import { indentReportLines, renderBaselineChangeLines, renderDatabaseLines } from './text-report-lines.ts';
 
 /** Terminal styles; each function returns its text unchanged when colour is off. */
 export interface TextStyles {
@@ -69,13 +65,17 @@ export function renderTextPreflightReport(
   ]);
   const isNew = createRepeatedSentenceFilter();
   const parts = [
-    [ink.bold(line(verdictSentence(report))), sanitizeReportLine(sourceLine(report), 160), ...totals(report)],
+    [
+      ink.bold(sanitizeReportLine(verdictSentence(report))),
+      sanitizeReportLine(sourceLine(report), 160),
+      ...totals(report),
+    ],
     blockedBy(report, blocking),
     whatToRun(report, groups, options, isNew),
     consequences(report, groups),
-    databases(report),
+    renderDatabaseLines(report),
     ...problems.map((group) => entry(group, { ink, isTitled: titled.has(group.first.id), isNew })),
-    options.changes === undefined ? [] : changesText(options.changes),
+    options.changes === undefined ? [] : renderBaselineChangeLines(options.changes),
   ];
   return `${parts
     .filter((lines) => lines.length > 0)
@@ -105,7 +105,7 @@ function blockedBy(report: PreflightReport, blockers: readonly PreflightFindingG
     `The ${report.method} migration is blocked by`,
     ...blockers.slice(0, shownBlockers).map(({ title, databases, first }) => {
       const where = describeFindingDatabases(databases);
-      return indented(`${title}${where === '' ? '' : ` in ${sanitizeReportLine(where, 30)}`} (${first.id})`);
+      return indentReportLines(`${title}${where === '' ? '' : ` in ${sanitizeReportLine(where, 30)}`} (${first.id})`);
     }),
     ...(more > 0 ? [`  and ${more} more, below`] : []),
   ];
@@ -120,7 +120,7 @@ function whatToRun(
   if (report.ok) return nextCommand === undefined ? [] : [`What to run: ${nextCommand}`];
   const { amount, statements, restart, manual } = countPreflightFixSteps(report, groups);
   const shown = statements.map(({ database, sql }) =>
-    line(`${sql}${database === undefined ? '' : `  -- in ${database}`}`),
+    sanitizeReportLine(`${sql}${database === undefined ? '' : `  -- in ${database}`}`),
   );
   const isShort = shown.length <= 4 && shown.every((one) => one.length <= 76);
   const after = verdictAfterFixesSentence(report);
@@ -130,18 +130,18 @@ function whatToRun(
     ...(isShort ? shown.map((one) => `  ${one}`) : []),
     ...(isShort && shown.length > 0 && restart ? ['  Then restart the server.'] : []),
     ...(amount === undefined ? [] : [`  ${scriptAdvice(report, fixFile)}`]),
-    ...(amount === undefined || after === undefined ? [] : [indented(after)]),
+    ...(amount === undefined || after === undefined ? [] : [indentReportLines(after)]),
     ...(manual.length === 0 ? [] : [amount === undefined ? 'What to do' : 'What else to do']),
     ...manual.slice(0, shownManual).flatMap(({ id, text }) => manualLine(id, isNew(text))),
     ...(manual.length > shownManual ? [`  and ${manual.length - shownManual} more, below`] : []),
-    ...(advice === undefined ? [] : [line(advice)]),
+    ...(advice === undefined ? [] : [sanitizeReportLine(advice)]),
   ];
 }
 
 const shownManual = 3;
 
 function manualLine(id: string, text: string | undefined): readonly string[] {
-  return text === undefined ? [] : [indented(`${id}: ${text}`)];
+  return text === undefined ? [] : [indentReportLines(`${id}: ${text}`)];
 }
 
 function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined): string {
@@ -154,10 +154,10 @@ function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined):
 function consequences(report: PreflightReport, groups: readonly PreflightFindingGroup[]): readonly string[] {
   const estimate = formatCopyTimeRange(report);
   return [
-    ...formatVerdictPremiseLines(report).map((premise) => line(`Open premise: ${premise}`)),
-    ...dataLossLines(groups).map((loss) => line(`Not migrated: ${loss}`)),
+    ...formatVerdictPremiseLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
+    ...dataLossLines(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
-    ...rowLines(report).map(line),
+    ...rowLines(report).map((text) => sanitizeReportLine(text)),
   ];
 }
 
@@ -177,11 +177,11 @@ function entry(group: PreflightFindingGroup, { ink, isTitled, isNew }: EntryOpti
   const fixText = shared(group.fixText, isNew) ?? 'as above';
   const apply = fix?.restart === true ? ' (restart)' : fix?.reload === true ? ' (reload)' : '';
   return [
-    `${mark} ${id}${names.length === 0 ? '' : ` in ${line(formatNameList(names, 5))}`}${ink.dim(blocked)}`,
-    ...(isTitled ? [] : [indented(title)]),
+    `${mark} ${id}${names.length === 0 ? '' : ` in ${sanitizeReportLine(formatNameList(names, 5))}`}${ink.dim(blocked)}`,
+    ...(isTitled ? [] : [indentReportLines(title)]),
     ...observed(observations, required),
-    ...(detail === undefined ? [] : [indented(detail)]),
-    ...(fix === undefined ? [] : [indented(`fix: ${fixText}${apply}`)]),
+    ...(detail === undefined ? [] : [indentReportLines(detail)]),
+    ...(fix === undefined ? [] : [indentReportLines(`fix: ${fixText}${apply}`)]),
   ];
 }
 
@@ -190,14 +190,15 @@ function observed(observations: readonly FindingGroupObservation[], required: st
   const [first] = observations;
   if (first === undefined) return [];
   const needed = required === undefined ? '' : `; required: ${required}`;
-  const list = (objects: readonly string[]) => (objects.length === 0 ? [] : [indented(objects.join(', '))]);
-  if (observations.length === 1) return [indented(`observed: ${first.observed}${needed}`), ...list(first.objects)];
+  const list = (objects: readonly string[]) => (objects.length === 0 ? [] : [indentReportLines(objects.join(', '))]);
+  if (observations.length === 1)
+    return [indentReportLines(`observed: ${first.observed}${needed}`), ...list(first.objects)];
   const rest = observations.length - shownObservations;
   return [
-    ...(required === undefined ? [] : [indented(`required: ${required}`)]),
+    ...(required === undefined ? [] : [indentReportLines(`required: ${required}`)]),
     ...observations.slice(0, shownObservations).map(({ observed, objects, databases }) => {
       const what = objects.length === 0 ? '' : ` (${formatNameList(objects, 5)})`;
-      return indented(`${formatNameList(databases, 3)}: ${observed}${what}`);
+      return indentReportLines(`${formatNameList(databases, 3)}: ${observed}${what}`);
     }),
     ...(rest > 0 ? [`  and ${rest} other results, in -o json`] : []),
   ];
@@ -209,48 +210,6 @@ function shared(one: PreflightFindingGroupText | undefined, isNew: RepeatedSente
   const text = one === undefined ? undefined : isNew(one.text);
   if (text === undefined) return undefined;
   return one?.exampleOf === undefined ? text : `For example in ${one.exampleOf}: ${text}`;
-}
-
-/** How the verdicts of the databases differ; empty when all have the same verdict for the same reasons. */
-function databases(report: PreflightReport): readonly string[] {
-  const groups = groupDatabasesByVerdict(report);
-  if (report.databases.length < 2 || (groups.length < 2 && report.databases.length > shownDatabases)) return [];
-  const rows = report.databases.length <= shownDatabases ? report.databases.map((one) => [one]) : groups;
-  return [
-    'Databases',
-    ...rows.slice(0, shownDatabases).map((group) => {
-      const names = formatNameList(
-        group.map(({ name }) => name),
-        5,
-      );
-      const own = group[0] === undefined ? [] : selectUnsharedVerdictReasons(report, group[0]);
-      const facts = summarizeDatabaseSizes(group).join(', ');
-      return indented(`${names}  ${group[0]?.verdict}${own.length === 0 ? '' : `: ${own.join(', ')}`}  ${facts}`);
-    }),
-    ...(rows.length > shownDatabases ? [`  and ${rows.length - shownDatabases} other groups, in -o json`] : []),
-  ];
-}
-
-const shownDatabases = 10;
-
-function changesText(changes: readonly PreflightBaselineChange[]): readonly string[] {
-  if (changes.length === 0) return ['No changes since the baseline.'];
-  const rows = changes.map(({ id, database, before, after }) => {
-    const name = database === undefined ? id : `${id} in ${database}`;
-    const was = before === undefined ? 'missing' : `${before.status} (${before.observed})`;
-    const is = after === undefined ? 'missing' : `${after.status} (${after.observed})`;
-    return indented(`${name}: ${was} -> ${is}`);
-  });
-  return ['Changes since the baseline', ...rows];
-}
-
-function indented(text: string): string {
-  return `  ${line(text)}`;
-}
-
-/** Indents names and messages of the source, so that they never begin a line of the report. */
-function line(text: string): string {
-  return sanitizeReportLine(text);
 }
 
 function paintOf(status: PreflightFindingStatus, ink: TextStyles): (text: string) => string {

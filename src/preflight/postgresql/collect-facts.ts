@@ -7,6 +7,7 @@ import type { PostgresqlCheck } from './check.ts';
 import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-facts.ts';
 import { checksOfRows, scanAndEvaluate } from './deep/scan-and-evaluate.ts';
 import { addCatalogLocksToAccess } from './diagnose-silence.ts';
+import { createEmptyPostgresqlFacts } from './empty-facts.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-source.ts';
@@ -43,7 +44,7 @@ export async function collectPostgresqlFacts(
   settings: PostgresqlPreflightSettings,
 ): Promise<CollectedPostgresqlFacts> {
   const { session, facts } = opened;
-  if (session === undefined || facts.connection.kind !== 'entered') return noFacts(facts);
+  if (session === undefined || facts.connection.kind !== 'entered') return createEmptyPostgresqlFacts(facts);
   const { options, clock, signal, onProgress } = run;
   const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
   try {
@@ -119,21 +120,6 @@ export async function collectPostgresqlFacts(
   } finally {
     await session.end();
   }
-}
-
-function noFacts(facts: PostgresqlSourceFacts): CollectedPostgresqlFacts {
-  return {
-    facts,
-    databases: [],
-    access: new Map(),
-    results: new Map(),
-    lost: undefined,
-    findings: [],
-    retained: new Map(),
-    sizes: new Map(),
-    walRate: undefined,
-    waited: 0,
-  };
 }
 
 interface CollectState {

@@ -18,6 +18,7 @@ import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { createRehearsalRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
 import { compareRehearsalRows, findTableCopyError } from './compare-rows.ts';
 import { listRehearsalTables, readSequenceStates } from './count-rows.ts';
+import { buildDatabaseEndpoints, describeStalledDatabase } from './database-endpoints.ts';
 import type { RehearsalPlan, RehearsalTargetState } from './plan.ts';
 
 /** The parameters of a rehearsal of PostgreSQL. */
@@ -146,8 +147,8 @@ async function compareDatabase(
   if (state.phase === 'error') return emptyComparison;
   const isCopied = state.phase === 'streaming' || state.phase === 'done';
   const isStuck = state.phase === 'copying' && state.method === 'continuous' && state.tables.length > 0;
-  if (!isCopied && !isStuck) return { ...emptyComparison, errors: [stalledText(state, stallTimeout)] };
-  const endpoints = endpointsFor(params.endpoints, state.name);
+  if (!isCopied && !isStuck) return { ...emptyComparison, errors: [describeStalledDatabase(state, stallTimeout)] };
+  const endpoints = buildDatabaseEndpoints(params.endpoints, state.name);
   const isLive = state.phase !== 'done';
   const oid = plan.databases.find(({ name }) => name === state.name)?.oid ?? '';
   const waiting = new Set(state.tables.filter(({ stage }) => stage !== 'r').map(({ name }) => name));
@@ -178,16 +179,6 @@ async function compareDatabase(
     ? ['the target no longer receives changes of the source; the log of the target has the reason']
     : [];
   return { tables, sequences, errors };
-}
-
-function stalledText({ phase, method }: DatabaseMigrationState, stallTimeout: number): string {
-  const why =
-    phase === 'connecting'
-      ? ': an open transaction on the source blocks the creation of a replication slot'
-      : method === 'dump'
-        ? ': the dump made no progress'
-        : '';
-  return `no progress for ${Math.round(stallTimeout / 1000)} s in the phase ${phase}${why}`;
 }
 
 /** Copies tables whose replication failed directly, to get the error message of the target. */
@@ -229,7 +220,7 @@ async function buildDatabaseResult(
   ports: Ports,
 ): Promise<DatabaseRehearsal> {
   const opening = { name: migrationEngineApplicationName, signal: params.signal };
-  const endpoints = endpointsFor(params.endpoints, name);
+  const endpoints = buildDatabaseEndpoints(params.endpoints, name);
   const after =
     sequences.size === 0
       ? sequences
@@ -248,11 +239,4 @@ async function buildDatabaseResult(
     errors: [...(error === undefined ? [] : [error]), ...errors],
     warnings,
   };
-}
-
-function endpointsFor(
-  { source, target }: RehearsalEndpoints<PostgresqlSource>,
-  dbname: string,
-): RehearsalEndpoints<PostgresqlSource> {
-  return { source: { ...source, dbname }, target: { ...target, dbname } };
 }

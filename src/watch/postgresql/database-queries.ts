@@ -1,8 +1,7 @@
-import { parseJson, readStringList } from '../../json.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
+import { parsePostgresqlArray } from '../../postgresql/nested-text.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { decodeColumnShapes } from './decode-column-shapes.ts';
-import { readRowInteger, readRowText } from './row-values.ts';
+import { readRowInteger, readRowText, readRowTextOrUndefined } from './row-values.ts';
 import type { ColumnShape, TableShapes, WatchedTable } from './server-facts.ts';
 import type { MigrationWatchQuery } from './watch-query.ts';
 
@@ -68,7 +67,7 @@ export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableShapes> = {
           WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
         ) AS columns,
         (
-          SELECT json_agg(a.attname ORDER BY a.attnum)
+          SELECT array_agg(a.attname::text ORDER BY a.attnum)::text
           FROM pg_index i
           JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
           WHERE i.indrelid = c.oid
@@ -82,10 +81,7 @@ export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableShapes> = {
     new Map(
       rows.map((row) => {
         const [schema, table] = [readRowText(row, 'nspname'), readRowText(row, 'relname')];
-        const [identity, keyColumns] = [
-          readRowText(row, 'identity'),
-          readStringList(parseText(readRowText(row, 'key'))),
-        ];
+        const [identity, keyColumns] = [readRowText(row, 'identity'), readNames(readRowTextOrUndefined(row, 'key'))];
         const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
         const shape = { schema, table, columns: readRowText(row, 'columns'), identity, keyColumns, hasReplicaIdentity };
         return [`${schema}.${table}`, shape];
@@ -106,7 +102,7 @@ export function tableColumnsQuery(
     id: 'columns',
     sql: () => `
       SELECT n.nspname, c.relname,
-        json_agg(json_build_array(a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull) ORDER BY a.attnum) AS columns
+        array_agg(ARRAY[a.attname::text, format_type(a.atttypid, a.atttypmod), a.attnotnull::text] ORDER BY a.attnum)::text AS columns
       FROM pg_class c
       JOIN pg_namespace n ON n.oid = c.relnamespace
       JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
@@ -118,7 +114,7 @@ export function tableColumnsQuery(
       new Map(
         rows.map((row) => [
           `${readRowText(row, 'nspname')}.${readRowText(row, 'relname')}`,
-          decodeColumnShapes(parseText(readRowText(row, 'columns'))),
+          readColumnShapes(readNames(readRowTextOrUndefined(row, 'columns'))),
         ]),
       ),
     fallback: new Map(),
@@ -149,7 +145,14 @@ export const watchedTableSizesQuery: MigrationWatchQuery<ReadonlyMap<number, num
   fallback: new Map(),
 };
 
-function parseText(json: string): unknown {
-  const parsed = parseJson(json);
-  return parsed.ok ? parsed.value : undefined;
+function readNames(array: string | undefined): readonly string[] {
+  return array === undefined ? [] : parsePostgresqlArray(array).flatMap((name) => name ?? []);
+}
+
+/** @param texts name, type and attnotnull of each column */
+function readColumnShapes(texts: readonly string[]): readonly ColumnShape[] {
+  return Array.from({ length: texts.length / 3 }, (_, at) => {
+    const [name = '', type = '', notNull] = texts.slice(3 * at);
+    return { name, type, notNull: notNull === 'true' };
+  });
 }

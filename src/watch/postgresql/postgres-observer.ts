@@ -7,6 +7,7 @@ import type { SourceConnectionProbe } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { probeSourceConnection } from '../probe-connection.ts';
 import * as ofDatabase from './database-queries.ts';
+import * as ofRole from './role-queries.ts';
 import type { PostgresWatchPoll, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import * as ofServer from './server-queries.ts';
 import {
@@ -177,7 +178,7 @@ async function readServerFacts(
   const missing = failure(ofServer.watchedSlotsQuery) ?? failure(ofServer.watchedServerStatusQuery);
   if (missing !== undefined) throw missing;
   const inFile = read(ofServer.watchedConfigFileSettingsQuery);
-  const role = read(ofServer.watchedRoleQuery);
+  const role = read(ofRole.watchedRoleQuery);
   return {
     at,
     version: querySession.version,
@@ -196,7 +197,7 @@ async function readServerFacts(
     role:
       role === undefined
         ? undefined
-        : { ...role, revision: read(ofServer.watchedRoleRevisionQuery), timeouts: read(ofServer.roleTimeoutsQuery) },
+        : { ...role, revision: read(ofRole.watchedRoleRevisionQuery), timeouts: read(ofRole.roleTimeoutsQuery) },
     databases: read(ofServer.watchedTransactionCountsQuery),
     blocked: read(ofServer.watchedBlockedCommitsQuery),
     denied: [...querySession.deniedIds],

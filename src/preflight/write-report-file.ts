@@ -1,0 +1,42 @@
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { readInputFile } from '../cli/input-file.ts';
+import { type CliError, usageError } from '../errors.ts';
+import { decodePreflightBaseline, type PreflightBaseline } from './baseline.ts';
+
+export function writeReportFile(file: string, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } catch (error) {
+    throw fileWriteError(file, error);
+  }
+}
+
+/** Checks output files first, so that a preflight of a minute does not end with a file that cannot be written. */
+export function requireWritableFile(file: string | undefined): void {
+  if (file === undefined) return;
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) accessSync(dirname(file), constants.W_OK);
+    else accessSync(file, constants.W_OK);
+  } catch (error) {
+    throw fileWriteError(file, error);
+  }
+}
+
+export function fileWriteError(file: string, error: unknown): CliError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return usageError(`could not write ${file}: ${reason}`, 'give a file in a folder where you have write permission');
+}
+
+export function readPreflightBaseline(file: string): PreflightBaseline | undefined {
+  const text = readInputFile(file);
+  if (text === undefined) return undefined;
+  const baseline = decodePreflightBaseline(text);
+  if (baseline === undefined)
+    throw usageError(
+      `the baseline ${file} is not a preflight report`,
+      'give another file with `--baseline`',
+      'the baseline file was not changed',
+    );
+  return baseline;
+}

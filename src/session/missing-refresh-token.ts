@@ -1,0 +1,32 @@
+import type { CliError } from '../errors.ts';
+import type { CredentialRecord } from './credential-record.ts';
+import type { CredentialStoreItems } from './credential-store.ts';
+import { storeEndedSession } from './end-session.ts';
+import type { TokenAcceptance } from './probe-token.ts';
+import { type TokenRefreshCause, withoutRefreshToken } from './renewed-record.ts';
+import type { SessionRefreshDeps } from './session-refresh-deps.ts';
+import { needsLoginError } from './stored-session.ts';
+
+/** Without a refresh token, the session is stored as ended when the API refuses the access token. */
+export async function missingRefreshTokenError(
+  deps: SessionRefreshDeps,
+  items: CredentialStoreItems,
+  record: CredentialRecord,
+  cause: TokenRefreshCause,
+  deadline: AbortSignal,
+): Promise<CliError> {
+  const isRefused = cause.kind === 'refused';
+  const lack = record.isGivenToken === true ? 'the session cannot be renewed' : 'the session has no refresh token';
+  const detail = isRefused ? `the server refused the access token, and ${lack}` : lack;
+  if (isRefused && (await probeAccessToken(deps, record, deadline)) === 'refused')
+    await storeEndedSession(deps, items, withoutRefreshToken(record, cause, deps.clock.now()), record);
+  return needsLoginError(deps.profile, detail, record, deps.flowOption(record.sid));
+}
+
+export function probeAccessToken(
+  deps: SessionRefreshDeps,
+  record: CredentialRecord,
+  deadline: AbortSignal,
+): Promise<TokenAcceptance> {
+  return deps.probe(record.accessToken, AbortSignal.any([deadline, AbortSignal.timeout(10_000)]));
+}

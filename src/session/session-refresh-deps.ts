@@ -1,0 +1,20 @@
+import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { HeldFileLock } from '../platform/file-lock.ts';
+import type { Signals } from '../platform/host.ts';
+import type { Secret } from '../secret.ts';
+import type { TokenAcceptance } from './probe-token.ts';
+import type { SessionRecoveryDeps } from './recover-session.ts';
+import type { RefreshedTokenGrantDeps } from './refreshed-grant.ts';
+import type { SendTokenRefreshDeps } from './send-refresh.ts';
+
+export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, RefreshedTokenGrantDeps {
+  /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */
+  readonly client: () => Promise<OAuthClient>;
+  readonly lock: () => Promise<HeldFileLock>;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly signals: Signals;
+  /** Throws when an environment variable would make Node print or expose the request. */
+  readonly requireSafe: () => void;
+  /** Checks whether the resource API accepts an access token, which is the case only until the server processes a refresh. */
+  readonly probe: (accessToken: Secret, signal: AbortSignal) => Promise<TokenAcceptance>;
+}

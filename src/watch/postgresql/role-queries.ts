@@ -1,0 +1,43 @@
+import { readRowBoolean, readRowIntegerOrUndefined, readRowText, readRowTextOrUndefined } from './row-values.ts';
+import type { MigrationWatchQuery } from './watch-query.ts';
+
+/** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
+export const roleTimeoutsQuery: MigrationWatchQuery<readonly string[]> = {
+  id: 'role-timeouts',
+  sql: () => `
+    SELECT DISTINCT s.setting
+    FROM pg_db_role_setting r, unnest(r.setconfig) AS s(setting)
+    WHERE r.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))
+      AND s.setting ~ '^(statement|lock|transaction|idle_in_transaction_session|idle_session)_timeout='
+    ORDER BY 1`,
+  decode: (rows) => rows.map((row) => readRowText(row, 'setting')),
+  fallback: [],
+};
+
+export const watchedRoleQuery: MigrationWatchQuery<
+  | { name: string; superuser: boolean; replication: boolean; login: boolean; secondsLeft: number | undefined }
+  | undefined
+> = {
+  id: 'role',
+  sql: () => `
+    SELECT rolname, rolsuper, rolreplication, rolcanlogin,
+      CASE WHEN isfinite(rolvaliduntil) THEN floor(extract(epoch FROM rolvaliduntil - now())) END AS seconds_left
+    FROM pg_roles
+    WHERE rolname = current_user`,
+  decode: ([row]) => ({
+    name: readRowText(row, 'rolname'),
+    superuser: readRowBoolean(row, 'rolsuper'),
+    replication: readRowBoolean(row, 'rolreplication'),
+    login: readRowBoolean(row, 'rolcanlogin'),
+    secondsLeft: readRowIntegerOrUndefined(row, 'seconds_left'),
+  }),
+  fallback: undefined,
+};
+
+/** Reads xmin of the row of the role, which changes with the password without revealing it. */
+export const watchedRoleRevisionQuery: MigrationWatchQuery<string | undefined> = {
+  id: 'revision',
+  sql: () => 'SELECT xmin::text AS revision FROM pg_authid WHERE rolname = current_user',
+  decode: ([row]) => readRowTextOrUndefined(row, 'revision'),
+  fallback: undefined,
+};
