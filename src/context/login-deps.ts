@@ -3,7 +3,7 @@ import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
 import { tryAcquireFileLock } from '../platform/file-lock.ts';
-import { writeAccountFile } from '../session/account.ts';
+import { storeLoggedInAccount } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { LoginDeps } from '../session/login.ts';
 import type { LoginRequest } from '../session/login-request.ts';
@@ -56,7 +56,7 @@ export function createLoginDeps(
     writeAccount: (account) => {
       // The names belong to the account of the session before.
       removeSeenNames(host.folders.state, profileName);
-      writeAccountFile(host.folders.config, profileName, account);
+      storeLoggedInAccount(host.folders.config, profileName, account);
     },
   };
 }

@@ -34,7 +34,7 @@ export function buildReadOnlyTransaction(
 }
 
 /** The results of the statements in a `buildReadOnlyTransaction`, without the results of BEGIN, SET and COMMIT. */
-export function selectStatementResults<T>(sets: readonly T[], statements: number): readonly T[] {
+export function dropTransactionResults<T>(sets: readonly T[], statements: number): readonly T[] {
   return sets.slice(-statements - 1, -1);
 }
 

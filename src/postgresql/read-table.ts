@@ -63,7 +63,7 @@ export const missingTableCodes: ReadonlySet<string> = new Set(['42P01', '42703',
  * numbers with other digits, except the first 15. The settings remove timeouts that would end a long COPY, and limit
  * the wait for the lock of a table to one minute.
  */
-export function textFormatSettings(version: number, oldest: number): TransactionSettings {
+export function buildComparableTextSettings(version: number, oldest: number): TransactionSettings {
   return {
     datestyle: 'ISO, MDY',
     timezone: 'UTC',

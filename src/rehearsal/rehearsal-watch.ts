@@ -3,7 +3,7 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { createTerminalScreen } from '../cli/screen.ts';
 import { createTextMeasurer } from '../cli/text-width.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { sourceNameOf } from '../watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity } from '../watch/save-watched-slots.ts';
 import type { MigrationStatusSample } from '../watch/status-sample.ts';
 import { buildNextWatchLogLines, type LastLoggedWatchState } from '../watch/view/log-lines.ts';
 import { drawStatusScreen } from '../watch/view/status-screen.ts';
@@ -36,7 +36,7 @@ export async function startRehearsalWatch(
 ): Promise<RehearsalWatch> {
   const stopping = new AbortController();
   const violations = new Map<string, RehearsalRuleViolation>();
-  const screen = await openRehearsalScreen(io, formatSourceName(sourceNameOf(source)));
+  const screen = await openRehearsalScreen(io, formatSourceName(getWatchedSourceIdentity(source)));
   const watching = (async () => {
     const options = { clock: io.host.clock, signal: stopping.signal, ignoreDbs, slots };
     for await (const { sample } of pollWatchedSource(source, interval, options)) {

@@ -9,7 +9,7 @@ import type { AuthorizationCode, TokenPair } from './records.ts';
 import type { LoginTrace } from './request-log.ts';
 import type { SandboxHandlerContext } from './service.ts';
 
-/** Creates the login trace of a request whose query is an authorization request. */
+/** The record that connects the requests of one login in the panel, for a request whose query is an authorization request. */
 export function loginTraceOfAuthorizationRequest(
   request: HttpRequest,
   query: string,

@@ -58,7 +58,7 @@ export function updateAccountFile(
   const next = info === undefined ? { ...known, scope } : accountFromGrant(sid, info, scope, known.flow);
   if (JSON.stringify(next) === JSON.stringify(known)) return;
   try {
-    writeAccountFile(configFolder, profile, next);
+    storeLoggedInAccount(configFolder, profile, next);
   } catch {
     // The session is stored even if the account file cannot be written.
   }
@@ -85,7 +85,7 @@ export function readAccountFile(configFolder: string, profile: string): LoggedIn
   };
 }
 
-export function writeAccountFile(configFolder: string, profile: string, account: LoggedInAccount): void {
+export function storeLoggedInAccount(configFolder: string, profile: string, account: LoggedInAccount): void {
   ensureFolder(join(configFolder, 'accounts'));
   writeFileAtomically(accountPath(configFolder, profile), `${JSON.stringify(account, null, 2)}\n`);
 }

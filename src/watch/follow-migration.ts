@@ -9,7 +9,7 @@ import type { SignalName } from '../platform/host.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { baselinePath, readBaselineFile } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
-import { saveWatchedSlots, sourceNameOf } from './save-watched-slots.ts';
+import { getWatchedSourceIdentity, saveWatchedSlots } from './save-watched-slots.ts';
 import { addServiceMigrationStatus, createServiceStatusPoller, isMigrationFailedAtService } from './server-status.ts';
 import type { SourcePollResult } from './source-watcher.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
@@ -60,8 +60,12 @@ export async function watchMigration(
   });
   // A closed stdout ends the watch, because no process reads its output any more.
   host.stdout.closed?.addEventListener('abort', () => stopping.abort());
-  const path = getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source));
-  const screen = await openMigrationWatchScreen(io, formatSourceName(sourceNameOf(source)), options.showQueries);
+  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
+  const screen = await openMigrationWatchScreen(
+    io,
+    formatSourceName(getWatchedSourceIdentity(source)),
+    options.showQueries,
+  );
   let lastPoll: SourcePollResult | undefined;
   let isIdle = false;
   const record = readMigrationWatchRecord(path);
@@ -72,7 +76,7 @@ export async function watchMigration(
   const baseline =
     started === undefined
       ? undefined
-      : readBaselineFile(baselinePath(host.folders.state, sourceNameOf(source), started.cluster));
+      : readBaselineFile(baselinePath(host.folders.state, getWatchedSourceIdentity(source), started.cluster));
   const cluster = started?.cluster;
   const poller =
     fetchStatus === undefined || started === undefined

@@ -10,7 +10,7 @@ import {
 import { pollWatchedSource } from './watch-source.ts';
 
 /** The identity under which the watch record of a source is stored. */
-export function sourceNameOf({ engine, source }: DbSource): WatchedSourceIdentity {
+export function getWatchedSourceIdentity({ engine, source }: DbSource): WatchedSourceIdentity {
   const { host, port } = source;
   return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
 }
@@ -48,7 +48,7 @@ export async function recordFirstSlots(
 function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: SourcePollResult): void {
   const record = readMigrationWatchRecord(path) ?? {
     engine: source.engine,
-    source: formatSourceName(sourceNameOf(source)),
+    source: formatSourceName(getWatchedSourceIdentity(source)),
   };
   if (ending !== undefined) {
     const { slots: _slots, firstSeen: _firstSeen, ...rest } = record;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   buildReadOnlyTransaction,
+  dropTransactionResults,
   identifySystemStatementMessage,
   rollbackStatementMessage,
   searchPathSafeSessionMessage,
-  selectStatementResults,
   showVersionStatementMessage,
 } from '../../src/postgresql/pinned-message.ts';
 import { isPinnedTransaction, pinRules } from '../fixtures/pin-rules.ts';
@@ -23,7 +23,7 @@ test('a read-only transaction begins with the pin and ends with COMMIT', () => {
 });
 
 test('the results of the statements are those before COMMIT', () => {
-  expect(selectStatementResults(['BEGIN', 'SET', 'SET', 'a', 'b', 'COMMIT'], 2)).toEqual(['a', 'b']);
+  expect(dropTransactionResults(['BEGIN', 'SET', 'SET', 'a', 'b', 'COMMIT'], 2)).toEqual(['a', 'b']);
 });
 
 test('every other message resolves no name, or pins the session', () => {

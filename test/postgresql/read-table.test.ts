@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPostgresql, type PostgresqlSession } from '../../src/postgresql/connection.ts';
-import { readTable, textFormatSettings } from '../../src/postgresql/read-table.ts';
+import { buildComparableTextSettings, readTable } from '../../src/postgresql/read-table.ts';
 import { postgresEndpointOf } from '../engine/engine-servers.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
@@ -23,7 +23,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-const options = { version: 170_000, settings: textFormatSettings(170_000, 170_000) };
+const options = { version: 170_000, settings: buildComparableTextSettings(170_000, 170_000) };
 
 test('rows are texts that do not depend on the settings of the role', async () => {
   const rows: string[] = [];

@@ -1,7 +1,12 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { accountFromGrant, readAccountFile, removeAccountFile, writeAccountFile } from '../../src/session/account.ts';
+import {
+  accountFromGrant,
+  readAccountFile,
+  removeAccountFile,
+  storeLoggedInAccount,
+} from '../../src/session/account.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const info = { name: 'Maya', email: 'maya@example.com', uuid: 'a1b2c3d4-x', teamName: 'Ops', teamUuid: 't-1' };
@@ -21,7 +26,7 @@ describe('who is logged in', () => {
       scope_verified: true,
       flow: 'code',
     });
-    writeAccountFile(config, 'work', account);
+    storeLoggedInAccount(config, 'work', account);
     expect(readAccountFile(config, 'work')).toEqual(account);
     expect(statSync(join(config, 'accounts', 'work.json')).mode & 0o777).toBe(0o600);
     expect(readAccountFile(config, 'other')).toBeUndefined();
@@ -29,7 +34,7 @@ describe('who is logged in', () => {
 
   it('of the implicit flow is nobody, with a scope nobody verified', () => {
     const { config } = testHost().folders;
-    writeAccountFile(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
+    storeLoggedInAccount(config, 'work', accountFromGrant('sid-1', undefined, 'read', 'implicit'));
     expect(readAccountFile(config, 'work')).toEqual({
       sid: 'sid-1',
       scope: 'read',
@@ -40,7 +45,7 @@ describe('who is logged in', () => {
 
   it('is gone after it was removed, once and again', () => {
     const { config } = testHost().folders;
-    writeAccountFile(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
+    storeLoggedInAccount(config, 'work', accountFromGrant('sid-1', info, 'read', 'code'));
     removeAccountFile(config, 'work');
     removeAccountFile(config, 'work');
     expect(readAccountFile(config, 'work')).toBeUndefined();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAccountFile, writeAccountFile } from '../../src/session/account.ts';
+import { readAccountFile, storeLoggedInAccount } from '../../src/session/account.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -38,7 +38,7 @@ describe('a refresh that answers for another context', () => {
       record: { expiresAt: 1, scope: 'read write' },
     });
     const tomas = userOf(sandbox, TOMAS);
-    writeAccountFile(host.folders.config, 'default', {
+    storeLoggedInAccount(host.folders.config, 'default', {
       sid: record.sid,
       name: 'Old Name',
       scope: 'read write',

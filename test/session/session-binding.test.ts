@@ -3,7 +3,7 @@ import type { ConfigFile } from '../../src/config/config-file.ts';
 import { recordStartedSandbox, type SandboxConnection } from '../../src/config/sandbox-connection.ts';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
-import { writeAccountFile } from '../../src/session/account.ts';
+import { storeLoggedInAccount } from '../../src/session/account.ts';
 import { sessionBindingOf } from '../../src/session/credential-record.ts';
 import {
   createFixedTokenSession,
@@ -68,7 +68,7 @@ describe('who is refused', () => {
     'with a session of the flow %s, of a profile of the flow %s, is sent to a login with "%s"',
     (flow, ofProfile, words) => {
       const { folders } = testHost();
-      writeAccountFile(folders.config, 'default', { ...account, flow });
+      storeLoggedInAccount(folders.config, 'default', { ...account, flow });
       const config = configOf({ default: { ...whole, ...(ofProfile === undefined ? {} : { flow: ofProfile }) } });
       const { login, write } = loginHints(resolveProfileSettings({ env: {}, config }), folders.config);
       expect(login).toBe(`\`cloudctl auth login${words}\``);
@@ -84,9 +84,9 @@ describe('a server is of spec.md for certain', () => {
     const { folders } = testHost();
     const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
     expect(isSpecCompliantServer(folders, profile, origin)).toBe(false);
-    writeAccountFile(folders.config, profile, account);
+    storeLoggedInAccount(folders.config, profile, account);
     expect(isSpecCompliantServer(folders, profile, origin)).toBe(false);
-    writeAccountFile(folders.config, profile, { ...account, hint: 'a1b2c3' });
+    storeLoggedInAccount(folders.config, profile, { ...account, hint: 'a1b2c3' });
     expect(isSpecCompliantServer(folders, profile, origin)).toBe(true);
   });
 

@@ -11,7 +11,7 @@ import type { MigrationState } from '../../src/engine/migration-state.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { baselinePath, readBaselineFile, writeBaselineFile } from '../../src/watch/baseline-file.ts';
 import { observeBeforeStart } from '../../src/watch/observe-before-start.ts';
-import { recordFirstSlots, sourceNameOf } from '../../src/watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/save-watched-slots.ts';
 import { addServiceMigrationStatus } from '../../src/watch/server-status.ts';
 import type { MigrationStatusSample, StopCause } from '../../src/watch/status-sample.ts';
 import {
@@ -58,9 +58,9 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
     limit: 20_000,
     signal: new AbortController().signal,
   });
-  const file = baselinePath(folders.state, sourceNameOf(watched), cluster);
+  const file = baselinePath(folders.state, getWatchedSourceIdentity(watched), cluster);
   writeBaselineFile(file, before.baseline);
-  const path = getMigrationWatchRecordPath(folders.state, sourceNameOf(watched));
+  const path = getMigrationWatchRecordPath(folders.state, getWatchedSourceIdentity(watched));
   writeMigrationWatchRecord(path, {
     engine: 'postgresql',
     source: 'x',

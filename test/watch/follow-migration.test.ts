@@ -6,7 +6,7 @@ import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../src/watch/follow-migration.ts';
 import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
-import { sourceNameOf } from '../../src/watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity } from '../../src/watch/save-watched-slots.ts';
 import type { SourcePollResult } from '../../src/watch/source-watcher.ts';
 import {
   getMigrationWatchRecordPath,
@@ -51,7 +51,8 @@ function follow(host: TestHost, watch: typeof pollWatchedSource, more: Partial<W
   return watchMigration(commandIo(host, 'ndjson'), { source, ...options, ...more }, watch);
 }
 
-const recordPath = (host: TestHost) => getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source));
+const recordPath = (host: TestHost) =>
+  getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
 const idle = poll({ idlePolls: defaultMigrationWatchLimits.idlePolls });
 const unreachable = poll({ reached: false, outage: 'ECONNREFUSED' });
 const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start the migration again' } });
@@ -225,8 +226,11 @@ describe('the record of the migration', () => {
 });
 
 it('a source is identified by engine, address and database', () => {
-  expect(sourceNameOf(source)).toEqual({ engine: 'redis', host: 'redis.example.com', port: 6379 });
+  expect(getWatchedSourceIdentity(source)).toEqual({ engine: 'redis', host: 'redis.example.com', port: 6379 });
   const address = { host: 'h', port: 5432, dbname: 'shop' };
   const postgres = { ...address, username: 'u', password: undefined, ssl: 'require' } as const;
-  expect(sourceNameOf({ engine: 'postgresql', source: postgres })).toEqual({ engine: 'postgresql', ...address });
+  expect(getWatchedSourceIdentity({ engine: 'postgresql', source: postgres })).toEqual({
+    engine: 'postgresql',
+    ...address,
+  });
 });

@@ -9,7 +9,7 @@ import { compareAccounts, describeTeam } from '../../identity.ts';
 import { isTokenText } from '../../oauth/token-grant.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { Secret } from '../../secret.ts';
-import { writeAccountFile } from '../../session/account.ts';
+import { storeLoggedInAccount } from '../../session/account.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
 import { sessionBindingOf } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
@@ -56,7 +56,7 @@ export async function loginWithToken(
       random: host.random,
       writeAccount: (names) => {
         removeSeenNames(host.folders.state, profileName);
-        writeAccountFile(host.folders.config, profileName, names);
+        storeLoggedInAccount(host.folders.config, profileName, names);
       },
     },
     { accessToken, account, scope: args.value('scope') ?? '' },

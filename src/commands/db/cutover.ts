@@ -16,7 +16,7 @@ import {
 } from '../../rehearsal/cutover-checklist.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import { sourceNameOf } from '../../watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigration } from './interrupted-start.ts';
@@ -71,7 +71,9 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
         ...{ cluster, source, target, clock: host.clock, signal },
         ignoreDbs: args.values('ignore-dbs'),
         slots: args.values('slot'),
-        record: readMigrationWatchRecord(getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source))),
+        record: readMigrationWatchRecord(
+          getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source)),
+        ),
         onCheck: (what) => void progress.show(sanitizeReportLine(what)),
       }),
     ).finally(() => progress.stop());

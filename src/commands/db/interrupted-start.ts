@@ -6,7 +6,7 @@ import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
 import { compareAccountIdentities } from '../../identity.ts';
 import { type ResolvedMigrationRequest, resolveSentMigrationRequest } from '../../watch/resolve-sent-start.ts';
-import { sourceNameOf } from '../../watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
 import { findSentMigrationRequests } from '../../watch/sent-start.ts';
 import type { RecordedMigrationStart } from '../../watch/watch-record.ts';
 
@@ -45,7 +45,7 @@ export function createRecordedStatusFetcher(
  * watch continues, because it needs only the source.
  */
 export async function resolveInterruptedMigrations(context: CommandContext, source: DbSource): Promise<void> {
-  const starts = findSentMigrationRequests(context.host.folders.state, sourceNameOf(source));
+  const starts = findSentMigrationRequests(context.host.folders.state, getWatchedSourceIdentity(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();

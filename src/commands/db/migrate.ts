@@ -26,7 +26,7 @@ import { formatProfileCommand } from '../../session/suggested-commands.ts';
 import { watchMigration } from '../../watch/follow-migration.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
 import type { ResolvedMigrationRequest } from '../../watch/resolve-sent-start.ts';
-import { sourceNameOf } from '../../watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
 import { isSameWatchedSource } from '../../watch/sent-start.ts';
 import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
@@ -118,7 +118,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
       {
         cluster,
         baseOrigin: api.baseOrigin,
-        source: sourceNameOf(source),
+        source: getWatchedSourceIdentity(source),
         identity,
         ...(before.slots === undefined ? {} : { before: before.slots }),
         ...(preflight === undefined ? {} : { warned: openFindingIds(preflight.report) }),
@@ -173,7 +173,7 @@ function requireSameStartSource(
   { start, migration }: ResolvedMigrationRequest,
   source: DbSource,
 ): void {
-  if (isSameWatchedSource(start.source, sourceNameOf(source))) return;
+  if (isSameWatchedSource(start.source, getWatchedSourceIdentity(source))) return;
   const command = (words: string): string =>
     formatProfileCommand(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {

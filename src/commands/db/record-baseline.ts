@@ -5,7 +5,7 @@ import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { baselinePath, writeBaselineFile } from '../../watch/baseline-file.ts';
 import { type BeforeStart, observeBeforeStart } from '../../watch/observe-before-start.ts';
-import { recordFirstSlots, sourceNameOf } from '../../watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity, recordFirstSlots } from '../../watch/save-watched-slots.ts';
 import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
 /** Milliseconds for reading the source, and for the service to create its slots. */
@@ -35,7 +35,7 @@ export async function recordBaseline(
   );
   if (source.engine === 'redis') return before;
   // Without a baseline the one of an earlier migration is removed.
-  const unsaved = saveBaseline(baselinePath(host.folders.state, sourceNameOf(source), cluster), before);
+  const unsaved = saveBaseline(baselinePath(host.folders.state, getWatchedSourceIdentity(source), cluster), before);
   const reason = before.failure ?? unsaved;
   if (reason === undefined) return before;
   const { baseline: _baseline, ...rest } = before;
@@ -45,7 +45,7 @@ export async function recordBaseline(
 
 /** Records the slots that the service creates in the first seconds. */
 export async function recordStartedSlots({ host }: CommandContext, args: ParsedArgs, source: DbSource): Promise<void> {
-  const path = getMigrationWatchRecordPath(host.folders.state, sourceNameOf(source));
+  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
   const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
   await recordFirstSlots(path, source, options);
 }

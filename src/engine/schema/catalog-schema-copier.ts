@@ -1,5 +1,5 @@
 import type { SchemaCopier, SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
-import { createSchemaParts } from './create-schema-parts.ts';
+import { runSchemaPartStatements } from './create-schema-parts.ts';
 import { createOwningPartLookup, orderSchemaParts } from './order-schema-parts.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaPart } from './schema-part.ts';
@@ -51,7 +51,7 @@ export async function copySchemaBetween(
     ...part,
     statements: part.statements.filter((statement) => !writer.isLeftOut(statement)),
   }));
-  const failed = await createSchemaParts(writer.session, parts, writer.transaction);
+  const failed = await runSchemaPartStatements(writer.session, parts, writer.transaction);
   if (failed !== undefined) return { kind: 'refused', objects: [failed] };
   const { lastStatements, warnings } = writer;
   const last = lastStatements.length === 0 ? {} : { lastStatements };

@@ -15,7 +15,7 @@ export const defaultSchemaCopyTransaction: SchemaCopyTransaction = { begin: 'BEG
  * @returns the part that the target rejected, with the error message; undefined if all were created. Throws if the
  * connection is lost.
  */
-export async function createSchemaParts(
+export async function runSchemaPartStatements(
   session: SearchPathSafeSession,
   parts: readonly SchemaPart[],
   transaction: SchemaCopyTransaction,

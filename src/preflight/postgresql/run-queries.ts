@@ -1,6 +1,6 @@
 import { type DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
-import { rollbackStatementMessage, selectStatementResults } from '../../postgresql/pinned-message.ts';
+import { dropTransactionResults, rollbackStatementMessage } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
@@ -131,7 +131,7 @@ async function sendReadOnly(
   if (limit <= 0) return new PostgresqlQueryError('ETIMEDOUT', 'the time for this database had passed', true);
   onSend(text);
   try {
-    return selectStatementResults(await session.query(text, limit), queries.length);
+    return dropTransactionResults(await session.query(text, limit), queries.length);
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError)) throw error;
     if (error.lost) return error;

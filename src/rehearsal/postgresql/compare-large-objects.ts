@@ -1,7 +1,7 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { buildReadOnlyTransaction, rollbackStatementMessage } from '../../postgresql/pinned-message.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { textFormatSettings } from '../../postgresql/read-table.ts';
+import { buildComparableTextSettings } from '../../postgresql/read-table.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
 import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../postgresql/table-rows.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
@@ -45,7 +45,7 @@ async function countLargeObjects(session: TableContentSession): Promise<number> 
 async function readLargeObjects(session: TableContentSession): Promise<TableContentDigest> {
   const version = await readPostgresqlServerVersion(session);
   const pages = { schema: 'pg_catalog', name: 'pg_largeobject', columns: ['loid', 'pageno', 'data'] };
-  const settings = textFormatSettings(version, version);
+  const settings = buildComparableTextSettings(version, version);
   const message = buildReadOnlyTransaction(buildCopyTableTransaction(pages, version, 'binary'), settings);
   const digest = createTableDigestBuilder();
   const ends = new Map<number, { readonly page: number; readonly length: number }>();

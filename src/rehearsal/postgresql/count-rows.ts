@@ -1,10 +1,10 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
-import { buildReadOnlyTransaction, selectStatementResults } from '../../postgresql/pinned-message.ts';
+import { buildReadOnlyTransaction, dropTransactionResults } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import type { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { missingTableCodes, readTable, textFormatSettings } from '../../postgresql/read-table.ts';
+import { buildComparableTextSettings, missingTableCodes, readTable } from '../../postgresql/read-table.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
 import { isCopiedColumnSql, type OrdinaryTable } from '../../postgresql/table-rows.ts';
@@ -108,7 +108,7 @@ export async function readTableContents(
 ): Promise<ReadonlyMap<string, TableContentDigest>> {
   const version = await readPostgresqlServerVersion(session);
   const contents = new Map<string, TableContentDigest>();
-  const settings = textFormatSettings(version, oldest);
+  const settings = buildComparableTextSettings(version, oldest);
   for (const { name, table } of tables) {
     const digest = createTableDigestBuilder();
     const error = await readTable(session, table, digest.add, { version, settings, time: limit });
@@ -150,5 +150,5 @@ export async function readPostgresqlServerVersion(session: QuerySession): Promis
 
 /** Returns the rows of a catalog query, which runs in its own transaction. */
 export async function queryCatalogRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
-  return selectStatementResults(await session.query(buildReadOnlyTransaction([text])), 1)[0] ?? [];
+  return dropTransactionResults(await session.query(buildReadOnlyTransaction([text])), 1)[0] ?? [];
 }

@@ -8,7 +8,7 @@ import {
 import type { WatchedServerFacts } from './server-facts.ts';
 
 /** Nothing of a slot is confirmed although there are changes. */
-export interface ApplyStop {
+export interface StoppedReplicationApply {
   /**
    * `failing`: the target connects and fails repeatedly. `blocked`: it is connected and does not respond. `disconnected`: it does
    * not connect. `unknown`: the last or the first of them; this version of PostgreSQL does not show which.
@@ -22,7 +22,7 @@ export interface ApplyStop {
 export function detectApplyStop(
   { name, slot, wasActive }: ReplicationSlotWithSender,
   { window, limits, now }: MigrationWatchRuleInput,
-): ApplyStop | undefined {
+): StoppedReplicationApply | undefined {
   if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return undefined;
   const since = (samples: readonly WatchedServerFacts[]) => (now.at - samples[0]!.at) / 1000;
   const failing = selectWatchSamplesSince(window, limits.failingApply);

@@ -13,7 +13,7 @@ import { changedTables, isSameIdentity } from './track-shapes.ts';
 
 /** A table of the source that differs from the start of the migration. DDL is not replicated. */
 export interface SchemaChange {
-  readonly rule: SchemaChangeRule;
+  readonly rule: WatchedSchemaChangeKind;
   /** `schema.table`. */
   readonly table: string;
   /** The table, or `schema.table.column`. */
@@ -22,7 +22,7 @@ export interface SchemaChange {
   readonly fix: CauseFix | undefined;
 }
 
-export type SchemaChangeRule =
+export type WatchedSchemaChangeKind =
   | 'table-new'
   | 'table-dropped'
   | 'column-added'
@@ -62,7 +62,7 @@ function columnChanges(
 ): readonly SchemaChange[] {
   const other: SchemaChange = { rule: 'schema-changed', table, object: table, fix: undefined };
   if (before === undefined || after === undefined) return [other];
-  const change = (rule: SchemaChangeRule, column: ColumnShape, fix: CauseFix | undefined): SchemaChange => ({
+  const change = (rule: WatchedSchemaChangeKind, column: ColumnShape, fix: CauseFix | undefined): SchemaChange => ({
     rule,
     table,
     object: `${table}.${column.name}`,

@@ -1,5 +1,5 @@
 import type { CauseFix, StopCause, WatchRuleViolation } from '../status-sample.ts';
-import { type ApplyStop, detectApplyStop } from './apply-stop.ts';
+import { detectApplyStop, type StoppedReplicationApply } from './apply-stop.ts';
 import { findSchemaChanges } from './find-schema-changes.ts';
 import type { MigrationWatchRuleInput, ReplicationSlotWithSender } from './rule-input.ts';
 import { applyStopCandidates, targetStateFix } from './rules/apply-failure-rule.ts';
@@ -75,7 +75,7 @@ const loginRules = [
 
 function changeBehind(
   { database }: ReplicationSlotWithSender,
-  stop: ApplyStop,
+  stop: StoppedReplicationApply,
   input: MigrationWatchRuleInput,
   named: (rule: string) => WatchRuleViolation | undefined,
   refused: string | undefined,

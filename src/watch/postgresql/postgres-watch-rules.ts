@@ -9,8 +9,8 @@ import {
 import { copyFailureWatchRule } from './rules/copy-rule.ts';
 import { missingSlotRule, publicationChangeWatchRule, replicationSlotWatchRule } from './rules/object-rules.ts';
 import { retainedWalWatchRule } from './rules/retained-wal-rule.ts';
-import { roleRule } from './rules/role-rule.ts';
-import { schemaRule } from './rules/schema-rule.ts';
+import { roleChangeWatchRule } from './rules/role-rule.ts';
+import { schemaChangeWatchRule } from './rules/schema-rule.ts';
 import { serverRestartWatchRule } from './rules/server-rule.ts';
 import { replicationSettingsWatchRule } from './rules/settings-rule.ts';
 
@@ -25,9 +25,9 @@ export const postgresWatchRules: readonly MigrationWatchRule[] = [
   retainedWalWatchRule,
   blockedCommitsWatchRule,
   rollbackRateWatchRule,
-  schemaRule,
+  schemaChangeWatchRule,
   serverRestartWatchRule,
-  roleRule,
+  roleChangeWatchRule,
   connectionChangeWatchRule,
   hbaChangeWatchRule,
   changedConnectionSettingsWatchRule,

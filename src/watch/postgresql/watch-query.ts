@@ -1,9 +1,9 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import {
   buildReadOnlyTransaction,
+  dropTransactionResults,
   rollbackStatementMessage,
   type SearchPathSafeMessage,
-  selectStatementResults,
 } from '../../postgresql/pinned-message.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
@@ -91,7 +91,7 @@ async function send(
   const message = pollMessage(queries, querySession.version);
   querySession.onSent(message);
   try {
-    return selectStatementResults(await querySession.session.query(message, querySession.limit), queries.length);
+    return dropTransactionResults(await querySession.session.query(message, querySession.limit), queries.length);
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
     querySession.onSent(rollbackStatementMessage);

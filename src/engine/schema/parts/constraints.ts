@@ -1,5 +1,10 @@
 import type { SchemaPartQuery } from '../schema-part.ts';
-import { sqlTextArray, sqlTextArrayConcat, storageOptionsSql, userRelationsFromClauseSql } from '../sql-fragments.ts';
+import {
+  buildStorageParametersSql,
+  sqlTextArray,
+  sqlTextArrayConcat,
+  userRelationsFromClauseSql,
+} from '../sql-fragments.ts';
 
 const constraintColumns = `'pg_constraint:' || k.oid AS id,
   format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name`;
@@ -43,7 +48,7 @@ export const keyConstraintDefinitionsQuery: SchemaPartQuery = {
   sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
           pg_get_constraintdef(k.oid)),
-        format('ALTER INDEX %I.%I SET (', n.nspname, x.relname) || ${storageOptionsSql('x.reloptions')} || ')']`)} AS statements
+        format('ALTER INDEX %I.%I SET (', n.nspname, x.relname) || ${buildStorageParametersSql('x.reloptions')} || ')']`)} AS statements
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype IN ('p', 'u', 'x')
     JOIN pg_class x ON x.oid = k.conindid`,
 };

@@ -1,6 +1,6 @@
 import type { PostgresqlSession } from '../../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
-import { type ReadTableOptions, readTable, textFormatSettings } from '../../../postgresql/read-table.ts';
+import { buildComparableTextSettings, type ReadTableOptions, readTable } from '../../../postgresql/read-table.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 import type { TableScanPlan } from './comparable-keys.ts';
 import { type ComparedKeys, compareKeys, type ReadKeys, uncheckedKeys } from './compare-keys.ts';
@@ -40,7 +40,11 @@ export async function scanTable(
 ): Promise<{ readonly scan: ScannedTable; readonly isLost: boolean }> {
   const { version, pace, onSend, now, seeds, encoding, keyMemory = defaultKeyMemory } = options;
   // Without a conversion the bytes arrive as they are stored.
-  const settings = { ...textFormatSettings(version, version), client_encoding: 'SQL_ASCII', lock_timeout: '5s' };
+  const settings = {
+    ...buildComparableTextSettings(version, version),
+    client_encoding: 'SQL_ASCII',
+    lock_timeout: '5s',
+  };
   let bytes = 0;
   let milliseconds = 0;
   let error: PostgresqlQueryError | undefined;

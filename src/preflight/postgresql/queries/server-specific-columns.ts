@@ -75,7 +75,7 @@ export const serverSpecificColumnsQuery: PostgresqlPreflightQuery<readonly Serve
 function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificColumn): boolean {
   // Matches names of relations that the target does not have: TOAST tables and temporary tables.
   if (type.startsWith('regclass')) return /^"?pg_(toast|temp_\d+|toast_temp_\d+)"?\./.test(value);
-  // Every value of any other such type is rejected by the target.
+  // The target rejects every value of the other types that name an object of the server by its id.
   if (!type.startsWith('aclitem')) return true;
   // Privileges of roles that no longer exist are written with object ids.
   const ids = [/^(\d+)=/.exec(value)?.[1], /\/(\d+)$/.exec(value)?.[1]];

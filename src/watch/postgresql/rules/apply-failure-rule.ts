@@ -1,6 +1,6 @@
 import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import { type ApplyStop, detectApplyStop } from '../apply-stop.ts';
+import { detectApplyStop, type StoppedReplicationApply } from '../apply-stop.ts';
 import type { MigrationWatchRule, MigrationWatchRuleInput, ReplicationSlotWithSender } from '../rule-input.ts';
 
 /** The target repeatedly fails to apply a change, does not apply, or is not connected. */
@@ -43,7 +43,7 @@ export const targetStateFix: CauseFix = {
 
 function applyStopViolation(
   { name, database }: ReplicationSlotWithSender,
-  stop: ApplyStop,
+  stop: StoppedReplicationApply,
   input: MigrationWatchRuleInput,
 ): WatchRuleViolation {
   const pending = input.databases.find((one) => one.name === database)?.pendingTables ?? [];

@@ -4,7 +4,7 @@ import type { MigrationWatchRule } from '../rule-input.ts';
 import type { WatchedRole } from '../server-facts.ts';
 
 /** Changes of the role of the source that prevent the next login of the target, or end its statements. */
-export const roleRule: MigrationWatchRule = ({ now, first }) => {
+export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
   const [before, after] = [first.role, now.role];
   if (before === undefined || after === undefined || before.name !== after.name) return [];
   const quoted = quoteIdentifier(after.name);

@@ -1,9 +1,9 @@
 import type { WatchRuleViolation } from '../../status-sample.ts';
-import { findSchemaChanges, type SchemaChange, type SchemaChangeRule } from '../find-schema-changes.ts';
+import { findSchemaChanges, type SchemaChange, type WatchedSchemaChangeKind } from '../find-schema-changes.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
 
 /** DDL is not replicated, so the target fails on the first row that needs it. */
-export const schemaRule: MigrationWatchRule = ({ databases }) =>
+export const schemaChangeWatchRule: MigrationWatchRule = ({ databases }) =>
   databases.flatMap((database) => {
     const changes = findSchemaChanges(database);
     return [...new Set(changes.map(({ rule }) => rule))].map((rule) =>
@@ -33,7 +33,7 @@ export function schemaViolation(database: string, changes: readonly SchemaChange
   };
 }
 
-const texts: Readonly<Record<SchemaChangeRule, { readonly what: string; readonly hint: string }>> = {
+const texts: Readonly<Record<WatchedSchemaChangeKind, { readonly what: string; readonly hint: string }>> = {
   'table-new': {
     what: 'created since the start',
     hint: 'create the table on the target with the same columns, then refresh the subscription: replication fails on its first row',
