@@ -16,7 +16,7 @@ it('a PostgreSQL source gives its slots and a baseline of every database, withou
     settings: ready,
     hba: [
       'host all all 0.0.0.0/0 scram-sha-256',
-      'host all ldapper 10.0.0.1/32 ldap ldapserver=l ldapbasedn="dc=x" ldapbinddn="cn=x" ldapbindpasswd="hunter 2"',
+      'host all other 10.0.0.1/32 radius radiusservers=127.0.0.1 radiussecrets="""hunter 2"""',
     ],
   });
   await server.query("SELECT pg_create_logical_replication_slot('cdc', 'pgoutput')");

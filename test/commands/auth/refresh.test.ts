@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { writeAccountFile } from '../../../src/session/account.ts';
+import { storeLoggedInAccount } from '../../../src/session/account.ts';
 import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -55,7 +55,7 @@ describe('auth refresh', () => {
         items.write('credential', encodeCredentialRecord(bare)),
       );
       const { sid, scope } = record;
-      writeAccountFile(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
+      storeLoggedInAccount(host.folders.config, 'default', { sid, scope, scope_verified: false, flow });
       const ran = await runCloudctl(host, ['auth', 'refresh', '-o', 'json']);
       expect(ran).toMatchObject({ code: 4, out: '' });
       expect(ran.error()).toMatchObject({ code: 'needs_login', hint: expect.stringContaining(`auth login${option}`) });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/secret.ts';
-import { writeAccountFile } from '../../../src/session/account.ts';
+import { storeLoggedInAccount } from '../../../src/session/account.ts';
 import { writeClientSecret } from '../../../src/session/client-secret.ts';
 import { encodeCredentialRecord } from '../../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
@@ -23,7 +23,7 @@ async function seededHost(host: TestHost = testHost(), seed: Seed = {}) {
   host.writeConfig({ later: 1, current: 'default', ...raw });
   await writeClientSecret(createFileCredentialStore(work.place), bindingTo(sandbox), new Secret('client-secret'));
   const { sid, scope } = work.record;
-  writeAccountFile(host.folders.config, 'work', { sid, scope, scope_verified: true, flow: 'code' });
+  storeLoggedInAccount(host.folders.config, 'work', { sid, scope, scope_verified: true, flow: 'code' });
   for (const path of [
     buildRefreshJournalFilePath(work.place, sid, 2),
     `${buildRefreshJournalFilePath(work.place, sid, 2)}.next`,
