@@ -1,4 +1,5 @@
-import type { CommandGroup, CommandSpec, CommandTree, LazyCommand } from '../cli/command.ts';
+import type { CommandTree } from '../cli/command.ts';
+import { commandGroup, lazyCommand } from '../cli/command-tree.ts';
 import { buildCommandReplacements } from '../cli/replacements-of.ts';
 import type { CommandContext } from '../context.ts';
 
@@ -234,15 +235,3 @@ export const programOverviewCommand = lazyCommand(
   'show the session, the actions in progress and the next command',
   async () => (await import('./overview.ts')).overviewCommand,
 );
-
-function lazyCommand(summary: string, load: () => Promise<CommandSpec<CommandContext>>): LazyCommand<CommandContext> {
-  return { kind: 'command', summary, load };
-}
-
-function commandGroup(
-  summary: string,
-  children: CommandTree<CommandContext>,
-  more: Pick<CommandGroup<CommandContext>, 'defaultCommand' | 'replacements' | 'aliases'> = {},
-): CommandGroup<CommandContext> {
-  return { kind: 'group', summary, children, ...more };
-}

@@ -173,7 +173,10 @@ async function readServerFacts(
   querySession: MigrationWatchQuerySession,
   at: number,
 ): Promise<Omit<WatchedServerFacts, 'connection'>> {
-  const { read, failure } = await runWatchQueries(Object.values<MigrationWatchQuery<unknown>>({ ...ofServer, ...ofRole }), querySession);
+  const { read, failure } = await runWatchQueries(
+    Object.values<MigrationWatchQuery<unknown>>({ ...ofServer, ...ofRole }),
+    querySession,
+  );
   // If this query fails, the poll has no result, because a slot would appear to be dropped.
   const missing = failure(ofServer.watchedSlotsQuery) ?? failure(ofServer.watchedServerStatusQuery);
   if (missing !== undefined) throw missing;

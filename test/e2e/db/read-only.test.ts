@@ -119,7 +119,9 @@ test.each(versions)('on PostgreSQL %i every message is from the fixed list, and 
 
 test.each(versions)('on PostgreSQL %i no question calls a function that does more than look', async (version) => {
   const { server, messages } = witnessed.get(version)!;
-  const called = new Set([...messages.join(';').matchAll(/\b([a-z_][a-z0-9_]*)\s*\(/g)].map(([, name]) => name!));
+  // A signature in quotes is a value that a query compares, such as 'pg_stop_backup()'.
+  const texts = messages.join(';').replace(/'\w+\([\w, ]*\)'/g, '');
+  const called = new Set([...texts.matchAll(/\b([a-z_][a-z0-9_]*)\s*\(/g)].map(([, name]) => name!));
   const list = [...called].map((name) => `'${name}'`).join();
   const volatile = await server.query<{ proname: string }>(
     `SELECT DISTINCT proname FROM pg_proc WHERE provolatile = 'v' AND prorettype <> 'trigger'::regtype AND proname IN (${list}) ORDER BY 1`,
