@@ -173,13 +173,12 @@ async function readServerFacts(
   querySession: MigrationWatchQuerySession,
   at: number,
 ): Promise<Omit<WatchedServerFacts, 'connection'>> {
-  const { read, failure } = await runWatchQueries(
-    Object.values<MigrationWatchQuery<unknown>>({ ...ofServer, ...ofRole }),
-    querySession,
-  );
+  const queries: readonly MigrationWatchQuery<unknown>[] = Object.values({ ...ofServer, ...ofRole });
+  const { read, failure } = await runWatchQueries(queries, querySession);
   // If this query fails, the poll has no result, because a slot would appear to be dropped.
   const missing = failure(ofServer.watchedSlotsQuery) ?? failure(ofServer.watchedServerStatusQuery);
   if (missing !== undefined) throw missing;
+  const settings = [...read(ofServer.watchedSettingsQuery)];
   const inFile = read(ofServer.watchedConfigFileSettingsQuery);
   const role = read(ofRole.watchedRoleQuery);
   return {
@@ -190,12 +189,7 @@ async function readServerFacts(
     senders: read(ofServer.watchedWalSendersQuery),
     copies: read(ofServer.watchedCopyProgressQuery),
     dumps: read(ofServer.pgDumpedDatabasesQuery),
-    settings: new Map(
-      [...read(ofServer.watchedSettingsQuery)].map(([name, setting]) => [
-        name,
-        { ...setting, inFile: inFile.get(name) },
-      ]),
-    ),
+    settings: new Map(settings.map(([name, setting]) => [name, { ...setting, inFile: inFile.get(name) }])),
     hostRules: read(ofServer.hostRulesQuery),
     role:
       role === undefined
