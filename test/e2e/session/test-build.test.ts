@@ -12,8 +12,8 @@ const forTests = fileURLToPath(new URL('../../../dist-test', import.meta.url));
 const words = ['CLOUDCTL_TEST_', 'SIGSTOP', ...Object.keys(failpoints)];
 
 function textOf(folder: string): string {
-  return readdirSync(folder)
-    .map((name) => readFileSync(`${folder}/${name}`, 'utf8'))
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .flatMap((entry) => (entry.isFile() ? [readFileSync(`${entry.parentPath}/${entry.name}`, 'utf8')] : []))
     .join('\n');
 }
 
