@@ -1,4 +1,4 @@
--- After the database schema of Discourse (GPL-2.0), as its documentation describes it. Written for this test.
+-- Written for this test, with features of the public database schema of Discourse (GPL-2.0); no line of it was copied.
 CREATE EXTENSION hstore;
 CREATE EXTENSION pg_trgm;
 CREATE EXTENSION unaccent;

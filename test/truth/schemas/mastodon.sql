@@ -1,4 +1,4 @@
--- After the database schema of Mastodon 4 (AGPL-3.0), as its documentation describes it. Written for this test.
+-- Written for this test, with features of the public database schema of Mastodon 4 (AGPL-3.0); no line of it was copied.
 CREATE FUNCTION timestamp_id(table_name text) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   time_part bigint;

@@ -1,4 +1,4 @@
--- After the database schema of Nextcloud (AGPL-3.0), as its documentation describes it. Written for this test.
+-- Written for this test, with features of the public database schema of Nextcloud (AGPL-3.0); no line of it was copied.
 CREATE TABLE oc_users (
   uid varchar(64) DEFAULT '' PRIMARY KEY,
   displayname varchar(64),

@@ -1,4 +1,4 @@
--- After the database schema of Odoo 17 (LGPL-3.0), as its documentation of the ORM describes it. Written for this test.
+-- Written for this test, with features of the public database schema of Odoo 17 (LGPL-3.0); no line of it was copied.
 CREATE EXTENSION pg_trgm;
 CREATE EXTENSION unaccent;
 CREATE FUNCTION unaccent_immutable(text) RETURNS text LANGUAGE sql IMMUTABLE AS $$

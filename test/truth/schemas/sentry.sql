@@ -1,4 +1,4 @@
--- After the database schema of Sentry (FSL-1.1), as its documentation describes it. Written for this test.
+-- Written for this test, with features of the public database schema of Sentry (FSL-1.1); no line of it was copied.
 CREATE EXTENSION citext;
 CREATE EXTENSION btree_gin;
 CREATE TABLE sentry_projectcounter (id bigserial PRIMARY KEY, project_id bigint NOT NULL UNIQUE, value int NOT NULL);
