@@ -1,4 +1,5 @@
-import { quoteIdentifier, quoteLiteral } from '../postgresql/quote.ts';
+import { quoteLiteral } from '../postgresql/quote.ts';
+import { quoteServerName } from './quote-server-name.ts';
 import type { CauseFix } from './status-sample.ts';
 
 /** What a message of the target, in its log or in the status of the service, says about the cause of a stop. */
@@ -60,7 +61,7 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
     /due to (lock|statement) timeout|role "[^"]+" has (?:lock|statement)_timeout=/,
     (_match, text) => {
       const [, role, setting] = /role "([^"]+)" has (\w+_timeout)=/.exec(text) ?? [];
-      const fix = role === undefined ? undefined : `ALTER ROLE ${quoteIdentifier(role)} RESET ${setting};`;
+      const fix = role === undefined ? undefined : `ALTER ROLE ${quoteServerName(role)} RESET ${setting};`;
       return { rule: 'target-lock-timeout', object: role ?? relationIn(text), fix: onTarget(fix) };
     },
   ],
@@ -77,7 +78,7 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
     ([, name = 'x']) => ({
       rule: 'subscription-disabled',
       object: name,
-      fix: onTarget(`ALTER SUBSCRIPTION ${quoteIdentifier(name)} ENABLE;`),
+      fix: onTarget(`ALTER SUBSCRIPTION ${quoteServerName(name)} ENABLE;`),
     }),
   ],
   [
@@ -127,7 +128,7 @@ function deleteKey(relation: string | undefined, text: string): string | undefin
   const [, column, value] = /Key \(([^(),"]+)\)=\(([^()]*)\)/.exec(text) ?? [];
   const [schema, table, ...rest] = relation?.split('.') ?? [];
   if (!column || value === undefined || !schema || !table || rest.length > 0) return undefined;
-  return `DELETE FROM ${quoteIdentifier(schema)}.${quoteIdentifier(table)} WHERE ${quoteIdentifier(column)} = ${quoteLiteral(value)};`;
+  return `DELETE FROM ${quoteServerName(schema)}.${quoteServerName(table)} WHERE ${quoteServerName(column)} = ${quoteLiteral(value)};`;
 }
 
 function onTarget(statement: string | undefined): CauseFix | undefined {

@@ -24,7 +24,8 @@ export async function measuredRun(
   const sample = () => {
     memory = Math.max(memory, peakOf(running.pid));
   };
-  const timer = setInterval(sample, 100);
+  // A command that is refused at once runs for less than 100 ms.
+  const timer = setInterval(sample, 10);
   const interrupt = interruptAfter === undefined ? undefined : setTimeout(() => running.kill('SIGINT'), interruptAfter);
   try {
     const ran = await running.ended;

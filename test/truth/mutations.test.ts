@@ -6,8 +6,8 @@ import { type BatchResult, type MutationDisagreement, runBatch } from './postgre
 
 // A report lists the first objects of a finding; here it must name them all.
 vi.mock('../../src/preflight/postgresql/object-list.ts', () => ({
-  firstListedObjects: <T>(things: readonly T[]) => things,
-  unlistedNote: () => '',
+  takeListedObjects: <T>(things: readonly T[]) => things,
+  buildUnlistedObjectsNote: () => '',
 }));
 vi.setConfig({ testTimeout: 36_000_000, hookTimeout: 120_000 });
 

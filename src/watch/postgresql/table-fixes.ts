@@ -1,4 +1,4 @@
-import { quoteIdentifier } from '../../postgresql/quote.ts';
+import { quoteServerName } from '../quote-server-name.ts';
 import type { CauseFix } from '../status-sample.ts';
 import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
 
@@ -12,13 +12,13 @@ export function createTableFix(
 ): CauseFix | undefined {
   if (columns.length === 0 || !columns.every(({ type }) => isTypeName(type))) return undefined;
   const parts = columns.map(
-    ({ name, type, notNull }) => `${quoteIdentifier(name)} ${type}${notNull ? ' NOT NULL' : ''}`,
+    ({ name, type, notNull }) => `${quoteServerName(name)} ${type}${notNull ? ' NOT NULL' : ''}`,
   );
   const key =
-    table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteIdentifier).join(', ')})`];
+    table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteServerName).join(', ')})`];
   // Without the refresh its rows would be skipped.
   const refresh =
-    subscription === undefined ? '' : ` ALTER SUBSCRIPTION ${quoteIdentifier(subscription)} REFRESH PUBLICATION;`;
+    subscription === undefined ? '' : ` ALTER SUBSCRIPTION ${quoteServerName(subscription)} REFRESH PUBLICATION;`;
   return {
     run_on: 'target',
     statement: `CREATE TABLE ${quoteTable(table)} (${[...parts, ...key].join(', ')});${refresh}`,
@@ -30,15 +30,15 @@ export function dropTableFix(table: TableName): CauseFix {
 }
 
 export function addColumnFix(table: TableName, { name, type }: ColumnShape): CauseFix | undefined {
-  return alterTarget(table, `ADD COLUMN ${quoteIdentifier(name)} ${type}`, type);
+  return alterTarget(table, `ADD COLUMN ${quoteServerName(name)} ${type}`, type);
 }
 
 export function dropColumnFix(table: TableName, { name }: Pick<ColumnShape, 'name'>): CauseFix | undefined {
-  return alterTarget(table, `DROP COLUMN ${quoteIdentifier(name)}`);
+  return alterTarget(table, `DROP COLUMN ${quoteServerName(name)}`);
 }
 
 export function changeTypeFix(table: TableName, { name, type }: ColumnShape): CauseFix | undefined {
-  const quoted = quoteIdentifier(name);
+  const quoted = quoteServerName(name);
   return alterTarget(table, `ALTER COLUMN ${quoted} TYPE ${type} USING ${quoted}::${type}`, type);
 }
 
@@ -48,13 +48,13 @@ export function restoreIdentityFix(before: WatchedTableDefinition, after: Watche
   const identity = isBack || (before.identity === 'd' && after.identity === 'n') ? 'DEFAULT' : 'FULL';
   const hasLostKey = before.identity === 'd' && after.identity === 'd' && before.keyColumns.length > 0;
   const action = hasLostKey
-    ? `ADD PRIMARY KEY (${before.keyColumns.map(quoteIdentifier).join(', ')})`
+    ? `ADD PRIMARY KEY (${before.keyColumns.map(quoteServerName).join(', ')})`
     : `REPLICA IDENTITY ${identity}`;
   return { run_on: 'source', statement: `ALTER TABLE ${quoteTable(after)} ${action};` };
 }
 
 export function quoteTable({ schema, table }: TableName): string {
-  return `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
+  return `${quoteServerName(schema)}.${quoteServerName(table)}`;
 }
 
 function alterTarget(table: TableName, action: string, type = 'integer'): CauseFix | undefined {
