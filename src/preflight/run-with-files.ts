@@ -140,7 +140,6 @@ async function runWithProgress(
 ): Promise<PreflightReport> {
   const { host, progress, output } = io;
   const common = {
-    wish: options,
     options,
     deadline: requireDuration(args.value('deadline') ?? '60s', '--deadline', 1000),
     clock: host.clock,

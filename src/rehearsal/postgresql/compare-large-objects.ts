@@ -8,8 +8,8 @@ import type { TableComparison } from '../rehearsal-report.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, type TableContentSession } from './count-rows.ts';
 
 /**
- * One entry for all large objects of a database; no entry if neither server has any. The rows of the entry are large
- * objects.
+ * Compares the large objects of a database on both servers. Returns one entry, whose row counts are numbers of large objects; no
+ * entry if neither server has large objects.
  */
 export async function compareLargeObjects(
   source: TableContentSession,

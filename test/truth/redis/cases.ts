@@ -207,7 +207,7 @@ export const redisCases: readonly RedisCase[] = [
     },
   },
   {
-    name: 'a cluster with a slot that nobody has',
+    name: 'a cluster with a slot that no node serves',
     verdict: 'blocked',
     reasons: ['cluster-source'],
     source: { config: ['cluster-enabled yes'] },

@@ -15,7 +15,7 @@ export interface RowScannerOptions {
   readonly onKey: (key: number, high: number, low: number, row: Uint8Array) => void;
   /** As pg_encoding_to_char() names it; undefined: the bytes are not checked. */
   readonly encoding?: string | undefined;
-  /** Random: nobody can choose values with equal hashes. */
+  /** A random key, so that the owner of the data cannot choose values with equal hashes. */
   readonly seeds: readonly [number, number];
 }
 

@@ -123,7 +123,7 @@ export const databaseCases: readonly PostgresCase[] = [
     app: ['TRUNCATE p CASCADE'],
   },
   {
-    name: 'an unlogged table refers to one that nobody truncates',
+    name: 'an unlogged table refers to a table that is not truncated',
     verdict: 'continuous',
     setup: [
       'CREATE TABLE p (id int PRIMARY KEY)',
@@ -324,7 +324,7 @@ export const databaseCases: readonly PostgresCase[] = [
     setup: ['CREATE TABLE t (a text PRIMARY KEY)', "INSERT INTO t VALUES ('ä'), ('a'), ('z')"],
   },
   {
-    name: 'a database that takes nobody',
+    name: 'a database that allows no connections',
     verdict: 'blocked',
     reasons: ['db-noconnect'],
     quick: true,

@@ -4,7 +4,7 @@ const door = { username: 'someone' };
 const plain = "CREATE ROLE someone LOGIN PASSWORD 'secret'";
 const half = 'CREATE TABLE half (a int PRIMARY KEY, b int, c text)';
 
-/** What goes wrong where nobody looks: locks, rights that are there and do not count, files that do not load, lost rows. */
+/** Problems that are easily overlooked: locks, rights that are there and do not count, files that do not load, lost rows. */
 export const unusualServerCases: readonly PostgresCase[] = [
   {
     name: 'a prepared transaction that holds a table',
