@@ -8,8 +8,8 @@ import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts
 import { checkClientSecret, checkLoginProfile } from '../doctor/check-login-profile.ts';
 import {
   checkBrowser,
+  checkBrowserPortReachability,
   checkEnvironmentVariables,
-  checkRuntimeEnvironment,
 } from '../doctor/check-runtime-environment.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
 import { checkUrlResponds, type DoctorCheckedEndpoint } from '../doctor/check-url-responds.ts';
@@ -101,7 +101,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
     canOpenUrl: canOpenUrl(host.env, host.platform),
     profile: value.profile,
   };
-  yield [checkRuntimeEnvironment(facts), checkBrowser(facts)];
+  yield [checkBrowserPortReachability(facts), checkBrowser(facts)];
   const folder = checkStateFolder(host.folders.state, context.profilePaths(value.profileName));
   yield [folder];
   await progress.show('checking the credential store');

@@ -9,7 +9,7 @@ import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
-import { createNameCollector, type NameCollector, type RememberedList } from './remember-names.ts';
+import { createCompletionNameCollector, type NameCollector, type RememberedList } from './remember-names.ts';
 import { readListWatchInterval, watchResourceList } from './watch-list.ts';
 
 /** The `--limit` option of every command that lists resources. */
@@ -67,7 +67,7 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
   }
   const settings = context.settings();
   const api = await context.api(settings);
-  const names = remember === undefined ? undefined : createNameCollector(context, settings, remember);
+  const names = remember === undefined ? undefined : createCompletionNameCollector(context, settings, remember);
   const counted = { pages: 0 };
   await context.output.pages(rowPages(list(api, options), counted, names), view).finally(() => context.progress.stop());
   const isFiltered = args.positionals.length > 0 || filters.some((name) => args.has(name));

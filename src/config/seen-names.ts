@@ -5,20 +5,20 @@ import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
 import { replaceUnprintable } from '../sanitize/unprintable-characters.ts';
 
 /** Names that the commands of a profile have seen, for completion. */
-export interface SeenNames {
-  readonly droplets: readonly SeenName[];
-  readonly clusters: readonly SeenName[];
-  readonly regions: readonly SeenName[];
-  readonly sizes: readonly SeenName[];
-  readonly images: readonly SeenName[];
+export interface CachedCompletionNames {
+  readonly droplets: readonly CachedCompletionName[];
+  readonly clusters: readonly CachedCompletionName[];
+  readonly regions: readonly CachedCompletionName[];
+  readonly sizes: readonly CachedCompletionName[];
+  readonly images: readonly CachedCompletionName[];
 }
 
-export interface SeenName {
+export interface CachedCompletionName {
   readonly value: string;
   readonly description?: string;
 }
 
-export const noSeenNames: SeenNames = { droplets: [], clusters: [], regions: [], sizes: [], images: [] };
+export const noSeenNames: CachedCompletionNames = { droplets: [], clusters: [], regions: [], sizes: [], images: [] };
 
 /** Names of one kind; the file then has at most 1 MB. */
 export const maxSeenNames = 1000;
@@ -26,12 +26,16 @@ const maxLength = 255;
 const maxBytes = 4_000_000;
 
 /** The names that were seen at this server; none when there is no file, it is damaged, or it is of another server. */
-export function readSeenNames(stateFolder: string, profile: string, baseOrigin: string | undefined): SeenNames {
+export function readSeenNames(
+  stateFolder: string,
+  profile: string,
+  baseOrigin: string | undefined,
+): CachedCompletionNames {
   const json = parseJson(readCacheText(cachePath(stateFolder, profile)));
   if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
     return noSeenNames;
   const { value } = json;
-  const names = (kind: keyof SeenNames): readonly SeenName[] =>
+  const names = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] =>
     Array.isArray(value[kind]) ? decodeNames(value[kind]) : [];
   return {
     droplets: names('droplets'),
@@ -46,7 +50,12 @@ export function readSeenNames(stateFolder: string, profile: string, baseOrigin: 
  * Replaces the names of this server. A cache must not make a command fail, so every error is ignored; it is not synced to the
  * disk, because a crash may cost it.
  */
-export function writeSeenNames(stateFolder: string, profile: string, baseOrigin: string, names: SeenNames): void {
+export function writeSeenNames(
+  stateFolder: string,
+  profile: string,
+  baseOrigin: string,
+  names: CachedCompletionNames,
+): void {
   const path = cachePath(stateFolder, profile);
   const kept = Object.entries(names).map(([kind, list]) => [kind, decodeNames(list)]);
   const text = `${JSON.stringify({ base_url: baseOrigin, ...Object.fromEntries(kept) })}\n`;
@@ -73,8 +82,8 @@ export function removeSeenNames(stateFolder: string, profile: string): void {
   }
 }
 
-function decodeNames(list: readonly unknown[]): readonly SeenName[] {
-  const names = new Map<string, SeenName>();
+function decodeNames(list: readonly unknown[]): readonly CachedCompletionName[] {
+  const names = new Map<string, CachedCompletionName>();
   for (const item of list) {
     const value = isJsonRecord(item) ? readStringField(item, 'value') : undefined;
     const description = isJsonRecord(item) ? readStringField(item, 'description') : undefined;

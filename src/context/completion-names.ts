@@ -1,12 +1,12 @@
 import type { NamedValue } from '../cli/complete.ts';
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
-import { readSeenNames, type SeenNames } from '../config/seen-names.ts';
+import { type CachedCompletionNames, readSeenNames } from '../config/seen-names.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
 import { readGlobalSettingOverrides } from './global-overrides.ts';
 
 /** The kind of names in the cache, by the name of the completion source. */
-const cachedKinds: Readonly<Record<string, keyof SeenNames>> = {
+const cachedKinds: Readonly<Record<string, keyof CachedCompletionNames>> = {
   droplet: 'droplets',
   cluster: 'clusters',
   region: 'regions',

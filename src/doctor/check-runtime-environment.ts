@@ -40,7 +40,7 @@ export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile
 }
 
 /** Whether the browser of the user can reach a port of this machine. */
-export function checkRuntimeEnvironment({
+export function checkBrowserPortReachability({
   runtime,
   profile,
 }: Pick<RuntimeFacts, 'runtime' | 'profile'>): DoctorFinding {

@@ -36,7 +36,7 @@ export interface Sandbox {
     readonly name: string;
     readonly engine: 'postgresql' | 'redis';
   }[];
-  readonly tokens: SandboxTokens;
+  readonly tokens: SandboxTokenOperations;
   readonly clock: SandboxClock;
   readonly faults: SandboxFaults;
   /** Selects what the consent page does with the next authorization requests. */
@@ -118,7 +118,7 @@ export interface SandboxTokenPair {
 }
 
 /** Token operations that need no request. Every function takes an access token or a refresh token, and throws for an unknown one. */
-export interface SandboxTokens {
+export interface SandboxTokenOperations {
   /** Issues a token pair as if the user had approved the application. Default: the first user, scope `read`. */
   issue(options?: {
     readonly user?: string;

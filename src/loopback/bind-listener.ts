@@ -1,19 +1,19 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
-import { type LoopbackCallback, replaceCallbackPort } from './loopback-callback.ts';
+import { type LoopbackCallbackUrl, replaceCallbackPort } from './loopback-callback.ts';
 
 /**
  * The listening servers of one callback URL, with the port that they are bound to. The servers refuse connections until `open`
  * is called.
  */
 export interface BoundListener {
-  readonly callback: LoopbackCallback;
+  readonly callback: LoopbackCallbackUrl;
   readonly servers: readonly Server[];
   open(): void;
 }
 
 /** Binds the first callback URL that can be bound. Throws `port_in_use` when no callback URL can be bound. */
-export async function bindFirstCallback(callbacks: readonly LoopbackCallback[]): Promise<BoundListener> {
+export async function bindFirstCallback(callbacks: readonly LoopbackCallbackUrl[]): Promise<BoundListener> {
   const failures: BindFailure[] = [];
   for (const callback of callbacks) {
     const bound = await bindCallback(callback);
@@ -31,7 +31,7 @@ interface BindFailure {
   readonly code: string;
 }
 
-async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<BoundListener | BindFailure> {
+async function bindCallback(callback: LoopbackCallbackUrl, triesLeft = 8): Promise<BoundListener | BindFailure> {
   const servers: Server[] = [];
   let bound = callback;
   for (const [index, address] of callback.addresses.entries()) {

@@ -7,7 +7,7 @@ import { bindFirstCallback, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
-import { type LoopbackCallback, parseLoopbackCallback } from './loopback-callback.ts';
+import { type LoopbackCallbackUrl, parseLoopbackCallback } from './loopback-callback.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
 import {
   buildLoopbackJsonResponse,
@@ -19,7 +19,7 @@ import {
 import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
-import type { LoopbackRequestExpectations, ResponseValidator } from './request-decision.ts';
+import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';
 import { attachRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
 
@@ -29,7 +29,7 @@ export interface LoopbackOptions<Accepted> {
   readonly flow: 'code' | 'implicit';
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
-  readonly validate: ResponseValidator<Accepted>;
+  readonly validate: AuthorizationResponseValidator<Accepted>;
   /** Creates the authorization URL for the redirect URI, which is known only after the port was bound. */
   readonly authorizationUrl: (callbackUrl: string) => string;
   /** Called once with the accepted response; the browser tab shows the result as the outcome. */
@@ -118,7 +118,7 @@ const socketLimit = 64;
 
 function loginExpectations<Accepted>(
   options: LoopbackOptions<Accepted>,
-  callback: LoopbackCallback,
+  callback: LoopbackCallbackUrl,
 ): LoopbackRequestExpectations<Accepted> {
   const word = () => Buffer.from(options.random(32)).toString('base64url');
   return {

@@ -8,7 +8,7 @@ import type { Stream } from './pg.ts';
  * listener and throws on some, such as a Kerberos request; because no caller can catch this error, it ends the
  * connection.
  */
-export function createCheckedPostgresqlStream(
+export function createPostgresqlMessageStream(
   stream: Stream,
   createReader: (deliver: (messages: Buffer) => void) => Pick<PostgresqlMessageReader, 'read'>,
 ): Stream {

@@ -7,7 +7,7 @@ import type { RedisReplyReader } from './reply-reader.ts';
  * connection.
  * @returns the error of the reader; undefined if there was none
  */
-export function checkRedisReplies(socket: Socket, reader: Pick<RedisReplyReader, 'read'>): () => unknown {
+export function guardRedisReplyStream(socket: Socket, reader: Pick<RedisReplyReader, 'read'>): () => unknown {
   let failure: unknown;
   const events: EventEmitter = socket;
   const prependListener = events.prependListener.bind(socket);

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
-import { createDatabaseResponseMemory } from '../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
-import { checkRedisReplies } from './check-redis-replies.ts';
+import { guardRedisReplyStream } from './check-redis-replies.ts';
 import {
   getRedisAbortReason,
   parseRedisErrorCode,
@@ -82,8 +82,8 @@ async function createSession(
   // The listener is empty, because callers receive errors with their reply, and ioredis prints errors without a
   // listener.
   client.on('error', () => {});
-  const reader = createRedisReplyReader(options.memory ?? createDatabaseResponseMemory('statement'));
-  const replyFailure = checkRedisReplies(socket, reader);
+  const reader = createRedisReplyReader(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
+  const replyFailure = guardRedisReplyStream(socket, reader);
   await client.connect();
   const drop = () => {
     reader.close();

@@ -18,7 +18,7 @@ export interface AuthorizationErrorContext {
  * Returns the code or the grant of an authorization response whose state parameter was validated. Throws a CliError for every
  * authorization response without a code or grant.
  */
-export function requireAuthorizationGrant(
+export function requireAuthorizationResponseGrant(
   result: AuthorizationResult,
   context: AuthorizationErrorContext,
 ): { readonly code: ValidatedAuthorizationCode } | { readonly grant: TokenGrant } {

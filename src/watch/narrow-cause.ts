@@ -1,5 +1,5 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { classifyTargetReport, type TargetReport, targetReportHints } from './classify-target-report.ts';
+import { classifyTargetReport, type TargetStopMessage, targetReportHints } from './classify-target-report.ts';
 import { applyStopCandidates } from './postgresql/rules/apply-failure-rule.ts';
 import type { MigrationStatusSample, StopCause } from './status-sample.ts';
 
@@ -35,7 +35,7 @@ function candidatesOf({ basis, rule, candidates = [] }: StopCause): readonly str
 }
 
 /** The source shows the statement for the same table or column. */
-function isSameObject({ basis, object }: StopCause, { object: reported }: TargetReport): boolean {
+function isSameObject({ basis, object }: StopCause, { object: reported }: TargetStopMessage): boolean {
   if (basis === 'group' || reported === undefined) return false;
   return object === reported || object.startsWith(`${reported}.`) || reported.startsWith(`${object}.`);
 }
@@ -46,7 +46,7 @@ function confirmedCause(cause: StopCause): StopCause {
 
 function reportedCause(
   { object, fix, database, observed }: StopCause,
-  report: TargetReport,
+  report: TargetStopMessage,
   text: string,
   reportedDatabase: string | undefined,
 ): StopCause {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   checkBrowser,
+  checkBrowserPortReachability,
   checkEnvironmentVariables,
-  checkRuntimeEnvironment,
   type RuntimeFacts,
 } from '../../src/doctor/check-runtime-environment.ts';
 import type { RuntimeEnvironment } from '../../src/platform/runtime-environment.ts';
@@ -50,7 +50,7 @@ describe('the surroundings', () => {
     ['container', { container: true }, 'warning'],
     ['Codespaces', { codespaces: true }, 'warning'],
   ])('%s', (_, change, status) => {
-    const finding = checkRuntimeEnvironment({ runtime: { ...home, ...change }, profile: profileNamed('work') });
+    const finding = checkBrowserPortReachability({ runtime: { ...home, ...change }, profile: profileNamed('work') });
     expect(finding.status).toBe(status);
     if (status === 'warning') expect(finding.hint).toContain('cloudctl auth login --paste --profile work');
   });

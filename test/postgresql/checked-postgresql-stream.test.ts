@@ -1,11 +1,11 @@
 import { expect, test, vi } from 'vitest';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
-import { createCheckedPostgresqlStream } from '../../src/postgresql/checked-postgresql-stream.ts';
+import { createPostgresqlMessageStream } from '../../src/postgresql/checked-postgresql-stream.ts';
 
 function streamWith(read: (chunk: Buffer, deliver: (messages: Buffer) => void) => void) {
   const listeners = new Map<string, (...values: unknown[]) => void>();
   const destroy = vi.fn();
-  const stream = createCheckedPostgresqlStream(
+  const stream = createPostgresqlMessageStream(
     { on: (event, listener) => listeners.set(event, listener), destroy },
     (deliver) => ({
       read: (chunk) => read(chunk, deliver),

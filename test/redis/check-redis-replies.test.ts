@@ -1,11 +1,11 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { checkRedisReplies } from '../../src/redis/check-redis-replies.ts';
+import { guardRedisReplyStream } from '../../src/redis/check-redis-replies.ts';
 
 function socketWith(read: (chunk: Buffer) => void) {
   const socket = new Socket();
   const seen: unknown[] = [];
-  const failure = checkRedisReplies(socket, { read });
+  const failure = guardRedisReplyStream(socket, { read });
   socket.prependListener('data', (chunk) => seen.push(chunk));
   return { socket, seen, failure };
 }

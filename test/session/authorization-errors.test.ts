@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
-import { requireAuthorizationGrant } from '../../src/session/authorization-errors.ts';
+import { requireAuthorizationResponseGrant } from '../../src/session/authorization-errors.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 function errorOf(result: AuthorizationResult, flow: 'code' | 'implicit', prompt?: string): CliError {
   try {
-    requireAuthorizationGrant(result, {
+    requireAuthorizationResponseGrant(result, {
       request: { prompt },
       loginCommands: buildLoginRetryCommands(profileNamed('default'), { flow, scope: undefined }, undefined),
     });

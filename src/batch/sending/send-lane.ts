@@ -5,7 +5,7 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import {
   delayBeforeRequest,
-  noRateLimit,
+  initialRateLimitState,
   type RateLimitState,
   rateLimitAfterResponse,
   rateLimitAfterSending,
@@ -37,7 +37,7 @@ export interface SendLaneOptions {
 }
 
 export function createRateLimitedSender({ api, loginHints, clock, maxPause, onPause }: SendLaneOptions): SendLane {
-  let rateLimit: RateLimitState = noRateLimit;
+  let rateLimit: RateLimitState = initialRateLimitState;
   let inFlight = 0;
   let refusals = 0;
   let refusedSince: number | undefined;

@@ -31,7 +31,7 @@ import { migrationStartTime, startRecordedMigration } from '../../watch/start-re
 import { watchMigration } from '../../watch/watch-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { createRecordedStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';
+import { createRecordedMigrationStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';
 import { buildMigrationRequest } from './migration-request.ts';
 import { migrationRules } from './migration-rules.ts';
 import { openFindingIds, type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
@@ -157,7 +157,7 @@ async function finish(
   ]);
   if (args.has('watch')) {
     const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: createRecordedStatusFetcher(context) });
+    return watchMigration(context, { ...options, fetchStatus: createRecordedMigrationStatusFetcher(context) });
   }
   if (before?.baseline !== undefined) await recordStartedSlots(context, args, source);
   const profile = profileOptionArgs(context.globals, context.settings().profile);

@@ -7,7 +7,7 @@ import type { LoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations }
 import { acceptAuthorizationResponse } from './decide-callback.ts';
 
 /** Decides how to respond to a relay request, which contains the fragment of the implicit flow and the nonce of the bridge page. */
-export function decideRelayRequest<Accepted>(
+export function decideFragmentRelayRequest<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
   phase: LoginPhase,
   request: LoopbackRequest,

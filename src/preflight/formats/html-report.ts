@@ -24,10 +24,10 @@ import { htmlPreflightReportStyle } from './html-report-style.ts';
 import {
   formatBytes,
   formatCopyTimeRange,
+  formatDeepReadLines,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
   preflightScopeNote,
-  rowLines,
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
@@ -103,7 +103,7 @@ ${card(`What blocks the ${method} migration`, blockers)}
 ${whatToRun(report, groups, isNew)}
 ${card('Open premises', formatVerdictPremiseLines(report).map(listItem))}
 ${card('Not migrated', dataLossLines(groups).map(listItem))}
-${card('Rows', rowLines(report).map(listItem))}
+${card('Rows', formatDeepReadLines(report).map(listItem))}
 <section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
 </div>`;
 }

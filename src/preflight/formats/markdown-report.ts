@@ -22,11 +22,11 @@ import {
 import { countPreflightFixSteps } from './fix-steps.ts';
 import {
   formatCopyTimeRange,
+  formatDeepReadLines,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
   preflightScopeNote,
-  rowLines,
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
@@ -95,7 +95,7 @@ function notes(report: PreflightReport, groups: readonly PreflightFindingGroup[]
     ...formatVerdictPremiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
     ...dataLossLines(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
     ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
-    ...rowLines(report).map((text) => `- ${escapeMarkdown(text)}`),
+    ...formatDeepReadLines(report).map((text) => `- ${escapeMarkdown(text)}`),
   ];
   return lines.length === 0 ? [] : [lines.join('\n')];
 }

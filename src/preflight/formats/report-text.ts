@@ -79,7 +79,7 @@ export function formatCopyTimeRange(report: PreflightReport): string | undefined
 }
 
 /** What was read of the rows, one line each; none for Redis. */
-export function rowLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
+export function formatDeepReadLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
   if (rows === undefined) return [];
   if (rows.state === 'not_read')
     return [

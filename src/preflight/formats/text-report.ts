@@ -20,10 +20,10 @@ import {
 import { countPreflightFixSteps } from './fix-steps.ts';
 import {
   formatCopyTimeRange,
+  formatDeepReadLines,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
-  rowLines,
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
@@ -157,7 +157,7 @@ function consequences(report: PreflightReport, groups: readonly PreflightFinding
     ...formatVerdictPremiseLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
     ...dataLossLines(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
-    ...rowLines(report).map((text) => sanitizeReportLine(text)),
+    ...formatDeepReadLines(report).map((text) => sanitizeReportLine(text)),
   ];
 }
 

@@ -55,7 +55,7 @@ import { notValidCheck } from './checks/not-valid.ts';
 import { outputPluginCheck } from './checks/output-plugin.ts';
 import { partitionsCheck } from './checks/partitions.ts';
 import { poolerDetectedCheck } from './checks/pooler-detected.ts';
-import { portDefaultCheck } from './checks/port-default.ts';
+import { portDefaultPoolerCheck } from './checks/port-default.ts';
 import { preparedXactsCheck } from './checks/prepared-xacts.ts';
 import { pubExistingCheck } from './checks/pub-existing.ts';
 import { readingChecksCheck } from './checks/reading-checks.ts';
@@ -74,9 +74,9 @@ import { secdefCheck } from './checks/secdef.ts';
 import { securityLabelsCheck } from './checks/security-labels.ts';
 import { selfTargetCheck } from './checks/self-target.ts';
 import { sequencesCheck } from './checks/sequences.ts';
-import { postgresqlServerIdentityCheck } from './checks/server-identity.ts';
+import { postgresqlServerIdentityVerifiedCheck } from './checks/server-identity.ts';
 import { sessionChecksCheck } from './checks/session-checks.ts';
-import { settingChecksCheck } from './checks/setting-checks.ts';
+import { settingDependentChecksCheck } from './checks/setting-checks.ts';
 import { sizeEstimateCheck } from './checks/size-estimate.ts';
 import { slotBlockersCheck } from './checks/slot-blockers.ts';
 import { slotRetentionCheck } from './checks/slot-retention.ts';
@@ -85,12 +85,12 @@ import { slotsVsDbsCheck } from './checks/slots-vs-dbs.ts';
 import { standbySourceCheck } from './checks/standby-source.ts';
 import { storedRoleCheck } from './checks/stored-role.ts';
 import { subsExistingCheck } from './checks/subs-existing.ts';
-import { supersCheck } from './checks/supers.ts';
+import { otherSupersCheck } from './checks/supers.ts';
 import { superuserCheck } from './checks/superuser.ts';
 import { syncStandbyNamesCheck } from './checks/sync-standby-names.ts';
 import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
-import { tableOidsCheck } from './checks/table-oids.ts';
+import { tableOidsDependenceCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
@@ -118,12 +118,12 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   postgresqlHostSplitHorizonCheck,
   postgresqlHostIpv6OnlyCheck,
   tcpConnectCheck,
-  portDefaultCheck,
+  portDefaultPoolerCheck,
   selfTargetCheck,
   tlsNegotiateCheck,
   tlsRequiredCheck,
   tlsCertCheck,
-  postgresqlServerIdentityCheck,
+  postgresqlServerIdentityVerifiedCheck,
   authMethodCheck,
   authPasswordCheck,
   authHbaCheck,
@@ -188,7 +188,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   secdefCheck,
   searchPathCheck,
   tablespacesCheck,
-  supersCheck,
+  otherSupersCheck,
   rolePasswordsCheck,
   encodingCheck,
   collationCheck,
@@ -203,12 +203,12 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   invalidIndexCheck,
   notValidCheck,
   timeChecksCheck,
-  settingChecksCheck,
+  settingDependentChecksCheck,
   sessionChecksCheck,
   readingChecksCheck,
   readingFunctionsCheck,
   functionResultsCheck,
-  tableOidsCheck,
+  tableOidsDependenceCheck,
   callableNamesCheck,
   systemValuesCheck,
   largeValuesCheck,

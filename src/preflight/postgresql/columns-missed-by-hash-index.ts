@@ -22,7 +22,7 @@ export function nullableColumnsFoundByHashIndex(
  * Columns for which REPLICA IDENTITY FULL is not sufficient, because the target finds rows with a hash index, which has
  * no entry for NULL.
  */
-export function columnsMissedByHashIndex(
+export function columnsWithNullsMissedByHashIndex(
   hashed: readonly NullableHashIndexColumn[],
   options: PreflightOptions,
 ): readonly ColumnWithoutEqualityOperator[] {

@@ -11,13 +11,13 @@ import {
   isDatabaseBlockedByLock,
 } from './queries/catalog-locks.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
-import type { DatabaseAccessResult, UnansweredLoginDiagnosis } from './source-facts.ts';
+import type { DatabaseAccessResult, UnansweredPostgresqlLoginDiagnosis } from './source-facts.ts';
 
 /** Finds out why a login to PostgreSQL received no response. The diagnosis takes at most `limit` milliseconds. */
 export async function diagnoseUnansweredLogin(
   options: SourceConnectOptions,
   limit = 3000,
-): Promise<UnansweredLoginDiagnosis> {
+): Promise<UnansweredPostgresqlLoginDiagnosis> {
   const others = ['postgres', 'template1'].filter((name) => name !== options.source.dbname);
   const [answersTlsRequest, ...found] = await Promise.all([
     asksForTls(options, limit),
@@ -66,7 +66,7 @@ async function readCatalogLocks(
 const message = buildReadOnlyTransaction([catalogLocksSql]);
 
 /** The locks that block logins to a database which did not respond. */
-export function addCatalogLocksToAccess(
+export function addLoginBlockingLocks(
   access: DatabaseAccessResult,
   name: string,
   results: PreflightQueryResults,

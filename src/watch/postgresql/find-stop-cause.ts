@@ -1,4 +1,4 @@
-import type { CauseFix, StopCause, WatchRuleViolation } from '../status-sample.ts';
+import type { StopCause, StopCauseFix, WatchRuleViolation } from '../status-sample.ts';
 import { detectApplyStop, type StoppedReplicationApply } from './apply-stop.ts';
 import { findSchemaChanges } from './find-schema-changes.ts';
 import type { MigrationWatchRuleInput, ReplicationSlotWithSender } from './rule-input.ts';
@@ -113,4 +113,4 @@ const groupCandidates: Readonly<Record<string, readonly string[]>> = {
   'slot-missing': ['slot-dropped', 'migration-ended', 'not-started'],
 };
 
-const defaultFix: CauseFix = targetStateFix;
+const defaultFix: StopCauseFix = targetStateFix;

@@ -2,7 +2,7 @@ import type { WatchedServerFacts, WatchedSetting, WatchedSlot } from './server-f
 import type { SourceBaseline } from './source-baseline.ts';
 
 /** The server as it was at the start, and what has changed for the login of the target. */
-export interface TrackedAccess {
+export interface TrackedTargetLogin {
   readonly first: WatchedServerFacts;
   /** Processes that served the slots of the migration when the role or the host rules were first seen changed. */
   readonly pidsAtChange: readonly number[] | undefined;
@@ -13,12 +13,12 @@ export interface TrackedAccess {
  * connected again after it.
  * @param slots of the migration
  */
-export function trackAccess(
-  previous: TrackedAccess | undefined,
+export function trackTargetLogin(
+  previous: TrackedTargetLogin | undefined,
   server: WatchedServerFacts,
   slots: readonly WatchedSlot[],
   baseline: SourceBaseline | undefined,
-): TrackedAccess {
+): TrackedTargetLogin {
   const first = previous?.first ?? firstFacts(server, baseline);
   if (accessText(first) === accessText(server)) return { first, pidsAtChange: undefined };
   const pids = slots.flatMap(({ active, pid }) => (active && pid !== undefined ? [pid] : []));

@@ -26,7 +26,7 @@ import { postgresOutageViolations } from './rules/outage-violation.ts';
 import { seenObjects } from './seen-objects.ts';
 import type { PostgresSourceOutage, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
-import { trackAccess } from './track-access.ts';
+import { trackTargetLogin } from './track-access.ts';
 import {
   computeWatchedDatabasePercent,
   deriveWatchedDatabasePhase,
@@ -93,7 +93,7 @@ function trackFacts(
     ...previous.window.filter(({ at }) => at >= server.at - computeWatchSampleRetentionMs(limits)),
     server,
   ];
-  const access = trackAccess(previous.access, server, slots, tracking.baseline);
+  const access = trackTargetLogin(previous.access, server, slots, tracking.baseline);
   const { first } = access;
   const input: MigrationWatchRuleInput = {
     now: server,

@@ -67,10 +67,10 @@ export function changedTables({ first, now }: Pick<TrackedShapes, 'first' | 'now
 
 function isSameShape(one: WatchedTableDefinition | undefined, other: WatchedTableDefinition | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.columns === other.columns && isSameIdentity(one, other);
+  return one.columns === other.columns && isSameReplicaIdentity(one, other);
 }
 
-export function isSameIdentity(one: WatchedTableDefinition, other: WatchedTableDefinition): boolean {
+export function isSameReplicaIdentity(one: WatchedTableDefinition, other: WatchedTableDefinition): boolean {
   return one.identity === other.identity && one.keyColumns.join('\0') === other.keyColumns.join('\0');
 }
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabaseResponseMemory } from '../../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../../src/platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../../src/postgresql/connection.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import {
-  addCatalogLocksToAccess,
+  addLoginBlockingLocks,
   diagnoseUnansweredLogin,
 } from '../../../src/preflight/postgresql/diagnose-unanswered-login.ts';
-import { explainUnansweredLogin } from '../../../src/preflight/postgresql/login-step-outcomes.ts';
+import { explainUnansweredPostgresqlLogin } from '../../../src/preflight/postgresql/login-step-outcomes.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-postgresql-source.ts';
 import { catalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -55,7 +55,7 @@ test('the process that locks a catalog of the database is named', async () => {
 test('a lock of another database is not the reason', async () => {
   await whileLocked('shop', 'pg_class', async () => {
     expect((await loginTo('postgres')).kind).toBe('entered');
-    const memory = createDatabaseResponseMemory('session');
+    const memory = createDatabaseResponseMemoryLimit('session');
     const signal = AbortSignal.timeout(10_000);
     const timeouts = { address: 1000, connect: 1000, query: 1000 };
     const source = sourceTo('postgres');
@@ -79,9 +79,9 @@ test('a database that did not answer has the locks that concern it', () => {
   const shared = { ...lock, catalog: 'pg_authid', database: undefined };
   const results = new Map([[catalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
   const lost = { kind: 'lost' as const, message: 'm' };
-  expect(addCatalogLocksToAccess(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
-  expect(addCatalogLocksToAccess(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });
-  expect(addCatalogLocksToAccess({ kind: 'closed' }, 'a', results)).toEqual({ kind: 'closed' });
+  expect(addLoginBlockingLocks(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
+  expect(addLoginBlockingLocks(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });
+  expect(addLoginBlockingLocks({ kind: 'closed' }, 'a', results)).toEqual({ kind: 'closed' });
 });
 
 function sourceTo(dbname: string): PostgresqlSource {
@@ -109,6 +109,6 @@ async function whileLocked(dbname: string, catalog: string, work: (pid: number) 
 
 function textOf(connection: Awaited<ReturnType<typeof loginTo>>): string {
   if (connection.kind === 'entered') return 'entered';
-  const why = explainUnansweredLogin(connection);
+  const why = explainUnansweredPostgresqlLogin(connection);
   return [connection.message, why?.detail, why?.fix.text].join('\n');
 }

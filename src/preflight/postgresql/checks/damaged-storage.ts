@@ -3,7 +3,7 @@ import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
-import { type StorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
+import { type DatabaseStorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
 import { pluralize } from '../units.ts';
 
 export const damagedStorageCheck = databaseCheck({
@@ -37,7 +37,7 @@ function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
   });
 }
 
-function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): PreflightCheckOutcome {
+function failedElsewhere({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
   return warnOutcome(
     `${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`,
     {
@@ -52,7 +52,7 @@ function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): Pref
   );
 }
 
-function missingFiles({ missing }: StorageDamage): PreflightCheckOutcome {
+function missingFiles({ missing }: DatabaseStorageDamage): PreflightCheckOutcome {
   const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
   const where = lost.length === 0 ? '' : ` The directory of tablespace ${lost.join(', ')} does not exist.`;
   return failOutcome(['continuous', 'dump'], `${pluralize(missing.length, 'relation')} without a file`, {
@@ -67,7 +67,7 @@ function missingFiles({ missing }: StorageDamage): PreflightCheckOutcome {
   });
 }
 
-function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): PreflightCheckOutcome {
+function failedChecksums({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
   return {
     ...unknownOutcome(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
     premise: 'no damaged page in a table, or all damaged pages repaired',

@@ -3,7 +3,7 @@ import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
-import { systemUserNamesQuery } from '../queries/system-user-names.ts';
+import { systemUserKeywordUsesQuery } from '../queries/system-user-names.ts';
 import { pluralize } from '../units.ts';
 
 export const dumpOptionsCheck = databaseCheck({
@@ -11,7 +11,7 @@ export const dumpOptionsCheck = databaseCheck({
   title: 'the target version accepts a dump with the default options of pg_dump',
   headline: 'The target version rejects a dump with the default options of pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemUserNames: systemUserNamesQuery, builtInGrants: builtInGrantsQuery },
+  queries: { systemUserNames: systemUserKeywordUsesQuery, builtInGrants: builtInGrantsQuery },
   evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const isReserved = target === undefined || target >= 160_000;

@@ -1,6 +1,6 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { findEnvironmentUse } from '../function-body/environment-use.ts';
+import { findContextDependentWord } from '../function-body/environment-use.ts';
 import { createFunctionRelationReader, type FunctionReach } from '../function-body/function-relation-reader.ts';
 import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
 import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
@@ -68,7 +68,7 @@ const exceptionHandler = /\bexception\s+when\b/i;
 
 function environmentUseOf({ bodies, reads }: FunctionReach): string | undefined {
   for (const { text, bound } of bodies) {
-    const word = findEnvironmentUse(`${text} ${bound}`);
+    const word = findContextDependentWord(`${text} ${bound}`);
     if (word !== undefined) return word;
   }
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
+import { columnsWithNullsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
@@ -49,7 +49,10 @@ export const replicaIdentityCheck = databaseCheck({
       objects: takeListedObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
-        groupIncomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]),
+        groupIncomparableColumnsByTable([
+          ...unequalColumns,
+          ...columnsWithNullsMissedByHashIndex(hashedNulls, options),
+        ]),
         database,
         version,
       ),

@@ -23,7 +23,7 @@ import {
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const settingChecksCheck = databaseCheck({
+export const settingDependentChecksCheck = databaseCheck({
   id: 'setting-checks',
   title: 'no CHECK constraint or stored value depends on session settings',
   headline: 'A CHECK constraint or a stored value depends on session settings',

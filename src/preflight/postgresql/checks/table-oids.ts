@@ -4,7 +4,7 @@ import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.t
 import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/tableoid-column-uses.ts';
 import { pluralize } from '../units.ts';
 
-export const tableOidsCheck = databaseCheck({
+export const tableOidsDependenceCheck = databaseCheck({
   id: 'table-oids',
   title: 'no generated column or CHECK constraint depends on object ids',
   headline: 'A generated column or a CHECK constraint depends on object ids',

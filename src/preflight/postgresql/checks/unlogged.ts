@@ -2,7 +2,7 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
+import { columnsWithNullsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
@@ -49,7 +49,7 @@ export const unloggedCheck = databaseCheck({
     const version = connection.kind === 'entered' ? connection.version : 0;
     const unequal = groupIncomparableColumnsByTable([
       ...unequalColumns,
-      ...columnsMissedByHashIndex(hashedNulls, options),
+      ...columnsWithNullsMissedByHashIndex(hashedNulls, options),
     ]);
     // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
     const lacking = identities.filter(

@@ -10,10 +10,10 @@ export interface ByteValidator {
 }
 
 /** `unknown`: this program has no rules for the encoding. */
-export type EncodingKind = 'any bytes' | 'multibyte' | 'unknown';
+export type DatabaseEncodingKind = 'any bytes' | 'multibyte' | 'unknown';
 
 /** Single-byte encodings accept every byte but zero, which COPY never sends. */
-export function encodingKind(encoding: string): EncodingKind {
+export function encodingKind(encoding: string): DatabaseEncodingKind {
   if (rules.has(encoding)) return 'multibyte';
   return singleByte.test(encoding) ? 'any bytes' : 'unknown';
 }

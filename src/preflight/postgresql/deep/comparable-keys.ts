@@ -1,10 +1,10 @@
 import { typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 import type { KeyColumn, UniqueIndex } from '../queries/unique-indexes.ts';
-import type { ScannedKey } from './row-scanner.ts';
+import type { ScannedUniqueKey } from './row-scanner.ts';
 
 /** Why the keys of a unique index are not compared. */
-export type UncheckedKeyReason =
+export type UncheckedUniqueKeyReason =
   | 'expression'
   | 'partial_index'
   | 'access_method'
@@ -19,10 +19,10 @@ export type UncheckedKeyReason =
 export interface UncheckedKey {
   readonly index: string;
   readonly table: string;
-  readonly reason: UncheckedKeyReason;
+  readonly reason: UncheckedUniqueKeyReason;
 }
 
-export interface ComparableKey extends ScannedKey {
+export interface ComparableKey extends ScannedUniqueKey {
   readonly index: string;
   /** Of its columns, as the catalog has them. */
   readonly names: readonly string[];
@@ -59,7 +59,7 @@ export function planTableScan({ table, columns }: TableToRead, indexes: readonly
   };
 }
 
-function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): UncheckedKeyReason | undefined {
+function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): UncheckedUniqueKeyReason | undefined {
   if (!index.isBtree) return 'access_method';
   if (index.isPartial) return 'partial_index';
   if (index.hasExpression) return 'expression';

@@ -1,10 +1,10 @@
-import type { ComparableKey, UncheckedKey, UncheckedKeyReason } from './comparable-keys.ts';
-import type { HashSet, KeyHashes } from './key-hashes.ts';
-import type { RowScannerOptions } from './row-scanner.ts';
+import type { ComparableKey, UncheckedKey, UncheckedUniqueKeyReason } from './comparable-keys.ts';
+import type { KeyHashes, KeyHashSet } from './key-hashes.ts';
+import type { CopyRowScannerOptions } from './row-scanner.ts';
 import type { DuplicateKeys } from './scanned-rows.ts';
 
 /** Reads the key columns of all rows again; each row is passed as a whole. Resolves with false when they could not be read. */
-export type ReadKeys = (onKey: RowScannerOptions['onKey']) => Promise<boolean>;
+export type ReadKeys = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
 
 export interface ComparedKeys {
   readonly duplicates: readonly DuplicateKeys[];
@@ -26,7 +26,7 @@ export async function compareKeys(
 ): Promise<ComparedKeys> {
   let repeated = hashes.map((one) => one.repeated());
   const tooMany = keys.filter((_, key) => repeated[key] === undefined);
-  const isOpen = (set: HashSet | undefined): boolean => set !== undefined && set.size > 0;
+  const isOpen = (set: KeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
   const unread = (): ComparedKeys => ({ duplicates: [], unchecked: uncheckedKeys(table, keys, 'table_not_read') });
   if (hashes.some((one, key) => !one.isExact() && isOpen(repeated[key]))) {
     const counts = repeated.map((set) => new Uint8Array(set?.size ?? 0));
@@ -58,7 +58,7 @@ export async function compareKeys(
 export function uncheckedKeys(
   table: string,
   keys: readonly ComparableKey[],
-  reason: UncheckedKeyReason,
+  reason: UncheckedUniqueKeyReason,
 ): readonly UncheckedKey[] {
   return keys.map(({ index }) => ({ index, table, reason }));
 }

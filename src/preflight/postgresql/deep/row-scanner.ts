@@ -1,16 +1,16 @@
 import { createByteValidator } from './byte-validator.ts';
 
 /** A unique index whose keys are compared: positions of its columns in the copied columns, which begin with those of keys. */
-export interface ScannedKey {
+export interface ScannedUniqueKey {
   readonly columns: readonly number[];
   /** NULLS NOT DISTINCT: rows with NULL are compared too. */
   readonly nullsEqual: boolean;
 }
 
-export interface RowScannerOptions {
+export interface CopyRowScannerOptions {
   /** How many of the first columns belong to keys. */
   readonly keyColumns: number;
-  readonly keys: readonly ScannedKey[];
+  readonly keys: readonly ScannedUniqueKey[];
   /** Called for each row and key, unless NULL makes it distinct. `row` is complete if rows do not arrive in parts. */
   readonly onKey: (key: number, high: number, low: number, row: Uint8Array) => void;
   /** As pg_encoding_to_char() names it; undefined: the bytes are not checked. */
@@ -19,7 +19,7 @@ export interface RowScannerOptions {
   readonly seeds: readonly [number, number];
 }
 
-export interface RowScanner {
+export interface CopyRowScanner {
   /** @param part a row in the text format of COPY, or a part of a large one; the last part ends with a line feed */
   add(part: Uint8Array): void;
   readonly found: ScannedRows;
@@ -36,7 +36,13 @@ export interface ScannedRows {
 }
 
 /** Reads rows without decoding them: COPY escapes tabs and line feeds in values, so that equal values are equal bytes. */
-export function createRowScanner({ keyColumns, keys, onKey, encoding, seeds }: RowScannerOptions): RowScanner {
+export function createCopyRowScanner({
+  keyColumns,
+  keys,
+  onKey,
+  encoding,
+  seeds,
+}: CopyRowScannerOptions): CopyRowScanner {
   const validator = encoding === undefined ? undefined : createByteValidator(encoding);
   const invalid = new Map<number, number>();
   const found = { rows: 0, bytes: 0, longestRow: 0, invalid };

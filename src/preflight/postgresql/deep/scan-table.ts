@@ -6,10 +6,10 @@ import type { TableScanPlan } from './comparable-keys.ts';
 import { type ComparedKeys, compareKeys, type ReadKeys, uncheckedKeys } from './compare-keys.ts';
 import { createKeyHashes } from './key-hashes.ts';
 import {
-  createRowScanner,
+  type CopyRowScanner,
+  type CopyRowScannerOptions,
+  createCopyRowScanner,
   passWholeRows,
-  type RowScanner,
-  type RowScannerOptions,
   type ScannedRows,
 } from './row-scanner.ts';
 import type { ScannedTable } from './scanned-rows.ts';
@@ -50,10 +50,10 @@ export async function scanTable(
   let error: PostgresqlQueryError | undefined;
   const read = async (
     columns: readonly string[],
-    scanned: Omit<RowScannerOptions, 'seeds'>,
-    asReceived: (add: RowScanner['add']) => RowScanner['add'] = (add) => add,
+    scanned: Omit<CopyRowScannerOptions, 'seeds'>,
+    asReceived: (add: CopyRowScanner['add']) => CopyRowScanner['add'] = (add) => add,
   ): Promise<ScannedRows> => {
-    const scanner = createRowScanner({ ...scanned, seeds });
+    const scanner = createCopyRowScanner({ ...scanned, seeds });
     const visit = asReceived(scanner.add);
     const began = now();
     try {

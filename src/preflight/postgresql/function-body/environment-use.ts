@@ -5,7 +5,7 @@ import { isSqlSymbolToken, tokenizeSqlFunctionBody } from './tokenize.ts';
  * values, sequences, object ids, catalogs, or a composed query. undefined: none was found. The result is a heuristic over the
  * text.
  */
-export function findEnvironmentUse(text: string): string | undefined {
+export function findContextDependentWord(text: string): string | undefined {
   const tokens = tokenizeSqlFunctionBody(text);
   const found = tokens.find((token, at) => {
     if (token.kind === 'string') return momentNames.test(token.text.trim());

@@ -1,6 +1,6 @@
 import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.ts';
 import { readObjectNameInStringAt } from './object-name-in-string.ts';
-import { type OperandPair, readOperands } from './operands.ts';
+import { type OperandPair, readSqlOperatorOperands } from './operands.ts';
 import { createSqlStatementContext, type QualifiedName } from './statement-context.ts';
 import {
   isSqlKeywordToken,
@@ -60,7 +60,7 @@ export function findFunctionBodyNameReferences(
     const certain = flow.isReached() && !flow.isDynamic() && !isCaught;
     const inString = toReference(readObjectNameInStringAt(tokens, at));
     if (inString !== undefined) references.push({ ...inString, certain });
-    const operands = isPercent(tokens, at) ? undefined : readOperands(tokens, at);
+    const operands = isPercent(tokens, at) ? undefined : readSqlOperatorOperands(tokens, at);
     if (operands !== undefined) {
       references.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
     }

@@ -7,7 +7,7 @@ export type Operand = { readonly argument: string } | { readonly type: string };
 export type OperandPair = readonly [left: Operand | undefined, right: Operand | undefined];
 
 /** The operands; undefined if the token is not an operator, is qualified with a schema, or is an assignment. */
-export function readOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
+export function readSqlOperatorOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
   const [before, token] = [tokens[at - 1], tokens[at]];
   if (token?.kind !== 'symbol' || !operator.test(token.text) || isSqlSymbolToken(before, '.')) return undefined;
   if (token.text === '=' && !comparesAfter(tokens[at - 2])) return undefined;

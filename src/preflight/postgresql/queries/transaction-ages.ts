@@ -2,7 +2,7 @@ import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeNumber, decodeText } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
-export interface TransactionAge {
+export interface DatabaseXidAge {
   readonly database: string;
   /** Transaction ids assigned since the oldest one that is not frozen. */
   readonly age: number;
@@ -12,7 +12,7 @@ export interface TransactionAge {
  * The databases with the oldest transaction ids, at most five, the oldest first. Only the oldest databases are
  * reported, because the wraparound limits apply to the whole server.
  */
-export const transactionAgesQuery: PostgresqlPreflightQuery<readonly TransactionAge[]> = {
+export const databaseXidAgesQuery: PostgresqlPreflightQuery<readonly DatabaseXidAge[]> = {
   id: 'transaction-ages',
   scope: 'server',
   sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',

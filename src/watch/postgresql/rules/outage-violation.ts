@@ -1,4 +1,4 @@
-import { quoteServerName } from '../../quote-server-name.ts';
+import { quoteReportedObjectName } from '../../quote-server-name.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import type { PostgresSourceOutage, WatchedServerFacts } from '../server-facts.ts';
@@ -53,7 +53,7 @@ function refusedLogin(
       object: 'pg_hba.conf',
       fix: { run_on: 'source', statement: 'SELECT * FROM pg_hba_file_rules ORDER BY line_number;' },
     };
-  return { object: role, fix: { run_on: 'source', statement: `\\password ${quoteServerName(role)}` } };
+  return { object: role, fix: { run_on: 'source', statement: `\\password ${quoteReportedObjectName(role)}` } };
 }
 
 function ruleAndHintOf(code: string): readonly [string, string] {

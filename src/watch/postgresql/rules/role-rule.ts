@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { quoteServerName } from '../../quote-server-name.ts';
-import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import { quoteReportedObjectName } from '../../quote-server-name.ts';
+import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
 import type { WatchedRole } from '../server-facts.ts';
 
@@ -8,9 +8,9 @@ import type { WatchedRole } from '../server-facts.ts';
 export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
   const [before, after] = [first.role, now.role];
   if (before === undefined || after === undefined || before.name !== after.name) return [];
-  const quoted = quoteServerName(after.name);
+  const quoted = quoteReportedObjectName(after.name);
   const violation = (rule: string, observed: string, hint: string, statement: string): WatchRuleViolation => {
-    const fix: CauseFix = { run_on: 'source', statement };
+    const fix: StopCauseFix = { run_on: 'source', statement };
     return { rule, object: after.name, observed, hint, fix };
   };
   const lost = lostAttributes(before, after);
@@ -81,6 +81,6 @@ function lostAttributes(before: WatchedRole, after: WatchedRole): readonly strin
 function resetSetting(role: string, setting: string): string {
   const [name = ''] = setting.split('=');
   return /^[a-z_]+$/.test(name)
-    ? `ALTER ROLE ${quoteServerName(role)} RESET ${name};`
+    ? `ALTER ROLE ${quoteReportedObjectName(role)} RESET ${name};`
     : `SELECT * FROM pg_db_role_setting WHERE ${quoteLiteral(setting)} = ANY (setconfig);`;
 }

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import {
-  createRowScanner,
+  type CopyRowScannerOptions,
+  createCopyRowScanner,
   passWholeRows,
-  type RowScannerOptions,
 } from '../../../../src/preflight/postgresql/deep/row-scanner.ts';
 
 const seeds = [0x12345678, 0x9abcdef0] as const;
 
 /** Feeds the parts, and returns what was found with the hashes of the keys, by row. */
-function scan(parts: readonly string[], more: Partial<RowScannerOptions> = {}) {
+function scan(parts: readonly string[], more: Partial<CopyRowScannerOptions> = {}) {
   const keys: string[] = [];
-  const scanner = createRowScanner({
+  const scanner = createCopyRowScanner({
     keyColumns: 2,
     keys: [
       { columns: [0], nullsEqual: false },
@@ -72,7 +72,7 @@ test('a table without columns, and one without keys', () => {
 
 test('a million keys have different hashes', () => {
   const seen = new Set<string>();
-  const scanner = createRowScanner({
+  const scanner = createCopyRowScanner({
     ...{ keyColumns: 1, keys: [{ columns: [0], nullsEqual: false }], seeds },
     onKey: (_key, high, low) => void seen.add(`${high}.${low}`),
   });
