@@ -10,7 +10,7 @@ import type { HelpTopics } from './help-topic.ts';
 export async function completeCommandLine<C>(
   root: CommandGroup<C>,
   words: readonly string[],
-  namesFrom: NameSource,
+  namesFrom: CompletionNameSource,
   topics: HelpTopics = {},
 ): Promise<readonly string[]> {
   if (words[0] === 'help' && words.length === 2)
@@ -48,12 +48,12 @@ export async function completeCommandLine<C>(
 }
 
 /** The names of a source (`from` of CompletionSource). `typed` has the values of the options before the cursor. */
-export type NameSource = (
+export type CompletionNameSource = (
   from: string,
   typed: ReadonlyMap<string, string>,
-) => readonly NamedValue[] | Promise<readonly NamedValue[]>;
+) => readonly CompletionCandidate[] | Promise<readonly CompletionCandidate[]>;
 
-export interface NamedValue {
+export interface CompletionCandidate {
   readonly value: string;
   readonly description?: string;
 }
@@ -155,7 +155,7 @@ async function flagSuggestions<C>(node: Node<C>): Promise<readonly Suggestion[]>
 async function valuesOf<C>(
   { choices, completion }: ValueSpec,
   { node, typed }: Cursor<C>,
-  namesFrom: NameSource,
+  namesFrom: CompletionNameSource,
 ): Promise<readonly Suggestion[]> {
   const source = choices ?? completion ?? [];
   if (source === 'file' || source === 'folder') return [`:${source}`];

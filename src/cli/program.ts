@@ -2,7 +2,7 @@ import type { ExitCode } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
-import type { NameSource } from './complete.ts';
+import type { CompletionNameSource } from './complete.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
 import type { PagerPrinter } from './pager-printer.ts';
@@ -34,7 +34,7 @@ export interface CliProgram<C> {
   /** Runs when no command is typed; without it the help is printed. */
   readonly overview?: LazyCommand<C>;
   /** The names that completion suggests. */
-  readonly namesFrom: NameSource;
+  readonly namesFrom: CompletionNameSource;
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
    * `['droplets', 'list']`.

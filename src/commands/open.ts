@@ -5,7 +5,7 @@ import { findPanelPages, type PanelPageUrls } from '../config/panel-pages.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
-import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
+import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { canOpenBrowser } from '../session/login-instructions.ts';
 import { readClusterUuid } from './db/cluster-argument.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
@@ -50,7 +50,7 @@ export const openCommand: CommandSpec<CommandContext> = {
     const pages = findPanelPages(context.host.folders.state, settings.values.auth_url);
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
     const { host, output } = context;
-    const canOpen = canOpenBrowser(detectRuntimeEnvironment(host.env, host.platform), true, host.env.BROWSER);
+    const canOpen = canOpenBrowser(detectBrowserEnvironment(host.env, host.platform), true, host.env.BROWSER);
     if (!args.has('print') && canOpen && (await host.browser.open(url))) {
       await output.note(`Opened ${url}`);
       return 0;

@@ -9,7 +9,7 @@ import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
-import { createCompletionNameCollector, type NameCollector, type RememberedList } from './remember-names.ts';
+import { type CompletionNameCollector, createCompletionNameCollector, type RememberedList } from './remember-names.ts';
 import { readListWatchInterval, watchResourceList } from './watch-list.ts';
 
 /** The `--limit` option of every command that lists resources. */
@@ -79,7 +79,7 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
 async function* rowPages<T extends { readonly raw: JsonRecord }>(
   chunks: AsyncIterable<ListPageItems<T>>,
   counted: { pages: number },
-  names: NameCollector | undefined,
+  names: CompletionNameCollector | undefined,
 ): OutputRowPages<JsonRecord> {
   for await (const { items, lines } of chunks) {
     counted.pages += 1;

@@ -1,10 +1,10 @@
 import {
   type CachedCompletionName,
   type CachedCompletionNames,
-  maxSeenNames,
-  readSeenNames,
-  writeSeenNames,
-} from '../config/seen-names.ts';
+  maxCachedCompletionNames,
+  readCachedCompletionNames,
+  writeCachedCompletionNames,
+} from '../config/cached-completion-names.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
@@ -13,7 +13,7 @@ import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 export type RememberedList = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
 
 /** Collects names for completion while a command reads a list. */
-export interface NameCollector {
+export interface CompletionNameCollector {
   /** False when enough names are known, so that no more rows need to be read for them. */
   readonly isOpen: () => boolean;
   add(rows: readonly JsonRecord[]): void;
@@ -26,11 +26,11 @@ export function createCompletionNameCollector(
   context: CommandContext,
   settings: ProfileSettings,
   list: RememberedList,
-): NameCollector {
+): CompletionNameCollector {
   const collected = new Map<keyof CachedCompletionNames, CachedCompletionName[]>();
   let rowCount = 0;
   return {
-    isOpen: () => settings.accessToken === undefined && rowCount < maxSeenNames,
+    isOpen: () => settings.accessToken === undefined && rowCount < maxCachedCompletionNames,
     add(rows) {
       rowCount += rows.length;
       for (const row of rows)
@@ -44,7 +44,7 @@ export function createCompletionNameCollector(
       const { accessToken, profileName, values } = settings;
       if (accessToken !== undefined || values.base_url === undefined) return;
       const { state } = context.host.folders;
-      const known = readSeenNames(state, profileName, values.base_url);
+      const known = readCachedCompletionNames(state, profileName, values.base_url);
       const merge = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] => {
         const isReplaced = isWhole && kind === ownKind[list];
         const names = new Map(
@@ -52,7 +52,7 @@ export function createCompletionNameCollector(
         );
         return [...names.values()];
       };
-      writeSeenNames(state, profileName, values.base_url, {
+      writeCachedCompletionNames(state, profileName, values.base_url, {
         droplets: merge('droplets'),
         clusters: merge('clusters'),
         regions: merge('regions'),
@@ -64,7 +64,7 @@ export function createCompletionNameCollector(
 }
 
 /** The names in the response of `cloudctl api`, if it is one of these lists. */
-export function rememberResponse(
+export function cacheCompletionNamesOfResponse(
   context: CommandContext,
   settings: ProfileSettings,
   path: string,
@@ -74,7 +74,7 @@ export function rememberResponse(
   const items = isJsonRecord(json) && list !== undefined ? json[list] : Array.isArray(json) ? json : undefined;
   if (!isRememberedList(list) || !Array.isArray(items)) return;
   const names = createCompletionNameCollector(context, settings, list);
-  names.add(items.filter(isJsonRecord).slice(0, maxSeenNames));
+  names.add(items.filter(isJsonRecord).slice(0, maxCachedCompletionNames));
   names.save(false);
 }
 

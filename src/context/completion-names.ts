@@ -1,6 +1,6 @@
-import type { NamedValue } from '../cli/complete.ts';
+import type { CompletionCandidate } from '../cli/complete.ts';
+import { type CachedCompletionNames, readCachedCompletionNames } from '../config/cached-completion-names.ts';
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
-import { type CachedCompletionNames, readSeenNames } from '../config/seen-names.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
 import { readGlobalSettingOverrides } from './global-overrides.ts';
@@ -22,7 +22,7 @@ export async function completionNames(
   host: Pick<Host, 'env' | 'folders'>,
   from: string,
   typed: ReadonlyMap<string, string>,
-): Promise<readonly NamedValue[]> {
+): Promise<readonly CompletionCandidate[]> {
   try {
     if (from === 'check') return await checkNames();
     const config = readConfigFileIfHomeExists(host.folders);
@@ -36,13 +36,13 @@ export async function completionNames(
       profile: typed.get('profile'),
       overrides,
     });
-    return readSeenNames(host.folders.state, profileName, values.base_url)[kind];
+    return readCachedCompletionNames(host.folders.state, profileName, values.base_url)[kind];
   } catch {
     return [];
   }
 }
 
-async function checkNames(): Promise<readonly NamedValue[]> {
+async function checkNames(): Promise<readonly CompletionCandidate[]> {
   const [{ postgresqlChecks }, { redisChecks }] = await Promise.all([
     import('../preflight/postgresql/checks.ts'),
     import('../preflight/redis/checks.ts'),

@@ -1,4 +1,4 @@
-import { removeSeenNames } from '../config/seen-names.ts';
+import { removeCachedCompletionNames } from '../config/cached-completion-names.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
@@ -55,7 +55,7 @@ export function createLoginDeps(
     loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => {
       // The names belong to the account of the session before.
-      removeSeenNames(host.folders.state, profileName);
+      removeCachedCompletionNames(host.folders.state, profileName);
       storeLoggedInAccount(host.folders.config, profileName, account);
     },
   };

@@ -8,7 +8,7 @@ import type {
 } from './request-decision.ts';
 import { checkHostHeader, checkLoopbackHttpMethod, checkLoopbackPeer, checkPeerUser } from './rules/connection.ts';
 import { decideCallbackRequest } from './rules/decide-callback.ts';
-import { decideFragmentRelayRequest } from './rules/decide-relay.ts';
+import { decideFragmentRelayRequest } from './rules/decide-fragment-relay-request.ts';
 import { checkCallbackOrigin, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
 import {
   checkLoopbackBodySize,

@@ -17,7 +17,7 @@ export interface LoopbackCallbackUrl {
 }
 
 /** Decodes a configured callback URL. Throws `config_invalid` for a callback URL that does not point to this machine. */
-export function parseLoopbackCallback(written: string): LoopbackCallbackUrl {
+export function parseConfiguredCallbackUrl(written: string): LoopbackCallbackUrl {
   const parts = /^http:\/\/(127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?(\/[^?#]*)?(?:\?([^#]*))?$/.exec(
     written,
   );

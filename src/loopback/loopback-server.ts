@@ -7,7 +7,7 @@ import { bindFirstCallback, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
-import { type LoopbackCallbackUrl, parseLoopbackCallback } from './loopback-callback.ts';
+import { type LoopbackCallbackUrl, parseConfiguredCallbackUrl } from './loopback-callback.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
 import {
   buildLoopbackJsonResponse,
@@ -69,7 +69,7 @@ export interface LoopbackServer<Accepted> {
 export async function startLoopbackServer<Accepted>(
   options: LoopbackOptions<Accepted>,
 ): Promise<LoopbackServer<Accepted>> {
-  const { callback, servers, open } = await bindFirstCallback(options.callbackUrls.map(parseLoopbackCallback));
+  const { callback, servers, open } = await bindFirstCallback(options.callbackUrls.map(parseConfiguredCallbackUrl));
   const sockets = createSocketLimiter(socketLimit, options.clock.now);
   const login = createLoginStateMachine({
     finish: options.finish,

@@ -12,10 +12,10 @@ import {
   mayUseCleartext,
   type PostgresqlAuthenticationMethod,
 } from './authentication-guard.ts';
-import { createPostgresqlMessageStream } from './checked-postgresql-stream.ts';
 import { type CopyFromStdinSink, type ReceiveCopyToStdout, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
 import { createPostgresqlMessageReader, type PostgresqlMessageReader } from './message-reader.ts';
 import type { Client } from './pg.ts';
+import { createPostgresqlMessageStream } from './postgresql-message-stream.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
 import type { SearchPathSafeMessage } from './search-path-safe-message.ts';

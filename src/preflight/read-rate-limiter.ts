@@ -10,7 +10,7 @@ export interface ReadRateLimiter {
 const tolerance = 20;
 
 /** One timer runs at a time, however many rows arrive meanwhile. The promises are rejected when the signal is aborted. */
-export function createReadRateLimiter(bytesPerSecond: number, clock: Clock, signal: AbortSignal): ReadRateLimiter {
+export function createRowReadRateLimiter(bytesPerSecond: number, clock: Clock, signal: AbortSignal): ReadRateLimiter {
   let due = 0;
   let waiting: Promise<void> | undefined;
   const wait = async () => {

@@ -40,7 +40,7 @@ export interface PreflightReport {
   /** The verdict of the checks as if the fix script had run; absent if there is no script. */
   readonly verdict_after_fixes?: PreflightVerdictAfterFixes;
   /** What was read of the rows (PostgreSQL). */
-  readonly rows?: RowsReport;
+  readonly rows?: DeepReadReport;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
   readonly queries: number;
@@ -50,7 +50,7 @@ export interface PreflightReport {
 }
 
 /** What `--deep` read. `partly_read`: at least one table was not read to its end. */
-export type RowsReport =
+export type DeepReadReport =
   | { readonly state: 'not_read' }
   | {
       readonly state: 'read' | 'partly_read';

@@ -3,7 +3,6 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/con
 import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
-import { guardRedisReplyStream } from './check-redis-replies.ts';
 import {
   getRedisAbortReason,
   parseRedisErrorCode,
@@ -12,6 +11,7 @@ import {
   toRedisConnectError,
 } from './command-error.ts';
 import { explainRedisConnectError } from './explain-connect-error.ts';
+import { guardRedisReplyStream } from './guard-redis-reply-stream.ts';
 import type { Client } from './ioredis.ts';
 import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
 import { createRedisReplyReader } from './reply-reader.ts';

@@ -12,7 +12,7 @@ import type { SourcePollResult } from '../watch/source-watcher.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
 import { pollWatchedSource } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
-import { type CutoverFacts, isSourceWithoutWrites } from './cutover-checklist.ts';
+import { type CutoverFacts, isIdleSourceCheckUseful } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
@@ -50,7 +50,7 @@ export async function checkCutover(api: ApiClient, options: CutoverOptions): Pro
   const seconds = Math.round((clock.now() - startedAt) / 1000);
   const writes = { count: countWritesBetweenReadings(before, after), open: after.open, seconds };
   const facts: CutoverFacts = { engine, migration, writes, lag };
-  if (!isSourceWithoutWrites(facts) || !(lag.isIdle || hasEnded)) return facts;
+  if (!isIdleSourceCheckUseful(facts) || !(lag.isIdle || hasEnded)) return facts;
   const sequences = await readSequenceFact(options);
   if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
   const named = sequences === undefined ? {} : { sequences };

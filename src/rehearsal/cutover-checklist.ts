@@ -42,7 +42,7 @@ export function findUnfinishedCutoverLine(lines: readonly CutoverChecklistLine[]
 }
 
 /** Whether a check that requires a source without writes is useful at this step. */
-export function isSourceWithoutWrites({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
+export function isIdleSourceCheckUseful({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
   return writes.count === 0 && writes.open.length === 0;
 }
 
@@ -53,7 +53,7 @@ function writesLine(facts: CutoverFacts): CutoverChecklistLine {
   const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
   return {
     id: 'writes',
-    state: isSourceWithoutWrites(facts) ? 'done' : 'open',
+    state: isIdleSourceCheckUseful(facts) ? 'done' : 'open',
     title: 'nothing writes to the source',
     observed,
   };

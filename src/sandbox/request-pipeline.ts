@@ -3,7 +3,7 @@ import { applyFault } from './faults/apply-fault.ts';
 import { changesRequestHandling, type Fault, type FaultLogFields } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
-import { hasLoopbackHost } from './http/host-header.ts';
+import { hasLoopbackHostHeader } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
 import type { RouteMatch, Router } from './http/router.ts';
@@ -68,7 +68,7 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
   };
-  if (!hasLoopbackHost(message, port)) return reject(421);
+  if (!hasLoopbackHostHeader(message, port)) return reject(421);
   const match = server.router(request.method, request.path);
   if (body === undefined) return reject(413, match);
   // Compressed request bodies are refused: they are not decompressed, and must not be read as plain text (RFC 9110 §15.5.16).

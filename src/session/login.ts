@@ -11,7 +11,6 @@ import {
   createAuthorizationAttempt,
   receiveAuthorizationResponse,
 } from './authorization-attempt.ts';
-import { requireAuthorizationResponseGrant } from './authorization-errors.ts';
 import {
   type AuthorizationReceiver,
   bindAuthorizationReceiver,
@@ -26,6 +25,7 @@ import {
 } from './exchange-code.ts';
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
+import { requireAuthorizationResponseGrant } from './require-authorization-response-grant.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
 import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
 

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../postgresql/quote.ts';
-import { quoteReportedObjectName } from './quote-server-name.ts';
+import { quoteReportedObjectName } from './quote-reported-object-name.ts';
 import type { StopCauseFix } from './status-sample.ts';
 
 /** What a message of the target, in its log or in the status of the service, says about the cause of a stop. */

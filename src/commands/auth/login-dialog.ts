@@ -2,7 +2,7 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { detectRuntimeEnvironment } from '../../platform/runtime-environment.ts';
+import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
@@ -27,7 +27,7 @@ export function createLoginDialog(
 ): LoginDialog {
   const isTerminal = host.stdin.isTTY === true && host.stderr.isTTY;
   const pasting = isTerminal || args.has('paste');
-  const runtimeEnvironment = detectRuntimeEnvironment(host.env, host.platform);
+  const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
   const canOpen = !args.has('no-browser') && listen && canOpenBrowser(runtimeEnvironment, isTerminal, host.env.BROWSER);
   const confirmScope = (requested: string, granted: string, signal: AbortSignal): Promise<boolean> =>
     prompts.confirm({

@@ -5,7 +5,7 @@ import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
-import { isCi } from '../../platform/runtime-environment.ts';
+import { isCi } from '../../platform/browser-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';

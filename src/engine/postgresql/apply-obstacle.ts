@@ -12,7 +12,7 @@ export type FindApplyObstacle = (poll: {
   readonly target: ReconnectingServerSession<SearchPathSafeSession>;
 }) => Promise<string | undefined>;
 
-export function createObstacleFinder(name: string, delay: number): FindApplyObstacle {
+export function createApplyObstacleFinder(name: string, delay: number): FindApplyObstacle {
   let position: string | undefined;
   let since = performance.now();
   let askedAt = Number.NEGATIVE_INFINITY;

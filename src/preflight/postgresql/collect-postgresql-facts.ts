@@ -5,9 +5,9 @@ import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts'
 import type { PreflightEngineInput } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
 import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-postgresql-facts.ts';
-import { completeResultsByRowSearch } from './complete-results-by-row-search.ts';
+import { completePreflightResultsByRowSearch } from './complete-preflight-results-by-row-search.ts';
 import { scanAndEvaluate, selectRowDependentChecks } from './deep/scan-and-evaluate.ts';
-import { addLoginBlockingLocks } from './diagnose-unanswered-login.ts';
+import { addLoginBlockingLocks } from './diagnose-unanswered-postgresql-login.ts';
 import { createEmptyPostgresqlFacts } from './empty-postgresql-facts.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
@@ -190,7 +190,7 @@ async function queryAllDatabases(
   let done = names.length - waiting.length - (names.includes(facts.dbname) ? 1 : 0);
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
-    const results = await completeResultsByRowSearch(name, queries, answers, queryOptions);
+    const results = await completePreflightResultsByRowSearch(name, queries, answers, queryOptions);
     const instance = getPreflightQueryValue(results, secondServerInstanceQuery);
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
     state.access.set(name, addLoginBlockingLocks(reached, name, await server));

@@ -7,7 +7,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { HostNameResolver } from '../network/name-resolver.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
-import { diagnoseUnansweredLogin } from './diagnose-unanswered-login.ts';
+import { diagnoseUnansweredPostgresqlLogin } from './diagnose-unanswered-postgresql-login.ts';
 import { identifyPostgresqlServer } from './identify-server.ts';
 import { probeTls } from './probe-tls.ts';
 import {
@@ -93,7 +93,7 @@ async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
     const isSilent = session.code === databaseConnectErrorCodes.timeout && session.phase !== 'network';
     const [tls, silence] = await Promise.all([
       probeTls(options, session),
-      isSilent ? diagnoseUnansweredLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
+      isSilent ? diagnoseUnansweredPostgresqlLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
     ]);
     const connection = refused(session);
     return {

@@ -34,7 +34,7 @@ import { renamedWriteCommandsCheck } from './checks/renamed-writes.ts';
 import { replBacklogCheck } from './checks/repl-backlog.ts';
 import { replTimeoutCheck } from './checks/repl-timeout.ts';
 import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
-import { roleReplicaCheck } from './checks/role-replica.ts';
+import { roleReplicaSourceCheck } from './checks/role-replica.ts';
 import { scriptReplicationCheck } from './checks/script-replication.ts';
 import { redisServerIdentityCheck } from './checks/server-identity.ts';
 import { sourceMemoryCheck } from './checks/source-memory.ts';
@@ -66,7 +66,7 @@ export const redisChecks: readonly RedisCheck[] = [
   multiDbCheck,
   modulesCheck,
   undefined,
-  roleReplicaCheck,
+  roleReplicaSourceCheck,
   loadingCheck,
   busyScriptCheck,
   pingRefusedCheck,

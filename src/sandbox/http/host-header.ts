@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
  * Whether the request has exactly one Host header with a loopback address, which prevents DNS rebinding. The function reads the
  * separate headers, because Node uses the first of two Host headers without an error.
  */
-export function hasLoopbackHost(message: IncomingMessage, port: number): boolean {
+export function hasLoopbackHostHeader(message: IncomingMessage, port: number): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
   const authority = (parseRequestTarget(message).authority ?? host).toLowerCase();
   return more.length === 0 && host !== '' && LOOPBACK_NAMES.some((name) => isAuthority(authority, name, port));

@@ -2,7 +2,7 @@ import type { StopCause, StopCauseFix, WatchRuleViolation } from '../status-samp
 import { detectApplyStop, type StoppedReplicationApply } from './apply-stop.ts';
 import { findSchemaChanges } from './find-schema-changes.ts';
 import type { MigrationWatchRuleInput, ReplicationSlotWithSender } from './rule-input.ts';
-import { applyStopCandidates, targetStateFix } from './rules/apply-failure-rule.ts';
+import { applyStopCandidates, targetDiagnosisFix } from './rules/apply-failure-rule.ts';
 import { schemaViolation } from './rules/schema-rule.ts';
 
 /**
@@ -34,7 +34,7 @@ export function findStopCause(
 }
 
 /** Without the consequences of the cause, which comes first. */
-export function violationsWithCause(
+export function removeConsequentViolations(
   cause: StopCause | undefined,
   violations: readonly WatchRuleViolation[],
 ): readonly WatchRuleViolation[] {
@@ -113,4 +113,4 @@ const groupCandidates: Readonly<Record<string, readonly string[]>> = {
   'slot-missing': ['slot-dropped', 'migration-ended', 'not-started'],
 };
 
-const defaultFix: StopCauseFix = targetStateFix;
+const defaultFix: StopCauseFix = targetDiagnosisFix;

@@ -1,4 +1,4 @@
-import { quoteReportedObjectName } from '../quote-server-name.ts';
+import { quoteReportedObjectName } from '../quote-reported-object-name.ts';
 import type { StopCauseFix } from '../status-sample.ts';
 import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
 

@@ -2,9 +2,9 @@ import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { StopCause } from '../status-sample.ts';
 import type { PostgresSourceOutage, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
-import type { TrackedTargetLogin } from './track-access.ts';
 import { shapesFromBaseline, type TrackedShapes } from './track-shapes.ts';
 import type { WatchedTableStates } from './track-tables.ts';
+import type { TrackedTargetLogin } from './tracked-target-login.ts';
 
 /** The state that is kept between two polls of a PostgreSQL source. */
 export interface PostgresWatchState {

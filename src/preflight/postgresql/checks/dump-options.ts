@@ -1,9 +1,9 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
-import { systemUserKeywordUsesQuery } from '../queries/system-user-names.ts';
+import { systemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
 import { pluralize } from '../units.ts';
 
 export const dumpOptionsCheck = databaseCheck({
@@ -40,7 +40,7 @@ export const dumpOptionsCheck = databaseCheck({
         .filter((text) => text !== '')
         .join(' ')
         .concat(buildUnlistedObjectsNote(objects)),
-      objects: takeListedObjects(objects),
+      objects: limitFindingObjects(objects),
       fix: {
         database,
         by: 'the owner of the objects, or a superuser',

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsWithNullsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { columnsWithNullsMissedByHashIndex } from '../columns-with-nulls-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,
@@ -46,7 +46,7 @@ export const replicaIdentityCheck = databaseCheck({
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${buildUnlistedObjectsNote(lacking)}`,
-      objects: takeListedObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
+      objects: limitFindingObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
         groupIncomparableColumnsByTable([

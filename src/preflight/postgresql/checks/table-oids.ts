@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/tableoid-column-uses.ts';
 import { pluralize } from '../units.ts';
 
@@ -15,7 +15,7 @@ export const tableOidsDependenceCheck = databaseCheck({
     if (found.length === 0) return passOutcome('none');
     const columns = found.filter(({ kind }) => kind === 'generated');
     const named = columns.length > 0 ? columns : found;
-    const objects = takeListedObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
+    const objects = limitFindingObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
     const fix = {
       database,
       by: 'the owner of the tables, or a superuser',

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { databaseXidAgesQuery } from '../queries/transaction-ages.ts';
+import { databaseXidAgesQuery } from '../queries/database-xid-ages.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
 export const xidWraparoundCheck = serverCheck({

@@ -1,7 +1,7 @@
 import { typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 import type { KeyColumn, UniqueIndex } from '../queries/unique-indexes.ts';
-import type { ScannedUniqueKey } from './row-scanner.ts';
+import type { ScannedUniqueKey } from './copy-row-scanner.ts';
 
 /** Why the keys of a unique index are not compared. */
 export type UncheckedUniqueKeyReason =
@@ -16,7 +16,7 @@ export type UncheckedUniqueKeyReason =
   | 'table_not_read';
 
 /** A unique index whose keys were not compared. */
-export interface UncheckedKey {
+export interface UncheckedUniqueIndex {
   readonly index: string;
   readonly table: string;
   readonly reason: UncheckedUniqueKeyReason;
@@ -35,7 +35,7 @@ export interface TableScanPlan {
   /** How many of them belong to keys. */
   readonly keyColumns: number;
   readonly keys: readonly ComparableKey[];
-  readonly unchecked: readonly UncheckedKey[];
+  readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
 /** @param indexes the unique indexes of the table */

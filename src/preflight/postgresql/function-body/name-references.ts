@@ -1,7 +1,7 @@
 import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.ts';
 import { readObjectNameInStringAt } from './object-name-in-string.ts';
 import { type OperandPair, readSqlOperatorOperands } from './operands.ts';
-import { createSqlStatementContext, type QualifiedName } from './statement-context.ts';
+import { createSqlNameContextTracker, type QualifiedName } from './sql-name-context-tracker.ts';
 import {
   isSqlKeywordToken,
   isSqlSymbolToken,
@@ -35,7 +35,7 @@ export function findFunctionBodyNameReferences(
     (token, at) => isSqlKeywordToken(token, 'exception') && isSqlKeywordToken(tokens[at + 1], 'when'),
   );
   const flow = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
-  const context = createSqlStatementContext();
+  const context = createSqlNameContextTracker();
   const queries = queriesIn(tokens);
   const references: FunctionBodyNameReference[] = [];
   /** Position of the variable name in a declaration, which the type follows. */

@@ -13,7 +13,7 @@ import {
 import { redisInfoQuery } from '../queries/info.ts';
 import { isSentinel } from '../sentinel.ts';
 
-export const roleReplicaCheck = redisCheck({
+export const roleReplicaSourceCheck = redisCheck({
   id: 'role-replica',
   title: 'the source is a primary',
   headline: 'The source is not a primary',

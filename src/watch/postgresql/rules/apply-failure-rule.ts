@@ -35,7 +35,7 @@ export const applyStopCandidates: Readonly<Record<string, readonly string[]>> = 
 };
 
 /** Shows on the target which of the candidates it is. */
-export const targetStateFix: StopCauseFix = {
+export const targetDiagnosisFix: StopCauseFix = {
   run_on: 'target',
   statement:
     "SELECT s.subname, a.state, a.wait_event_type, pg_blocking_pids(s.pid) AS blocked_by, pg_is_in_recovery() AS read_only, current_setting('lock_timeout') AS lock_timeout FROM pg_stat_subscription s LEFT JOIN pg_stat_activity a USING (pid) WHERE s.relid IS NULL;",
@@ -51,7 +51,7 @@ function applyStopViolation(
     database,
     // Tables that were written since the stop; more than three say nothing.
     object: pending.length > 0 && pending.length <= 3 ? pending.join(', ') : name,
-    fix: targetStateFix,
+    fix: targetDiagnosisFix,
   };
   const elapsed = formatElapsed(stop.seconds);
   const hintOf = (rule: string): string => candidateText(rule, input.warned);

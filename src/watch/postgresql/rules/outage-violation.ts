@@ -1,4 +1,4 @@
-import { quoteReportedObjectName } from '../../quote-server-name.ts';
+import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import type { PostgresSourceOutage, WatchedServerFacts } from '../server-facts.ts';

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { quoteReportedObjectName } from '../../quote-server-name.ts';
+import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
 import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
 import type { WatchedRole } from '../server-facts.ts';

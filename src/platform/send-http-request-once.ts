@@ -23,7 +23,7 @@ export interface DispatchAttempt extends ResponseBodyEndHandlers {
  * Sends one HTTP request, without retries and without following redirects. The request uses undici's dispatcher instead of
  * `fetch` or `request`, because their streams take more time than the rest of the request.
  */
-export function dispatchRequest(
+export function sendHttpRequestOnce(
   dispatcher: Dispatcher,
   url: URL,
   init: HttpRequestInit,

@@ -6,7 +6,7 @@ import { parseWatchedRedisFacts } from './redis/redis-facts.ts';
 import type { WatchedSource } from './watch-source.ts';
 
 /** The source before a migration starts. */
-export interface BeforeStart {
+export interface SourceBeforeMigration {
   /** Slots or replicas of other consumers; undefined: not known. */
   readonly slots?: readonly string[];
   /** undefined: a Redis source, or not known. */
@@ -16,7 +16,7 @@ export interface BeforeStart {
 }
 
 /** @param limit milliseconds */
-export async function observeBeforeStart(
+export async function observeSourceBeforeMigration(
   watched: WatchedSource,
   options: {
     readonly ignoreDbs: readonly string[];
@@ -24,7 +24,7 @@ export async function observeBeforeStart(
     readonly limit: number;
     readonly signal: AbortSignal;
   },
-): Promise<BeforeStart> {
+): Promise<SourceBeforeMigration> {
   if (watched.engine === 'redis') return observeRedis(watched, options);
   const taken = await takeSourceBaseline(watched.source, options);
   return typeof taken === 'string' ? { failure: taken } : taken;
@@ -33,7 +33,7 @@ export async function observeBeforeStart(
 async function observeRedis(
   { source }: Extract<WatchedSource, { engine: 'redis' }>,
   { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
-): Promise<BeforeStart> {
+): Promise<SourceBeforeMigration> {
   try {
     const session = await connectRedis(source, { limit, signal });
     try {

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { openAppendOnlyFile } from '../../src/platform/append-only-file.ts';
+import { openAppendableTextFile } from '../../src/platform/appendable-text-file.ts';
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-append-'));
@@ -12,12 +12,12 @@ function place(): string {
 
 test('lines stay in their order, for this user alone, and half a line is cut off', () => {
   const path = place();
-  const first = openAppendOnlyFile(path, (lines) => lines);
+  const first = openAppendableTextFile(path, (lines) => lines);
   first.append('one');
   first.append('zwei é');
   first.close();
   appendFileSync(path, 'half');
-  const second = openAppendOnlyFile(path, (lines) => lines);
+  const second = openAppendableTextFile(path, (lines) => lines);
   expect(second.lines).toEqual(['one', 'zwei é']);
   second.append('three');
   second.close();
@@ -27,9 +27,9 @@ test('lines stay in their order, for this user alone, and half a line is cut off
 
 test('lines that are not kept are gone when it is open', () => {
   const path = place();
-  const first = openAppendOnlyFile(path, (lines) => lines);
+  const first = openAppendableTextFile(path, (lines) => lines);
   for (const line of ['a', 'b', 'c']) first.append(line);
   first.close();
-  openAppendOnlyFile(path, (lines) => lines.filter((line) => line !== 'b')).close();
+  openAppendableTextFile(path, (lines) => lines.filter((line) => line !== 'b')).close();
   expect(readFileSync(path, 'utf8')).toBe('a\nc\n');
 });

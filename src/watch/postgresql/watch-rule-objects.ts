@@ -6,7 +6,7 @@ import type { WatchedDatabaseState } from './tracking-state.ts';
 /**
  * Slots and databases of the migration, as the rules see them; others are ignored. A slot that was decoded had a consumer.
  */
-export function seenObjects(
+export function selectWatchRuleObjects(
   databases: ReadonlyMap<string, WatchedDatabaseState>,
   server: WatchedServerFacts,
 ): Pick<MigrationWatchRuleInput, 'slots' | 'databases'> {

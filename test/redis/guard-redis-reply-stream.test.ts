@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { guardRedisReplyStream } from '../../src/redis/check-redis-replies.ts';
+import { guardRedisReplyStream } from '../../src/redis/guard-redis-reply-stream.ts';
 
 function socketWith(read: (chunk: Buffer) => void) {
   const socket = new Socket();

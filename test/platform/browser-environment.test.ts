@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectRuntimeEnvironment, isCi } from '../../src/platform/runtime-environment.ts';
+import { detectBrowserEnvironment, isCi } from '../../src/platform/browser-environment.ts';
 
 const nothing = { exists: () => false, text: () => '' };
 const wslKernel = { exists: () => false, text: () => 'Linux version 5.15.90.1-microsoft-standard-WSL2' };
@@ -7,7 +7,7 @@ const dockerFile = { exists: (path: string) => path === '/.dockerenv', text: () 
 
 describe('the surroundings', () => {
   it('of a plain terminal are nothing special', () => {
-    expect(detectRuntimeEnvironment({}, 'linux', nothing)).toEqual({
+    expect(detectBrowserEnvironment({}, 'linux', nothing)).toEqual({
       wsl: false,
       ssh: undefined,
       container: false,
@@ -23,7 +23,7 @@ describe('the surroundings', () => {
     [{}, { ...wslKernel, exists: dockerFile.exists }, false],
     [{}, nothing, false],
   ])('are WSL by its variable or kernel, and not in a container on it: %j', (env, readers, wsl) => {
-    expect(detectRuntimeEnvironment(env, 'linux', readers).wsl).toBe(wsl);
+    expect(detectBrowserEnvironment(env, 'linux', readers).wsl).toBe(wsl);
   });
 
   it.each([
@@ -31,15 +31,15 @@ describe('the surroundings', () => {
     [{ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, nothing],
     [{}, dockerFile],
   ])('are a container: %j', (env, readers) => {
-    expect(detectRuntimeEnvironment(env, 'linux', readers).container).toBe(true);
+    expect(detectBrowserEnvironment(env, 'linux', readers).container).toBe(true);
   });
 
   it('are SSH, with the address the user reached this machine by', () => {
-    expect(detectRuntimeEnvironment({ SSH_CONNECTION: '10.0.0.2 51000 10.0.0.9 2222' }, 'linux', nothing).ssh).toEqual({
+    expect(detectBrowserEnvironment({ SSH_CONNECTION: '10.0.0.2 51000 10.0.0.9 2222' }, 'linux', nothing).ssh).toEqual({
       server: '10.0.0.9',
       port: 2222,
     });
-    expect(detectRuntimeEnvironment({ SSH_TTY: '/dev/pts/1' }, 'linux', nothing).ssh).toEqual({
+    expect(detectBrowserEnvironment({ SSH_TTY: '/dev/pts/1' }, 'linux', nothing).ssh).toEqual({
       server: undefined,
       port: 22,
     });
@@ -53,11 +53,11 @@ describe('the surroundings', () => {
     ['darwin', { SSH_TTY: '/dev/ttys1' }, false],
     ['win32', {}, true],
   ] as const)('on %s with %j have a display: %s', (platform, env, display) => {
-    expect(detectRuntimeEnvironment(env, platform, nothing).display).toBe(display);
+    expect(detectBrowserEnvironment(env, platform, nothing).display).toBe(display);
   });
 
   it('are Codespaces by its variable', () => {
-    expect(detectRuntimeEnvironment({ CODESPACES: 'true' }, 'linux', nothing).codespaces).toBe(true);
+    expect(detectBrowserEnvironment({ CODESPACES: 'true' }, 'linux', nothing).codespaces).toBe(true);
   });
 });
 

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ComparableKey } from '../../../../src/preflight/postgresql/deep/comparable-keys.ts';
-import { compareKeys, type ReadKeys } from '../../../../src/preflight/postgresql/deep/compare-keys.ts';
+import {
+  findDuplicateUniqueKeys,
+  type RereadUniqueKeys,
+} from '../../../../src/preflight/postgresql/deep/find-duplicate-unique-keys.ts';
 import { createKeyHashes } from '../../../../src/preflight/postgresql/deep/key-hashes.ts';
 
 const key: ComparableKey = { index: 'public.t_key', names: ['a', 'b'], columns: [0, 1], nullsEqual: false };
@@ -15,12 +18,12 @@ async function compare(rows: readonly Row[], memory = 2 ** 20, isReadable = true
   let readings = 0;
   const hashes = createKeyHashes(memory);
   for (const { hash } of rows) hashes.add(...hash);
-  const read: ReadKeys = (onKey) => {
+  const read: RereadUniqueKeys = (onKey) => {
     readings += 1;
     for (const { text, hash } of rows) onKey(0, ...hash, Buffer.from(`${text}\n`));
     return Promise.resolve(isReadable);
   };
-  return { ...(await compareKeys('public.t', [key], [hashes], read)), readings };
+  return { ...(await findDuplicateUniqueKeys('public.t', [key], [hashes], read)), readings };
 }
 
 const row = (text: string, number: number): Row => ({

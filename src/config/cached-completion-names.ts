@@ -18,22 +18,28 @@ export interface CachedCompletionName {
   readonly description?: string;
 }
 
-export const noSeenNames: CachedCompletionNames = { droplets: [], clusters: [], regions: [], sizes: [], images: [] };
+export const noCachedCompletionNames: CachedCompletionNames = {
+  droplets: [],
+  clusters: [],
+  regions: [],
+  sizes: [],
+  images: [],
+};
 
 /** Names of one kind; the file then has at most 1 MB. */
-export const maxSeenNames = 1000;
+export const maxCachedCompletionNames = 1000;
 const maxLength = 255;
 const maxBytes = 4_000_000;
 
 /** The names that were seen at this server; none when there is no file, it is damaged, or it is of another server. */
-export function readSeenNames(
+export function readCachedCompletionNames(
   stateFolder: string,
   profile: string,
   baseOrigin: string | undefined,
 ): CachedCompletionNames {
   const json = parseJson(readCacheText(cachePath(stateFolder, profile)));
   if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
-    return noSeenNames;
+    return noCachedCompletionNames;
   const { value } = json;
   const names = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] =>
     Array.isArray(value[kind]) ? decodeNames(value[kind]) : [];
@@ -50,7 +56,7 @@ export function readSeenNames(
  * Replaces the names of this server. A cache must not make a command fail, so every error is ignored; it is not synced to the
  * disk, because a crash may cost it.
  */
-export function writeSeenNames(
+export function writeCachedCompletionNames(
   stateFolder: string,
   profile: string,
   baseOrigin: string,
@@ -74,7 +80,7 @@ export function writeSeenNames(
 }
 
 /** Called when the session of the profile ends or begins: the names belong to an account. */
-export function removeSeenNames(stateFolder: string, profile: string): void {
+export function removeCachedCompletionNames(stateFolder: string, profile: string): void {
   try {
     rmSync(cachePath(stateFolder, profile), { force: true });
   } catch {
@@ -87,7 +93,7 @@ function decodeNames(list: readonly unknown[]): readonly CachedCompletionName[] 
   for (const item of list) {
     const value = isJsonRecord(item) ? readStringField(item, 'value') : undefined;
     const description = isJsonRecord(item) ? readStringField(item, 'description') : undefined;
-    if (value === undefined || !isCompletable(value) || names.size >= maxSeenNames) continue;
+    if (value === undefined || !isCompletable(value) || names.size >= maxCachedCompletionNames) continue;
     names.set(value, description === undefined || !isCompletable(description) ? { value } : { value, description });
   }
   return [...names.values()];

@@ -5,7 +5,7 @@ import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './dec
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A function that only a superuser can create without a change, or that sets a locale. */
-export interface RestrictedFunction {
+export interface SuperuserCreatedFunction {
   /** With argument types. */
   readonly name: string;
   readonly owner: string;
@@ -42,7 +42,7 @@ const superuserSettings = `
  * Functions of extensions and constructors of range types are left out, because they are created with the extension or
  * type. An aggregate function has the language internal, but creating it does not need a superuser.
  */
-export const restrictedFunctionsQuery: PostgresqlPreflightQuery<readonly RestrictedFunction[]> = {
+export const superuserCreatedFunctionsQuery: PostgresqlPreflightQuery<readonly SuperuserCreatedFunction[]> = {
   id: 'restricted-functions',
   scope: 'database',
   when: whenDatabaseHasFeature('functions'),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { ProcessEnvironment } from './host.ts';
 
 /** The properties of the environment that determine how a browser can be reached. */
-export interface RuntimeEnvironment {
+export interface BrowserEnvironment {
   readonly wsl: boolean;
   /** Address and port of the SSH server of this session; the address is undefined if it is not known. */
   readonly ssh: { readonly server: string | undefined; readonly port: number } | undefined;
@@ -19,11 +19,11 @@ export interface EnvironmentFileReaders {
   readonly text: (path: string) => string;
 }
 
-export function detectRuntimeEnvironment(
+export function detectBrowserEnvironment(
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
   readers: EnvironmentFileReaders = systemReaders,
-): RuntimeEnvironment {
+): BrowserEnvironment {
   const container =
     platform === 'linux' &&
     (isSet(env.container) ||
@@ -61,7 +61,7 @@ const systemReaders: EnvironmentFileReaders = {
  * The variable SSH_CONNECTION has the form "client-address client-port server-address server-port". The variable SSH_CONNECTION
  * can be missing (sudo, tmux); the address is then not known.
  */
-function sshServer(env: ProcessEnvironment): RuntimeEnvironment['ssh'] {
+function sshServer(env: ProcessEnvironment): BrowserEnvironment['ssh'] {
   const [, , server, port] = (env.SSH_CONNECTION ?? '').split(' ');
   if (server && port) return { server, port: Number(port) };
   return isSet(env.SSH_TTY) || isSet(env.SSH_CLIENT) ? { server: undefined, port: 22 } : undefined;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quoteReportedObjectName } from '../../src/watch/quote-server-name.ts';
+import { quoteReportedObjectName } from '../../src/watch/quote-reported-object-name.ts';
 
 test.each([
   ['Odd "name"', '"Odd ""name"""'],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
-import { requireAuthorizationResponseGrant } from '../../src/session/authorization-errors.ts';
+import { requireAuthorizationResponseGrant } from '../../src/session/require-authorization-response-grant.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { profileNamed } from '../fixtures/profile.ts';

@@ -2,7 +2,7 @@ import type { NamedDatabaseObject } from '../queries/named-objects.ts';
 import { isSqlKeywordToken, isSqlSymbolToken, type SqlToken } from './tokenize.ts';
 
 /** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
-export interface SqlStatementContext {
+export interface SqlNameContextTracker {
   isOuter(): boolean;
   /** Must be called when a new statement begins. */
   restart(): void;
@@ -32,7 +32,7 @@ interface ParenthesisLevel {
   readonly isCast: boolean;
 }
 
-export function createSqlStatementContext(): SqlStatementContext {
+export function createSqlNameContextTracker(): SqlNameContextTracker {
   let levels: ParenthesisLevel[] = [outerLevel()];
   const top = () => levels.at(-1)!;
   return {

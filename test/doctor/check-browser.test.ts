@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import {
+  type BrowserEnvironmentFacts,
   checkBrowser,
   checkBrowserPortReachability,
   checkEnvironmentVariables,
-  type RuntimeFacts,
-} from '../../src/doctor/check-runtime-environment.ts';
-import type { RuntimeEnvironment } from '../../src/platform/runtime-environment.ts';
+} from '../../src/doctor/check-browser.ts';
+import type { BrowserEnvironment } from '../../src/platform/browser-environment.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
-const home: RuntimeEnvironment = {
+const home: BrowserEnvironment = {
   wsl: false,
   ssh: undefined,
   container: false,
@@ -16,7 +16,7 @@ const home: RuntimeEnvironment = {
   ci: false,
   display: true,
 };
-const seat: RuntimeFacts = {
+const seat: BrowserEnvironmentFacts = {
   runtime: home,
   isTerminal: true,
   browser: undefined,
@@ -25,7 +25,7 @@ const seat: RuntimeFacts = {
 };
 
 describe('the browser', () => {
-  test.each<readonly [string, Partial<RuntimeFacts>, 'ok' | 'warning', RegExp | undefined]>([
+  test.each<readonly [string, Partial<BrowserEnvironmentFacts>, 'ok' | 'warning', RegExp | undefined]>([
     ['a desk', {}, 'ok', undefined],
     ['BROWSER', { browser: 'firefox', runtime: { ...home, display: false } }, 'ok', undefined],
     ['BROWSER=none', { browser: 'none' }, 'warning', /unset BROWSER/],
@@ -43,7 +43,7 @@ describe('the browser', () => {
 });
 
 describe('the surroundings', () => {
-  test.each<readonly [string, Partial<RuntimeEnvironment>, 'ok' | 'warning']>([
+  test.each<readonly [string, Partial<BrowserEnvironment>, 'ok' | 'warning']>([
     ['nothing', {}, 'ok'],
     ['WSL', { wsl: true }, 'ok'],
     ['SSH', { ssh: { server: '10.0.0.1', port: 22 } }, 'warning'],

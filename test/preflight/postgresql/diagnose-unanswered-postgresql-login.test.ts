@@ -4,8 +4,8 @@ import { connectPostgresql, type PostgresqlSession } from '../../../src/postgres
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import {
   addLoginBlockingLocks,
-  diagnoseUnansweredLogin,
-} from '../../../src/preflight/postgresql/diagnose-unanswered-login.ts';
+  diagnoseUnansweredPostgresqlLogin,
+} from '../../../src/preflight/postgresql/diagnose-unanswered-postgresql-login.ts';
 import { explainUnansweredPostgresqlLogin } from '../../../src/preflight/postgresql/login-step-outcomes.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-postgresql-source.ts';
 import { catalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
@@ -59,7 +59,9 @@ test('a lock of another database is not the reason', async () => {
     const signal = AbortSignal.timeout(10_000);
     const timeouts = { address: 1000, connect: 1000, query: 1000 };
     const source = sourceTo('postgres');
-    expect(await diagnoseUnansweredLogin({ source, timeouts, signal, memory, onSend: () => {} })).toMatchObject({
+    expect(
+      await diagnoseUnansweredPostgresqlLogin({ source, timeouts, signal, memory, onSend: () => {} }),
+    ).toMatchObject({
       answersTlsRequest: true,
       locks: [],
     });

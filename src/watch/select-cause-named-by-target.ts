@@ -4,7 +4,7 @@ import { applyStopCandidates } from './postgresql/rules/apply-failure-rule.ts';
 import type { MigrationStatusSample, StopCause } from './status-sample.ts';
 
 /** A message about one database; `database` undefined: about the whole migration. */
-export interface TargetMessage {
+export interface TargetServerMessage {
   readonly database: string | undefined;
   readonly text: string;
 }
@@ -13,7 +13,10 @@ export interface TargetMessage {
  * The sample with the one cause of a group that a message of the target names. A message also decides against a change of the
  * source that could be the cause; one that does not fit how replication stopped is an old one.
  */
-export function narrowCause(sample: MigrationStatusSample, messages: readonly TargetMessage[]): MigrationStatusSample {
+export function selectCauseNamedByTarget(
+  sample: MigrationStatusSample,
+  messages: readonly TargetServerMessage[],
+): MigrationStatusSample {
   const { cause } = sample;
   if (cause === undefined || cause.basis === 'observed') return sample;
   const fitting = messages.filter(

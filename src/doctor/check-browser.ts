@@ -1,10 +1,10 @@
 import { formatProfileOption, type ProfileReference } from '../config/settings.ts';
-import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
+import type { BrowserEnvironment } from '../platform/browser-environment.ts';
 import type { UnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import type { DoctorFinding } from './doctor-finding.ts';
 
-export interface RuntimeFacts {
-  readonly runtime: RuntimeEnvironment;
+export interface BrowserEnvironmentFacts {
+  readonly runtime: BrowserEnvironment;
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean;
   /** The value of the environment variable `BROWSER`. */
@@ -18,7 +18,13 @@ export interface RuntimeFacts {
  * Checks how a login opens the sign-in page. The check of the browser never fails, because a login always prints the
  * authorization URL.
  */
-export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile }: RuntimeFacts): DoctorFinding {
+export function checkBrowser({
+  runtime,
+  isTerminal,
+  browser,
+  canOpenUrl,
+  profile,
+}: BrowserEnvironmentFacts): DoctorFinding {
   const id = 'browser';
   const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });
@@ -43,7 +49,7 @@ export function checkBrowser({ runtime, isTerminal, browser, canOpenUrl, profile
 export function checkBrowserPortReachability({
   runtime,
   profile,
-}: Pick<RuntimeFacts, 'runtime' | 'profile'>): DoctorFinding {
+}: Pick<BrowserEnvironmentFacts, 'runtime' | 'profile'>): DoctorFinding {
   const id = 'surroundings';
   const paste = `\`cloudctl ${['auth login --paste', ...formatProfileOption(profile)].join(' ')}\``;
   const warn = (observed: string, hint: string): DoctorFinding => ({ id, status: 'warning', observed, hint });

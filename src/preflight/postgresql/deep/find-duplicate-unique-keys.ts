@@ -1,14 +1,14 @@
-import type { ComparableKey, UncheckedKey, UncheckedUniqueKeyReason } from './comparable-keys.ts';
+import type { ComparableKey, UncheckedUniqueIndex, UncheckedUniqueKeyReason } from './comparable-keys.ts';
+import type { CopyRowScannerOptions } from './copy-row-scanner.ts';
 import type { KeyHashes, KeyHashSet } from './key-hashes.ts';
-import type { CopyRowScannerOptions } from './row-scanner.ts';
 import type { DuplicateKeys } from './scanned-rows.ts';
 
 /** Reads the key columns of all rows again; each row is passed as a whole. Resolves with false when they could not be read. */
-export type ReadKeys = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
+export type RereadUniqueKeys = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
 
-export interface ComparedKeys {
+export interface UniqueKeyComparison {
   readonly duplicates: readonly DuplicateKeys[];
-  readonly unchecked: readonly UncheckedKey[];
+  readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
 /** Keys with equal hashes that are compared byte by byte. */
@@ -18,16 +18,19 @@ const maxConfirmed = 10_000;
  * Finds equal keys. Hashes that occur once belong to keys that occur once; the rows with the others are read again, and their
  * keys compared byte by byte, so that keys which only have equal hashes are no finding.
  */
-export async function compareKeys(
+export async function findDuplicateUniqueKeys(
   table: string,
   keys: readonly ComparableKey[],
   hashes: readonly KeyHashes[],
-  readKeys: ReadKeys,
-): Promise<ComparedKeys> {
+  readKeys: RereadUniqueKeys,
+): Promise<UniqueKeyComparison> {
   let repeated = hashes.map((one) => one.repeated());
   const tooMany = keys.filter((_, key) => repeated[key] === undefined);
   const isOpen = (set: KeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
-  const unread = (): ComparedKeys => ({ duplicates: [], unchecked: uncheckedKeys(table, keys, 'table_not_read') });
+  const unread = (): UniqueKeyComparison => ({
+    duplicates: [],
+    unchecked: uncheckedKeys(table, keys, 'table_not_read'),
+  });
   if (hashes.some((one, key) => !one.isExact() && isOpen(repeated[key]))) {
     const counts = repeated.map((set) => new Uint8Array(set?.size ?? 0));
     const isRead = await readKeys((key, high, low) => {
@@ -59,7 +62,7 @@ export function uncheckedKeys(
   table: string,
   keys: readonly ComparableKey[],
   reason: UncheckedUniqueKeyReason,
-): readonly UncheckedKey[] {
+): readonly UncheckedUniqueIndex[] {
   return keys.map(({ index }) => ({ index, table, reason }));
 }
 

@@ -5,7 +5,7 @@ import { buildCopyTableTransaction, readTableRows } from '../../postgresql/table
 import type { PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { AnyPostgresqlPreflightQuery, TableRowSearch } from './query.ts';
 import type { QueryDatabaseOptions } from './query-database.ts';
-import { buildReadOnlyPreflightMessage } from './read-only-preflight-message.ts';
+import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 
 /** Time limit in milliseconds for searching all tables of one database. */
 const searchTimeout = 30_000;
@@ -23,7 +23,7 @@ const searchedBytes = 512 * 1024 * 1024;
  * Completes the query results with what a search in the rows of tables found. Connections are opened one at a time, and
  * only when there is a table to search.
  */
-export async function completeResultsByRowSearch(
+export async function completePreflightResultsByRowSearch(
   dbname: string,
   queries: readonly AnyPostgresqlPreflightQuery[],
   results: PreflightQueryResults,
@@ -61,7 +61,7 @@ function createTableSearch(
       if (time <= 0 || signal.aborted) return 'unseen';
       try {
         session ??= await connectPostgresql(source, { dbname, limit: time, signal });
-        const text = buildReadOnlyPreflightMessage(buildCopyTableTransaction(table, version, format), version);
+        const text = buildReadOnlyPreflightTransaction(buildCopyTableTransaction(table, version, format), version);
         onSend(dbname, text);
         const read = await readTableRows(session, text, isFound, { time, bytes: searchedBytes });
         if (read !== 'complete') await close();

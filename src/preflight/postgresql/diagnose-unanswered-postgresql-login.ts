@@ -14,7 +14,7 @@ import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { DatabaseAccessResult, UnansweredPostgresqlLoginDiagnosis } from './source-facts.ts';
 
 /** Finds out why a login to PostgreSQL received no response. The diagnosis takes at most `limit` milliseconds. */
-export async function diagnoseUnansweredLogin(
+export async function diagnoseUnansweredPostgresqlLogin(
   options: SourceConnectOptions,
   limit = 3000,
 ): Promise<UnansweredPostgresqlLoginDiagnosis> {

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { observeBeforeStart } from '../../src/watch/observe-before-start.ts';
+import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { WatchedSource } from '../../src/watch/watch-source.ts';
 import { ready, startPostgres } from '../fixtures/postgres.ts';
 import { freePort, startRedis } from '../fixtures/redis.ts';
@@ -8,7 +8,12 @@ import { watchedPostgres, watchedRedis } from './run-watch.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const observe = (watched: WatchedSource, ignoreDbs: readonly string[] = []) =>
-  observeBeforeStart(watched, { ignoreDbs, now: Date.now, limit: 5000, signal: new AbortController().signal });
+  observeSourceBeforeMigration(watched, {
+    ignoreDbs,
+    now: Date.now,
+    limit: 5000,
+    signal: new AbortController().signal,
+  });
 
 it('a PostgreSQL source gives its slots and a baseline of every database, without secrets of host rules', async () => {
   const server = await startPostgres({

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
-import { createPostgresqlMessageStream } from '../../src/postgresql/checked-postgresql-stream.ts';
+import { createPostgresqlMessageStream } from '../../src/postgresql/postgresql-message-stream.ts';
 
 function streamWith(read: (chunk: Buffer, deliver: (messages: Buffer) => void) => void) {
   const listeners = new Map<string, (...values: unknown[]) => void>();

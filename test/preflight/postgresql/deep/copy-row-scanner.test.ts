@@ -3,7 +3,7 @@ import {
   type CopyRowScannerOptions,
   createCopyRowScanner,
   passWholeRows,
-} from '../../../../src/preflight/postgresql/deep/row-scanner.ts';
+} from '../../../../src/preflight/postgresql/deep/copy-row-scanner.ts';
 
 const seeds = [0x12345678, 0x9abcdef0] as const;
 

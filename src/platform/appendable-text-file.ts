@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { readTextIfPresent, writeFileAtomically } from './files.ts';
 
 /** A text file with mode 0600 to which the program appends lines. */
-export interface AppendOnlyFile {
+export interface AppendableTextFile {
   /** The complete lines that the file contained when it was opened. */
   readonly lines: readonly string[];
   /** Appends one line and returns when the line is stored on the disk. */
@@ -14,10 +14,10 @@ export interface AppendOnlyFile {
  * Opens or creates a file to append lines. @param keep selects the lines to keep; the others are removed before any line is
  * appended
  */
-export function openAppendOnlyFile(
+export function openAppendableTextFile(
   path: string,
   keep: (lines: readonly string[]) => readonly string[],
-): AppendOnlyFile {
+): AppendableTextFile {
   // Text after the last line break is a line that a crash has cut off, so it is removed.
   const complete = (readTextIfPresent(path) ?? '').split('\n').slice(0, -1);
   const lines = keep(complete);
