@@ -16,6 +16,7 @@ import { createRehearsalRecordJournal, type RehearsalEndpoints } from '../postgr
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
+import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareRedisDatabaseKeys } from './compare-keys.ts';
 import { canReadRedisExpiryTimes } from './read-key.ts';
 
@@ -230,7 +231,7 @@ async function withTargetSession<T>(
   } catch (error) {
     throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
-      hint: 'check the address in `--into` and the access rules of the target; nothing was changed',
+      hint: `${targetLoginHint(error, rehearsalTargetNames)}; nothing was changed`,
     });
   }
 }
