@@ -27,6 +27,8 @@ export interface ArgumentSpec {
   /** The only values that the argument accepts. */
   readonly choices?: readonly string[];
   readonly completion?: CompletionSource;
+  /** The command that prints the values of the argument, for the error when it is missing. */
+  readonly listedBy?: string;
 }
 
 export interface OptionSpec {

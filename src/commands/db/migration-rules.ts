@@ -16,3 +16,7 @@ export function migrationConductRules(engine: DbSource['engine']): readonly stri
     'After the migration, restore the firewall rules and trusted sources that were opened for it.',
   ];
 }
+
+/** Printed when the migration is over, because the undo script was written weeks before. */
+export const undoScriptNote =
+  'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one.';

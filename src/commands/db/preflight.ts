@@ -64,7 +64,9 @@ async function showReport(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
     const isStartable = report.ok && report.method === 'continuous';
-    const nextCommand = isStartable ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command' : undefined;
+    const nextCommand = isStartable
+      ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command; `cloudctl db list` prints the UUID'
+      : undefined;
     await output.report(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }

@@ -27,6 +27,7 @@ import {
   formatDeepReadLines,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
+  missingLoginNote,
   preflightScopeNote,
   sourceLabel,
   verdictSentence,
@@ -120,6 +121,7 @@ function whatToRun(
   const isShort = statements.length > 0 && statements.length <= 5;
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
+    ...[missingLoginNote(report) ?? []].flat(),
     ...(after === undefined ? [] : [after]),
     ...manual.flatMap(({ id, text }) => (isNew(text) === undefined ? [] : [`${id}: ${text}`])),
     ...[formatIgnoreDatabasesAdvice(report) ?? []].flat(),

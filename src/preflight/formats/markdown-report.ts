@@ -26,6 +26,7 @@ import {
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
+  missingLoginNote,
   preflightScopeNote,
   sourceLabel,
   verdictSentence,
@@ -75,6 +76,7 @@ function whatToRun(
   const { amount, manual } = countPreflightFixSteps(report, groups);
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
+    ...[missingLoginNote(report) ?? []].flat(),
     ...(after === undefined ? [] : [after]),
     ...manual.flatMap(({ id, text }) => {
       const fresh = isNew(text);

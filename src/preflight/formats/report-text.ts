@@ -164,3 +164,9 @@ export function findingLocation({ database, only }: CheckFinding): string {
 export function formatFindingStatus(finding: CheckFinding): string {
   return finding.accepted === true ? `${finding.status}, accepted` : finding.status;
 }
+
+/** Said on the first screen: after a failed login the findings show only the first obstacle. undefined: there was a login. */
+export function missingLoginNote({ ok, source, findings }: PreflightReport): string | undefined {
+  if (ok || source.server_version !== undefined || findings.length === 0) return undefined;
+  return 'Without a login nothing else was checked: run the preflight again when the login succeeds.';
+}
