@@ -23,8 +23,8 @@ import { inject } from 'postject';
 import { build, common } from './build.mjs';
 import { root } from './run-vitest.mjs';
 
-export const standaloneFolder = join(root, 'dist-standalone');
-export const standaloneProgram = join(standaloneFolder, process.platform === 'win32' ? 'cloudctl.exe' : 'cloudctl');
+const standaloneFolder = join(root, 'dist-standalone');
+const standaloneProgram = join(standaloneFolder, process.platform === 'win32' ? 'cloudctl.exe' : 'cloudctl');
 
 /** Packs that almost every command needs: V8 compiles a function in parentheses with the script, so that the code cache has it. */
 const compiledAtOnce = ['entry', 'token', 'secret-service', 'main', 'run', 'network', 'droplets', 'keychain'];
@@ -32,8 +32,8 @@ const compiledAtOnce = ['entry', 'token', 'secret-service', 'main', 'run', 'netw
 /** The mark in the binary of Node that says whether it contains a program (Node manual, single executable applications). */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** Builds from dist/, which is built before. Resolves with the path of the executable. */
-export async function buildStandalone({ node = process.execPath } = {}) {
+/** Builds dist/, and the executable from it. Resolves with the path of the executable. */
+export async function buildStandalone({ node = process.execPath, xz = false } = {}) {
   await build();
   const assets = assetFiles();
   const packs = packText();
@@ -58,6 +58,8 @@ export async function buildStandalone({ node = process.execPath } = {}) {
   writeLicences(node);
   const printed = execFileSync(standaloneProgram, ['--version'], { encoding: 'utf8' });
   if (!printed.includes(id)) throw new Error(`the executable prints ${printed}`);
+  if (xz) execFileSync('xz', ['--keep', '--threads=0', standaloneProgram], { stdio: 'inherit' });
+  writeChecksums();
   return standaloneProgram;
 }
 
@@ -145,8 +147,6 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { values } = parseArgs({ options: { node: { type: 'string' }, xz: { type: 'boolean', default: false } } });
   const started = performance.now();
   const program = await buildStandalone(values);
-  if (values.xz) execFileSync('xz', ['--keep', '--threads=0', program], { stdio: 'inherit' });
-  writeChecksums();
   const size = (path) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(`${program}: ${size(program)}${values.xz ? `, ${size(`${program}.xz`)} as xz` : ''}, ${seconds} s`);
