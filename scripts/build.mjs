@@ -76,11 +76,17 @@ function printed(program, ...words) {
 
 /** One file, because the helper process starts while a command waits for it. */
 async function buildKeychainHelper(options) {
-  const { metafile } = await esbuild({ ...options, format: 'cjs', outExtension: { '.js': '.cjs' } });
+  const { metafile } = await esbuild({
+    ...options,
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    // Neither a module without a file nor compiled code that was stored can import (scripts/standalone.mjs).
+    supported: { 'dynamic-import': false },
+  });
   return [metafile];
 }
 
-function common(from, forTests) {
+export function common(from, forTests) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {
     absWorkingDir: from,
