@@ -14,7 +14,13 @@ import type { StoredSessionDependencies } from './stored-session.ts';
 /** The dependencies of a login apart from those that interact with the user: questions, instructions and reports. */
 export type UnattendedLoginDeps = Omit<
   LoginDeps,
-  'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'report'
+  | 'canContinue'
+  | 'onOtherScope'
+  | 'showInstructions'
+  | 'pastedLines'
+  | 'reportRejectedPaste'
+  | 'onRefusedPeer'
+  | 'report'
 >;
 
 export interface LoginTarget {

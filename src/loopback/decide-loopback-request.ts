@@ -6,7 +6,7 @@ import type {
   LoopbackRequestDecision,
   LoopbackRequestExpectations,
 } from './request-decision.ts';
-import { checkHostHeader, checkLoopbackHttpMethod, checkLoopbackPeer, checkPeerUser } from './rules/connection.ts';
+import { checkHostHeader, checkLoopbackHttpMethod, checkPeerAddress, checkPeerUser } from './rules/connection.ts';
 import { decideCallbackRequest } from './rules/decide-callback.ts';
 import { decideFragmentRelayRequest } from './rules/decide-fragment-relay-request.ts';
 import { checkCallbackOrigin, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
@@ -48,7 +48,7 @@ export function decideLoopbackRequest<Accepted>(
 }
 
 const checks: readonly LoopbackRequestCheck[] = [
-  checkLoopbackPeer,
+  checkPeerAddress,
   checkPeerUser,
   checkLoopbackHttpMethod,
   checkHostHeader,

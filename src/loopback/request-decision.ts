@@ -4,6 +4,8 @@ import type { LoopbackRefusal } from './refusal.ts';
 
 /** The expected values of a request, known once the port is bound. */
 export interface LoopbackRequestExpectations<Accepted> {
+  /** Whether a peer may send requests: only this machine, or the networks that the user allowed. */
+  readonly isAllowedPeer: (address: string | undefined) => boolean;
   /** Host and port of the callback URL, as in the Host header. */
   readonly host: string;
   readonly flow: 'code' | 'implicit';

@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
 import { startLoopbackServer } from '../loopback/loopback-server.ts';
 import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
 import type { AuthorizationResponseValidator } from '../loopback/request-decision.ts';
@@ -40,6 +41,9 @@ export interface AuthorizationReceiverOptions {
   readonly authorizationUrl: (redirectUri: string) => string;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
+  /** Where the listener listens (default: at the address of the callback URL). */
+  readonly listenAddress?: CallbackListenAddress | undefined;
+  readonly onRefusedPeer?: ((address: string) => void) | undefined;
 }
 
 /** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */

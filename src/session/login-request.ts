@@ -1,3 +1,4 @@
+import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
 
 /** The options of one login. */
@@ -18,6 +19,8 @@ export interface LoginRequest {
   readonly pkce: boolean;
   /** False with `--paste`: no port is bound, and the user pastes the redirect URL. */
   readonly listen: boolean;
+  /** Where the listener listens instead of at the address of the callback URL. */
+  readonly listenAddress?: CallbackListenAddress | undefined;
   /** Time limit for the authorization response, in milliseconds. */
   readonly limit: number;
 }
