@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -109,6 +109,13 @@ test.each(['auth token', 'auth token --profile default', '--profile default auth
 
 test('config list loads what prints', async () => {
   expect(await builtinsOf([bin, 'config', 'list'])).toBe(await builtinsOfUse('stdout'));
+});
+
+test('config list with the code cache loads zlib for checksums in addition', async () => {
+  const env = { CLOUDCTL_CODE_CACHE: 'on' };
+  mkdirSync(folders.state, { recursive: true, mode: 0o700 });
+  await builtinsOf([bin, 'config', 'list'], env);
+  expect(await builtinsOf([bin, 'config', 'list'], env)).toBe(await builtinsOfUse('stdout', 'zlib', 'vm'));
 });
 
 test('a list over http loads no http, http2, assert, tls and crypto', async () => {
