@@ -3,7 +3,7 @@
 /** The packs in the order in which modules are assigned to them, each with the sources whose needs it contains. */
 const packRoots = [
   ['entry', /^src\/(entry|platform\/code-cache)\.ts/],
-  ['token', /^src\/session\/fast-path-token\.ts/],
+  ['token', /^src\/session\/read-access-token-on-fast-path\.ts/],
   ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
   ['main', /^src\/(main|cli\/help|platform\/(v8-flags|write-code-cache))\.ts/],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
