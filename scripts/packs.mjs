@@ -7,6 +7,7 @@ const packRoots = [
   ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
   ['main', /^src\/(main|cli\/help|platform\/(v8-flags|write-code-cache))\.ts/],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
+  ['completion', /^src\/(cli\/complete|context\/completion-names)\.ts/],
   ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool)\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
   [
@@ -44,8 +45,11 @@ export function assignPacks(modules) {
     for (const needed of modules.get(name).needs) assign(wanted, needed);
     packs.set(pack, [...(packs.get(pack) ?? []), modules.get(name)]);
   };
-  for (const [pack, pattern] of packRoots)
-    for (const { name, root } of modules.values()) if (pattern.test(root)) assign(pack, name);
+  for (const [pack, pattern] of packRoots) {
+    const roots = [...modules.values()].filter(({ root }) => pattern.test(root));
+    if (roots.length === 0) throw new Error(`no module is the root of the pack ${pack}`);
+    for (const { name } of roots) assign(pack, name);
+  }
   for (const { name, root } of modules.values()) {
     const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(root)?.[1];
     if (dependency !== undefined) assign(dependency.replace('@', '').replaceAll('/', '-'), name);

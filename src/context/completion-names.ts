@@ -1,4 +1,4 @@
-import type { NamedValue } from '../cli/complete.ts';
+import type { CompletableName } from '../cli/stored-help.ts';
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
 import { readSeenNames, type SeenNames } from '../config/seen-names.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
@@ -22,7 +22,7 @@ export async function completionNames(
   host: Pick<Host, 'env' | 'folders'>,
   from: string,
   typed: ReadonlyMap<string, string>,
-): Promise<readonly NamedValue[]> {
+): Promise<readonly CompletableName[]> {
   try {
     if (from === 'check') return await checkNames();
     const config = readConfigFileIfHomeExists(host.folders);
@@ -42,7 +42,7 @@ export async function completionNames(
   }
 }
 
-async function checkNames(): Promise<readonly NamedValue[]> {
+async function checkNames(): Promise<readonly CompletableName[]> {
   const [{ postgresqlChecks }, { redisChecks }] = await Promise.all([
     import('../preflight/postgresql/checks.ts'),
     import('../preflight/redis/checks.ts'),
