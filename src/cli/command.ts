@@ -112,6 +112,8 @@ export interface CommandDescription {
   /** The variables that concern this command; every variable for the program itself. */
   readonly environment: readonly EnvironmentVariableSpec[];
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
+  /** The columns that completion suggests for `--format`. */
+  readonly columns?: readonly string[] | undefined;
   /** The command of this group that runs when none is typed. */
   readonly defaultCommand?: string | undefined;
 }

@@ -35,6 +35,8 @@ export interface CliProgram<C> {
   readonly overview?: LazyCommand<C>;
   /** The names that completion suggests. */
   readonly namesFrom: CompletionNameSource;
+  /** The sources whose names are the same in every run, so that the build stores them. */
+  readonly fixedNames?: readonly string[];
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
    * `['droplets', 'list']`.
@@ -76,7 +78,10 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
       import('./help-entries.ts'),
       import('./stored-help.ts'),
     ]);
-    await stdout.write(encodeStoredHelp(await createHelpEntries(name, root, topics)));
+    const names = await Promise.all(
+      (program.fixedNames ?? []).map(async (from) => [from, await program.namesFrom(from, new Map())] as const),
+    );
+    await stdout.write(encodeStoredHelp(await createHelpEntries(name, root, topics, Object.fromEntries(names))));
     return 0;
   }
   if (argv.length === 1 && argv[0] === 'version') {

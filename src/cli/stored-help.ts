@@ -35,6 +35,23 @@ export function storedDescription(words: readonly string[]): CommandDescription 
   return found === undefined ? undefined : JSON.parse(found.toString());
 }
 
+/** A name that completion suggests. */
+export interface CompletableName {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** The names of a source that are the same in every run (`fixedNames` of CliProgram). */
+export function storedNames(from: string): readonly CompletableName[] | undefined {
+  const found = findStored(wordsOfNames(from), ({ page }) => page);
+  return found === undefined ? undefined : JSON.parse(found.toString());
+}
+
+/** No line that asks for help has these words, because one of them begins with a dash. */
+export function wordsOfNames(from: string): readonly string[] {
+  return ['--names', from];
+}
+
 /** The content of help.txt. Equal texts are stored once. */
 export function encodeStoredHelp(entries: readonly HelpEntryToStore[]): string {
   const texts: string[] = [];

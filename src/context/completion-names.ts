@@ -1,5 +1,4 @@
-import type { CompletionCandidate } from '../cli/complete.ts';
-import { type CachedCompletionNames, readCachedCompletionNames } from '../config/cached-completion-names.ts';
+import type { CompletableName } from '../cli/stored-help.ts';
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
@@ -22,7 +21,7 @@ export async function completionNames(
   host: Pick<Host, 'env' | 'folders'>,
   from: string,
   typed: ReadonlyMap<string, string>,
-): Promise<readonly CompletionCandidate[]> {
+): Promise<readonly CompletableName[]> {
   try {
     if (from === 'check') return await checkNames();
     const config = readConfigFileIfHomeExists(host.folders);
@@ -42,7 +41,7 @@ export async function completionNames(
   }
 }
 
-async function checkNames(): Promise<readonly CompletionCandidate[]> {
+async function checkNames(): Promise<readonly CompletableName[]> {
   const [{ postgresqlChecks }, { redisChecks }] = await Promise.all([
     import('../preflight/postgresql/checks.ts'),
     import('../preflight/redis/checks.ts'),
