@@ -86,19 +86,17 @@ interface FindingGroup {
 export function createInventoryReportBuilder(): InventoryReportBuilder {
   const rows: InventorySourceRow[] = [];
   const groups = new Map<string, FindingGroup>();
-  const servers = new Map<
-    string,
-    { label: string; version: string | undefined; sources: number; labels: Set<string> }
-  >();
-  const serverLabel = (outcome: SourceOutcome): string => {
-    const { server, server_version: version } = outcome;
-    const label = addressOf(outcome.url);
+  const servers = new Map<string, ReachedServer>();
+  const addServer = ({ server, server_version: version, url, line }: SourceOutcome): string => {
+    const label = addressOf(url);
     const id = server ?? label;
-    const known = servers.get(id) ?? { label, version, sources: 0, labels: new Set<string>() };
+    const known = servers.get(id) ?? { label, line, version, sources: 0, labels: new Set<string>() };
     servers.set(id, known);
     known.sources += 1;
     if (known.labels.size < shownLabels) known.labels.add(label);
-    return known.label;
+    // The label is that of the first line, in whatever order the outcomes come.
+    if (line < known.line) Object.assign(known, { label, line });
+    return id;
   };
   return {
     add(outcome) {
@@ -107,13 +105,16 @@ export function createInventoryReportBuilder(): InventoryReportBuilder {
         rows.push(row);
         return;
       }
-      const server = serverLabel(outcome);
+      const server = addServer(outcome);
       rows.push({ ...row, server });
       for (const finding of findings) addFinding(groups, finding, server);
     },
     finish: (startedAt, endedAt) => {
-      rows.sort((a, b) => a.line - b.line);
-      const checked = rows.filter(({ state }) => state === 'checked');
+      const labelOf = (id: string) => servers.get(id)?.label ?? id;
+      const sources = rows
+        .toSorted((a, b) => a.line - b.line)
+        .map((row) => (row.server === undefined ? row : { ...row, server: labelOf(row.server) }));
+      const checked = sources.filter(({ state }) => state === 'checked');
       const possible = checked.filter(({ ok }) => ok);
       const blocked = checked.flatMap(({ ok, server = '', blocked_by: blockedBy }) =>
         ok ? [] : [{ server, blockedBy }],
@@ -123,9 +124,9 @@ export function createInventoryReportBuilder(): InventoryReportBuilder {
         kind: 'inventory',
         started_at: new Date(startedAt).toISOString(),
         duration_ms: Math.max(0, Math.round(endedAt - startedAt)),
-        summary: summarize(rows, servers.size),
+        summary: summarize(sources, servers.size),
         fix_first: orderInventoryFixes(blocked, possible.length),
-        servers: [...servers.values()].map(({ label, version, sources, labels }) => {
+        servers: byLine([...servers.values()]).map(({ label, version, sources, labels }) => {
           const also = [...labels].filter((other) => other !== label);
           return {
             server: label,
@@ -134,8 +135,8 @@ export function createInventoryReportBuilder(): InventoryReportBuilder {
             ...(also.length === 0 ? {} : { also }),
           };
         }),
-        findings: sortFindings([...groups.values()].map(toFinding)),
-        sources: rows,
+        findings: sortFindings([...groups.values()].map((group) => toFinding(group, labelOf))),
+        sources,
       };
     },
   };
@@ -143,6 +144,19 @@ export function createInventoryReportBuilder(): InventoryReportBuilder {
 
 const shownLabels = 20;
 const shownPlaces = 100;
+
+interface ReachedServer {
+  label: string;
+  /** The first line that leads to it. */
+  line: number;
+  readonly version: string | undefined;
+  sources: number;
+  readonly labels: Set<string>;
+}
+
+function byLine(servers: readonly ReachedServer[]): readonly ReachedServer[] {
+  return servers.toSorted((a, b) => a.line - b.line);
+}
 
 function addFinding(groups: Map<string, FindingGroup>, finding: CondensedFinding, server: string): void {
   const key = JSON.stringify([finding.id, finding.status, finding.accepted === true, finding.title]);
@@ -168,7 +182,10 @@ function addFinding(groups: Map<string, FindingGroup>, finding: CondensedFinding
   group.places.set(place, { server, ...(isDatabase ? { databases: named } : {}), observed: finding.observed });
 }
 
-function toFinding({ first, places, servers, isBlocker, sources, seen }: FindingGroup): InventoryFinding {
+function toFinding(
+  { first, places, servers, isBlocker, sources, seen }: FindingGroup,
+  labelOf: (server: string) => string,
+): InventoryFinding {
   return {
     id: first.id,
     status: first.status,
@@ -177,7 +194,7 @@ function toFinding({ first, places, servers, isBlocker, sources, seen }: Finding
     is_blocker: isBlocker,
     sources,
     servers: servers.size,
-    places: [...places.values()],
+    places: [...places.values()].map((place) => ({ ...place, server: labelOf(place.server) })),
     place_count: seen.size,
     ...(first.fix === undefined ? {} : { fix: first.fix }),
   };

@@ -8,7 +8,7 @@ import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { checkInventory } from './check-inventory.ts';
-import { type CheckedSource, createSharedSchemas, type SourceChecker } from './check-source.ts';
+import { createSharedSchemas, type SourceChecker } from './check-source.ts';
 import { renderInventoryReport } from './formats/render-inventory.ts';
 import type { InventoryEntry, InventoryEntryInput } from './inventory-entry.ts';
 import type { BadInventoryLine } from './inventory-lines.ts';
@@ -20,8 +20,9 @@ import { createSharedPostgresql } from './shared-postgresql.ts';
 import { createSharedRedis } from './shared-redis.ts';
 import { openSourceFolder } from './source-files.ts';
 import type { SourceOutcome } from './source-outcome.ts';
+import { streamItems } from './stream-items.ts';
 
-export interface InventoryInput {
+export interface RunInventoryInput {
   readonly io: CommandIo;
   readonly args: ParsedArgs;
   readonly settings: ProfileSettings;
@@ -32,16 +33,33 @@ export interface InventoryInput {
  * Checks all sources of an inventory, shows the progress, and writes the files that the options name. In ndjson and csv each source
  * is printed as soon as it is checked.
  */
-export async function runInventory(input: InventoryInput): Promise<InventoryReport> {
+export async function runInventory(input: RunInventoryInput): Promise<InventoryReport> {
   const { io, inventory } = input;
   for (const file of inventory.reports) requireWritableFile(file);
-  const entries = await readEntries(input);
+  const { entries, entryInput } = await readEntries(input);
   const startedAt = io.host.clock.now();
   const builder = createInventoryReportBuilder();
+  const createChecker = (all: readonly InventoryEntry[], signal: AbortSignal) =>
+    createSourceChecker(input, all, signal);
   try {
     await runUntilSignal(io.host.signals, 'the inventory was cancelled', async (signal) => {
-      const checker = createSourceChecker(input, entries, signal);
-      await printOutcomes(io, entries.length, checkInventory(entries, checker, inventory), builder.add);
+      const showCount = createCountProgress(io, entries?.length);
+      const outcomes = streamItems<SourceOutcome>(async (push) => {
+        if (inventory.queue !== undefined) {
+          const { runQueue } = await import('./run-queue.ts');
+          const common = { input, signal, entries, entryInput, builder, onOutcome: push, onProgress: showCount };
+          await runQueue({ ...common, createChecker: (all) => createChecker(all, signal) });
+          return;
+        }
+        let done = 0;
+        const all = entries ?? [];
+        await checkInventory(all, createChecker(all, signal), inventory, async (outcome) => {
+          builder.add(outcome);
+          showCount(++done, all.length);
+          await push(outcome);
+        });
+      });
+      await printOutcomes(io, outcomes);
       signal.throwIfAborted();
     });
   } finally {
@@ -52,22 +70,28 @@ export async function runInventory(input: InventoryInput): Promise<InventoryRepo
   return report;
 }
 
-async function readEntries({ io, args, settings, inventory }: InventoryInput): Promise<readonly InventoryEntry[]> {
-  const path = inventory.sources ?? '-';
-  const { bytes, ...refusals } = await readInventoryFile(path, io.host);
-  const input: InventoryEntryInput = {
-    ...refusals,
+async function readEntries({ io, args, settings, inventory }: RunInventoryInput) {
+  const { sources: path, queue } = inventory;
+  const file = path === undefined ? undefined : await readInventoryFile(path, io.host);
+  const entryInput: InventoryEntryInput = {
+    passwordRefusal:
+      queue === undefined ? file?.passwordRefusal : 'the URL has a password, and a queue stores no secrets',
+    commandRefusal:
+      queue === undefined
+        ? file?.commandRefusal
+        : 'password_command is not shared: use --password-command on each machine',
     args,
     settings,
     env: io.host.env,
     readText: readInputFile,
     now: io.host.clock.now(),
   };
-  const { entries, bad } = parseInventory(bytes, input);
+  if (file === undefined || path === undefined) return { entries: undefined, entryInput };
+  const { entries, bad } = parseInventory(file.bytes, entryInput);
   if (bad.length > 0) await refuseBadLines(io, path, bad);
   if (entries.length === 0)
     throw usageError('the inventory has no source', 'write a URL or a service name on each line');
-  return entries;
+  return { entries, entryInput };
 }
 
 /** Every bad line is printed, since the detail of an error would be cut. */
@@ -81,7 +105,7 @@ async function refuseBadLines({ output }: CommandIo, path: string, bad: readonly
 }
 
 function createSourceChecker(
-  { io, args, inventory }: InventoryInput,
+  { io, args, inventory }: RunInventoryInput,
   entries: readonly InventoryEntry[],
   signal: AbortSignal,
 ): SourceChecker {
@@ -116,21 +140,17 @@ function databasesByUser(entries: readonly InventoryEntry[]): (username: string)
   return (username) => names.get(username) ?? new Set();
 }
 
-/** Prints each outcome as it comes, where the format has rows, and shows the progress. */
-async function printOutcomes(
-  { host, output, progress }: CommandIo,
-  total: number,
-  checked: AsyncIterable<CheckedSource>,
-  add: (outcome: SourceOutcome) => void,
-): Promise<void> {
-  let done = 0;
+function createCountProgress({ progress }: CommandIo, known: number | undefined) {
+  const show = (done: number, total: number) => void progress.show(`${done} of ${total} sources checked`);
+  if (known !== undefined) show(0, known);
+  return show;
+}
+
+/** Prints a line for each outcome on a terminal, and on standard output where the format has rows. */
+async function printOutcomes({ host, output }: CommandIo, outcomes: AsyncIterable<SourceOutcome>): Promise<void> {
   async function* rows(): AsyncGenerator<SourceOutcome> {
-    await progress.show(`0 of ${total} sources checked`);
-    for await (const { outcome } of checked) {
-      done += 1;
-      add(outcome);
-      if (host.stderr.isTTY) await output.note(`${outcomeLine(outcome)}`);
-      await progress.show(`${done} of ${total} sources checked`);
+    for await (const outcome of outcomes) {
+      if (host.stderr.isTTY) await output.note(outcomeLine(outcome));
       yield outcome;
     }
   }
