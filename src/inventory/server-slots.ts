@@ -40,10 +40,11 @@ export async function runWithServerSlots<T>(
   await new Promise<void>((resolve) => {
     let unfinished = 0;
     const startNext = (): void => {
+      if (failure !== undefined) queues.clear();
       for (const [address, queue] of queues) {
         while (running < parallel && queue.length > 0 && (active.get(serverOf(address)) ?? 0) < perServer)
           start(address, queue.pop()!);
-        if (queue.length === 0 || failure !== undefined) queues.delete(address);
+        if (queue.length === 0) queues.delete(address);
         if (running >= parallel) break;
       }
       if (unfinished === 0 && queues.size === 0) resolve();
