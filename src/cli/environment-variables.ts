@@ -45,6 +45,11 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     commands: ['db compare'],
   },
   {
+    name: 'CLOUDCTL_QUEUE_URL',
+    description: 'PostgreSQL server of --queue: postgres://USER@HOST/DBNAME',
+    commands: ['db preflight'],
+  },
+  {
     name: 'CLOUDCTL_CLUSTER_NAME',
     description: 'same as --cluster name=URL, hidden from other users of this machine',
     commands: ['sandbox start'],

@@ -8,15 +8,13 @@ import { runUntilSignal } from '../platform/until-signal.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { programVersion } from '../version.ts';
-import { findChangesSinceBaseline, type PreflightBaselineChange, type SchemaFingerprints } from './baseline.ts';
-import { mergeUndoScripts, readEarlierScript } from './earlier-script.ts';
-import { buildFixScriptSections, isCommentedSection } from './fix-sections.ts';
+import { findChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
+import { buildFixScriptSections } from './fix-sections.ts';
 import { readSarifUri } from './formats/read-sarif-uri.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
-import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprints.ts';
-import { queryEachDatabase } from './postgresql/query-each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import type { PreflightOptions } from './preflight-options.ts';
+import { readSchemaShapes } from './read-schema-shapes.ts';
 import { createRedisPreflightEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
@@ -96,7 +94,8 @@ export async function runPreflightWithFiles(
   ) {
     throw usageError(`the baseline is of another source: ${baseline.source}`, 'give another file with `--baseline`');
   }
-  const schemas = baselineFile === undefined ? undefined : await readSchemaShapes(io, source, options, report);
+  const schemas =
+    baselineFile === undefined ? undefined : await readSchemaShapes(io.host.clock, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
     writeReportFile(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
@@ -180,37 +179,6 @@ async function runWithProgress(
   } finally {
     await progress.stop();
   }
-}
-
-/**
- * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns
- * undefined if the source could not be reached.
- */
-async function readSchemaShapes(
-  io: CommandIo,
-  source: DbSource,
-  options: PreflightOptions,
-  report: PreflightReport,
-): Promise<SchemaFingerprints | undefined> {
-  if (source.engine === 'redis' || report.source.server_version === undefined) return undefined;
-  const queryOptions = {
-    source: source.source,
-    ignoreDbs: options.ignoreDbs,
-    clock: io.host.clock,
-    nearest: nearestWord,
-  };
-  const results = await queryEachDatabase(
-    { ...queryOptions, signal: AbortSignal.timeout(60_000) },
-    schemaFingerprintsQuery,
-  );
-  const entries = results.flatMap((each) => {
-    if ('failure' in each) return [];
-    return each.value.map(({ schema, tables, columns, hash }) => [
-      `${each.database}.${schema}`,
-      `${tables} tables, ${columns} columns, hash ${hash}`,
-    ]);
-  });
-  return Object.fromEntries(entries);
 }
 
 async function writeScript(

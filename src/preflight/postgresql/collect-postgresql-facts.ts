@@ -61,8 +61,11 @@ export async function collectPostgresqlFacts(
     const queryOptions = { ...beforeQueries, serverResults };
     let lost = getDatabaseDisconnectReason(first);
     const known = getPreflightQueryValue(serverResults, databasesQuery);
+    const { limitDatabases = (all) => all, shareWalRate } = settings;
     const names =
-      known === undefined ? [facts.dbname] : selectDatabasesToMigrate(known, options.ignoreDbs, run.nearest);
+      known === undefined
+        ? [facts.dbname]
+        : limitDatabases(selectDatabasesToMigrate(known, options.ignoreDbs, run.nearest));
     onProgress(0, names.length);
     const state: CollectState = {
       run,
@@ -91,11 +94,9 @@ export async function collectPostgresqlFacts(
     const results = await server;
     const interval = isWalRateIntervalRequired(results, run.options) ? settings.walInterval : 0;
     const waitingSince = clock.now();
-    const walRate = await measureWalRate(getPreflightQueryValue(results, walPositionQuery), readAt, {
-      interval,
-      dbname: facts.dbname,
-      queryOptions,
-    });
+    const position = getPreflightQueryValue(results, walPositionQuery);
+    const measure = () => measureWalRate(position, readAt, { interval, dbname: facts.dbname, queryOptions });
+    const walRate = await (interval === 0 || shareWalRate === undefined ? measure() : shareWalRate(measure));
     const waited = interval === 0 ? 0 : clock.now() - waitingSince;
     if (signal.aborted) onProgress(state.findings.size, names.length);
     const scanning = {

@@ -42,6 +42,13 @@ interface PostgresqlFields {
   readonly rows: DeepReadReport;
 }
 
+export type PostgresqlPreflightEngine = PreflightEngine<
+  PostgresqlSource,
+  OpenedPostgresqlSource,
+  CollectedPostgresqlFacts,
+  PostgresqlFields
+>;
+
 export type PostgresqlPreflightReport = PreflightReport & PostgresqlFields;
 
 /**
@@ -55,12 +62,11 @@ export function runPostgresqlPreflight({
   checks = postgresqlChecks,
   ...options
 }: PostgresqlPreflightRunOptions): Promise<PostgresqlPreflightReport> {
-  return runPreflight(postgresqlEngine({ checks, concurrency, walInterval }), options);
+  return runPreflight(createPostgresqlPreflightEngine({ checks, concurrency, walInterval }), options);
 }
 
-function postgresqlEngine(
-  settings: PostgresqlPreflightSettings,
-): PreflightEngine<PostgresqlSource, OpenedPostgresqlSource, CollectedPostgresqlFacts, PostgresqlFields> {
+/** The operations of a preflight of a PostgreSQL source. */
+export function createPostgresqlPreflightEngine(settings: PostgresqlPreflightSettings): PostgresqlPreflightEngine {
   const { checks } = settings;
   return {
     name: 'postgresql',
