@@ -1,4 +1,5 @@
 import type { CompletableName } from '../cli/stored-help.ts';
+import { type CachedCompletionNames, readCachedCompletionNames } from '../config/cached-completion-names.ts';
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';

@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts';
-import { buildReadOnlyTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
+import { buildReadOnlyTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-postgresql-facts.ts';
 import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-postgresql-source.ts';

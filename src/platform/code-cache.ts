@@ -2,10 +2,10 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, typ
 import { join } from 'node:path';
 import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
+import { isCi } from './browser-environment.ts';
 import { platformFolders } from './folders.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { requireOwnFolder } from './own-folder.ts';
-import { isCi } from './browser-environment.ts';
 
 /** The files of the program, as scripts/bundle.mjs builds them. */
 export interface BundledPacks {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { applyFault } from './faults/apply-fault.ts';
 import { changesRequestHandling, type Fault, type FaultLogFields } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
+import type { SandboxHandlerContext } from './handler-context.ts';
 import { hasHostOfOrigin } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readHttpRequest } from './http/http-request.ts';

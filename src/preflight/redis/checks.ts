@@ -11,7 +11,7 @@ import { databasesCountCheck } from './checks/databases-count.ts';
 import { disklessDelayCheck } from './checks/diskless-delay.ts';
 import { evictingNowCheck } from './checks/evicting-now.ts';
 import { forkMemoryCheck } from './checks/fork-memory.ts';
-import { undefined } from './checks/functions-etc.ts';
+import { functionsStreamsEtcCheck } from './checks/functions-etc.ts';
 import { redisHostIpv6OnlyCheck } from './checks/host-ipv6-only.ts';
 import { redisHostPublicAddressCheck } from './checks/host-public-address.ts';
 import { redisHostSplitHorizonCheck } from './checks/host-split-horizon.ts';
@@ -65,7 +65,7 @@ export const redisChecks: readonly RedisCheck[] = [
   databasesCountCheck,
   multiDbCheck,
   modulesCheck,
-  undefined,
+  functionsStreamsEtcCheck,
   roleReplicaSourceCheck,
   loadingCheck,
   busyScriptCheck,

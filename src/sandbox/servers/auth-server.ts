@@ -1,4 +1,5 @@
 import { buildAdminErrorReply, isAdminRequest, mayUsePanel } from '../admin/is-admin-request.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
