@@ -167,8 +167,8 @@ async function runWithProgress(
 }
 
 /**
- * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns
- * undefined if the source could not be reached.
+ * Reads fingerprints of every schema, for `--baseline` only, because the query reads every column. Returns undefined if
+ * the source could not be reached.
  */
 async function readSchemaShapes(
   io: CommandIo,
