@@ -56,7 +56,7 @@ export interface CommandOutput {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** The same for text that may be longer than the screen. */
+  /** Prints text like `text`, for text that may be longer than the screen. */
   report(text: string): Promise<void>;
   /**
    * Prints text that the user needs to continue to stderr, even with `--quiet`. Each printed text is cut at `max` characters

@@ -13,7 +13,10 @@ interface StoredHelpRanges {
 
 type ByteRange = readonly [start: number, length: number];
 
-/** One entry before it is stored. `words` are those of the command, without the program's name, or `help` and a topic. */
+/**
+ * A help entry before it is stored. `words` are those of the command, without the program's name, or `help` and a
+ * topic.
+ */
 export interface HelpEntryToStore {
   readonly words: readonly string[];
   readonly page: string;

@@ -56,7 +56,8 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
       for await (const { items } of list(api, { limit, pause })) for (const { raw } of items()) rows.push(raw);
       return rows;
     };
-    // With a limit, an object leaves the list when a newer one comes.
+    // With `--limit`, an object also leaves the list when a newer object is created, so a missing object is not read
+    // again.
     return watchResourceList(context, {
       view,
       resource,

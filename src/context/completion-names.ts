@@ -15,8 +15,9 @@ const cachedKinds: Readonly<Record<string, keyof CachedCompletionNames>> = {
 };
 
 /**
- * The names that completion suggests, from files alone: profiles from config.json, checks from the program, and the names that
- * earlier commands of this profile have seen at its server. A wrong configuration suggests nothing.
+ * The names that completion suggests, from files alone: profiles from config.json, checks from the program, and the
+ * names that earlier commands of this profile have seen at its server. With an invalid configuration nothing is
+ * suggested.
  */
 export async function completionNames(
   host: Pick<Host, 'env' | 'folders'>,

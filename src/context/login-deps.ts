@@ -60,7 +60,7 @@ export function createLoginDeps(
     isSpecServer: () => isSpecCompliantServer(host.folders, profileName, binding.authOrigin),
     loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => {
-      // The names belong to the account of the session before.
+      // The names for completion belong to the account of the previous session.
       removeCachedCompletionNames(host.folders.state, profileName);
       storeLoggedInAccount(host.folders.config, profileName, account);
     },

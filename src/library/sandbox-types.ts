@@ -16,7 +16,7 @@ export interface SandboxOptions {
   readonly rateLimit?: string;
   /** The number of droplets that an account may have. Default: no limit. */
   readonly dropletLimit?: number;
-  /** Folder that keeps the state after `stop`; one sandbox at a time uses it. Default: the state is lost. */
+  /** Folder that keeps the state after `stop`; one sandbox at a time uses it. Without a folder the state is lost. */
   readonly stateFolder?: string;
 }
 
@@ -45,7 +45,7 @@ export interface Sandbox {
   requests(endpoint?: string): readonly SandboxRequest[];
   /** Restores the state of the start, and removes all faults. */
   reset(): void;
-  /** Stops both servers. Resolves when their ports are free. */
+  /** Stops both servers. Resolves when the ports of both servers are free. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -101,7 +101,7 @@ export interface SandboxRequest {
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** 0 when a fault prevented the response. */
+  /** Status of the response; 0 when a fault prevented the response. */
   readonly status: number;
   readonly grant_type?: string;
   /** The action of a fault that was applied. */

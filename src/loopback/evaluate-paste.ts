@@ -73,7 +73,8 @@ function parsePastedUrl(address: string): PastedResponse | undefined {
     return undefined;
   }
   if (hasResult(query) || !hasResult(fragment)) return { location: 'query', parameters: query };
-  // An issuer in the query belongs to the response in the fragment, as on the bridge page.
+  // Some servers send `iss` in the query and the other parameters in the fragment; the script of the bridge page
+  // combines them in the same way.
   const issuer = [...query].filter(([name]) => name === 'iss');
   return { location: 'fragment', parameters: new Map([...issuer, ...fragment]) };
 }

@@ -140,7 +140,7 @@ function runnerOf(piece: FindingWithFix | undefined, kind: FixScriptSection['kin
 
 const superuser = 'a superuser';
 
-/** The fix of a managed service has this runner, who restarts the instance in the console of the service. */
+/** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
 export const instanceAdministratorText = 'the administrator of the instance';
 
 /** Ends the script with one reload, or with one restart, which also reloads the configuration. */

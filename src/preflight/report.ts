@@ -56,7 +56,7 @@ export type DeepReadReport =
       readonly state: 'read' | 'partly_read';
       readonly tables: number;
       readonly rows: number;
-      /** As the server sent them. */
+      /** Bytes of the rows, in the form in which the server sent them. */
       readonly bytes: number;
       /** The longest transaction; absent: no table was read. */
       readonly longest_snapshot?: { readonly database: string; readonly table: string; readonly milliseconds: number };
@@ -64,7 +64,7 @@ export type DeepReadReport =
       readonly not_read: readonly {
         readonly database: string;
         readonly table?: string;
-        /** Such as `locked` or `no_privilege`. */
+        /** The code of the reason, such as `locked` or `no_privilege`. */
         readonly reason: string;
         readonly message: string;
       }[];

@@ -37,7 +37,7 @@ export interface RedisSession {
 }
 
 /**
- * Opens a session: Opens a Redis session with TCP, TLS, AUTH and PING only. The session never reconnects and never
+ * Opens a Redis session with TCP, TLS, AUTH and PING only. The session never reconnects and never
  * queues commands. Throws a ConnectError, and then leaves no socket open.
  */
 export async function connectRedis(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {

@@ -41,7 +41,7 @@ type Classified = {
   readonly fix?: StopCauseFix | undefined;
 };
 
-/** The first that matches decides. */
+/** The first pattern that matches decides. */
 const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: string) => Classified])[] = [
   [
     /no space left on device/i,

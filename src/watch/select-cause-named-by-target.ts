@@ -10,8 +10,9 @@ export interface TargetServerMessage {
 }
 
 /**
- * The sample with the one cause of a group that a message of the target names. A message also decides against a change of the
- * source that could be the cause; one that does not fit how replication stopped is an old one.
+ * The sample with the one cause of a group that a message of the target names. A message of the target also replaces a
+ * cause that is only a change of the source. A message that does not fit the way in which replication stopped is old,
+ * and is ignored.
  */
 export function selectCauseNamedByTarget(
   sample: MigrationStatusSample,

@@ -25,8 +25,8 @@ export interface StopCause extends WatchRuleViolation {
   readonly object: string;
   readonly fix: StopCauseFix;
   /**
-   * `observed`: the source or the target shows it. `changed`: it changed since the migration started. `group`: the source cannot
-   * show which of `candidates` it is.
+   * `observed`: the source or the target shows the cause. `changed`: the cause is a change since the migration started.
+   * `group`: the source cannot show which of `candidates` is the cause.
    */
   readonly basis: 'observed' | 'changed' | 'group';
   /** Ids of causes, most likely first; present in a group. */

@@ -19,7 +19,7 @@ export interface DropletPoller {
 }
 
 interface ReadPage extends DropletPage {
-  /** The number of droplets on the page for which the batch waits. */
+  /** The number of droplets on the page that the batch waits for. */
   readonly seen: number;
 }
 

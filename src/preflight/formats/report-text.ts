@@ -136,7 +136,10 @@ export function findingTitle({ status, title, headline, premise = title }: Check
   return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
 }
 
-/** A clause as a sentence. The name of a setting or a file at its beginning keeps its spelling. */
+/**
+ * Converts a clause to a sentence. If the clause begins with the name of a setting or a file, the name keeps its
+ * spelling.
+ */
 export function capitalize(text: string): string {
   return /^[a-z]+[_.]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -11,7 +11,7 @@ export type PostgresqlDatabaseCheck<Q extends PostgresqlPreflightQueries = Postg
   PostgresqlSourceFacts,
   Q
 > & {
-  /** It uses `scans`: with `--deep` it is evaluated again after the rows were read. */
+  /** The check uses `scans`: with `--deep` the check is evaluated again after the rows were read. */
   readonly readsRows?: true;
 };
 

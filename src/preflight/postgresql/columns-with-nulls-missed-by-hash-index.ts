@@ -28,6 +28,6 @@ export function columnsWithNullsMissedByHashIndex(
 ): readonly ColumnWithoutEqualityOperator[] {
   return nullableColumnsFoundByHashIndex(hashed, options).map(({ table, column, index }) => ({
     table,
-    column: `${column} (NULL is in no hash index, as ${index})`,
+    column: `${column} (the hash index ${index} has no entry for NULL)`,
   }));
 }

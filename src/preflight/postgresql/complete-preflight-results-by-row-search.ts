@@ -14,8 +14,8 @@ const searchTimeout = 30_000;
 const tableTimeout = 20_000;
 
 /**
- * Maximum number of bytes that are read from one table: a table of 256 MB whose compressed values are larger is not
- * read to its end.
+ * Maximum number of bytes that are read from one table. The rows of a table of at most 256 MB can be longer than this,
+ * because the table stores them compressed; such a table is not read to its end.
  */
 const searchedBytes = 512 * 1024 * 1024;
 

@@ -184,7 +184,7 @@ async function compareDatabase(
   return { tables, sequences, errors };
 }
 
-/** Copies tables whose replication failed directly, to get the error message of the target. */
+/** Copies, without replication, the tables whose replication failed, to get the error message of the target. */
 async function findCopyErrors(
   endpoints: RehearsalEndpoints<PostgresqlSource>,
   waiting: ReadonlySet<string>,

@@ -18,7 +18,7 @@ export interface SchemaChange {
   readonly table: string;
   /** The table, or `schema.table.column`. */
   readonly object: string;
-  /** undefined: it cannot be written from what the catalog shows. */
+  /** The statement that fixes the change; undefined if the system catalogs do not show enough to write it. */
   readonly fix: StopCauseFix | undefined;
 }
 

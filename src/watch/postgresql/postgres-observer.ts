@@ -43,7 +43,9 @@ export interface PostgresSourceObserver {
  */
 const maxSessions = 8;
 
-/** Milliseconds after which catalog queries count as slow; they then run for at most this share of the time. */
+/**
+ * Milliseconds after which catalog queries count as slow. Slow queries run for at most `slowQueryShare` of the time.
+ */
 const slowQueryMs = 500;
 const slowQueryShare = 0.2;
 

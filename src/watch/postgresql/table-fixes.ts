@@ -16,7 +16,7 @@ export function createTableFix(
   );
   const key =
     table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteReportedObjectName).join(', ')})`];
-  // Without the refresh its rows would be skipped.
+  // Without the refresh the subscription would skip the rows of the table.
   const refresh =
     subscription === undefined
       ? ''
@@ -63,7 +63,10 @@ function alterTarget(table: TableName, action: string, type = 'integer'): StopCa
   return isTypeName(type) ? { run_on: 'target', statement: `ALTER TABLE ${quoteTable(table)} ${action};` } : undefined;
 }
 
-/** The text comes from the source and is printed for the target: names, quoted names, modifiers in parentheses and brackets. */
+/**
+ * Whether the text consists of names, quoted names, and modifiers in parentheses or brackets. The text is checked,
+ * because it comes from the source and becomes part of a statement for the target.
+ */
 function isTypeName(text: string): boolean {
   return /^(?:[\p{L}\p{N}_$. ]|"[^"\p{Cc}]+"|\([\p{L}\p{N}_, -]+\)|\[\])+$/u.test(text);
 }

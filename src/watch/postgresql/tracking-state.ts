@@ -42,7 +42,9 @@ export interface WatchedDatabaseState {
   readonly otherPublications: readonly string[] | undefined;
   /** application_name of the WAL sender, which is the name of the subscription. */
   readonly subscription: string | undefined;
-  /** Rows written to each table (`schema.table`) by the statistics when the target last confirmed something. */
+  /**
+   * Rows written to each table (`schema.table`), according to the statistics when the target last confirmed something.
+   */
   readonly writtenWhenConfirmed: ReadonlyMap<string, number> | undefined;
   /** The same counters of a later poll, until the target has confirmed the WAL position of the poll after it. */
   readonly unconfirmedWrites:

@@ -4,7 +4,8 @@ import { pendingTables } from './track-database.ts';
 import type { WatchedDatabaseState } from './tracking-state.ts';
 
 /**
- * Slots and databases of the migration, as the rules see them; others are ignored. A slot that was decoded had a consumer.
+ * Slots and databases of the migration, as the rules see them; others are ignored. If the server has decoded
+ * transactions for a slot, the slot has had a consumer.
  */
 export function selectWatchRuleObjects(
   databases: ReadonlyMap<string, WatchedDatabaseState>,

@@ -32,7 +32,7 @@ export const dumpOptionsCheck = databaseCheck({
       detail: [
         names.length === 0
           ? ''
-          : 'SYSTEM_USER is a reserved word since PostgreSQL 16, and this server writes it without quotation marks: the definition has a syntax error there, or the name of the user instead of the column.',
+          : 'SYSTEM_USER is a reserved word since PostgreSQL 16, and this server writes the name without quotation marks: on the target the definition is a syntax error, or uses the name of the user instead of the column.',
         grants.length === 0
           ? ''
           : `The target version has no function ${grants[0]}, or one with other arguments: "function … does not exist".`,

@@ -39,7 +39,8 @@ export const replicaIdentityCheck = databaseCheck({
     if (lacking.length === 0) return passOutcome('all tables');
     // If there are no statistics, or only those of a few hours, a table must be assumed to be written to.
     const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
-    // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
+    // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
+    // past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectingVersion);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
     const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;

@@ -47,7 +47,10 @@ function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
   return /\btableoid\b/.test(rest) || convertedName.test(rest);
 }
 
-/** A name is dumped. Its number is another one on the target, and its text has a schema where the search_path is empty. */
+/**
+ * The name of an object, converted to its OID or to text. A dump contains the name; on the target the OID is another
+ * one, and the text has a schema if the search_path is empty.
+ */
 const convertedName = /'(?:[^']|'')*'::reg\w+\)*::(?:oid|bigint|integer|text|character varying|name)\b/;
 
 const comparisonWithName = /\btableoid(?:\)|::regclass|::oid)*\s*(?:=|<>)\s*\(*'(?:[^']|'')*'::regclass/g;

@@ -32,7 +32,7 @@ export interface ComparableKey extends ScannedUniqueKey {
 export interface TableScanPlan {
   /** Names of the columns in the order of COPY: those of keys first. */
   readonly columns: readonly string[];
-  /** How many of them belong to keys. */
+  /** How many of `columns` belong to keys. */
   readonly keyColumns: number;
   readonly keys: readonly ComparableKey[];
   readonly unchecked: readonly UncheckedUniqueIndex[];
@@ -63,7 +63,7 @@ function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): U
   if (!index.isBtree) return 'access_method';
   if (index.isPartial) return 'partial_index';
   if (index.hasExpression) return 'expression';
-  // COPY cannot read them, and system columns are no part of it.
+  // Only generated columns are missing in `columns`, because COPY cannot read them; a key has no system columns.
   if (index.key.some(({ number }) => !columns.has(number))) return 'generated_column';
   if (index.key.some(({ comparedType }) => comparedType === 0)) return 'operator_class';
   if (index.key.some(({ isDeterministic }) => !isDeterministic)) return 'collation';

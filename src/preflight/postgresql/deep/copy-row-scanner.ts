@@ -25,7 +25,7 @@ export interface CopyRowScanner {
   readonly found: ScannedRows;
 }
 
-/** What was seen so far. */
+/** What the scan of a table has found so far. */
 export interface ScannedRows {
   readonly rows: number;
   readonly bytes: number;

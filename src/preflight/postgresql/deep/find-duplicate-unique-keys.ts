@@ -3,7 +3,10 @@ import type { CopyRowScannerOptions } from './copy-row-scanner.ts';
 import type { KeyHashes, KeyHashSet } from './key-hashes.ts';
 import type { DuplicateKeys } from './scanned-rows.ts';
 
-/** Reads the key columns of all rows again; each row is passed as a whole. Resolves with false when they could not be read. */
+/**
+ * Reads the key columns of all rows again; each row is passed as a whole. Resolves with false when the rows could not
+ * be read.
+ */
 export type RereadUniqueKeys = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
 
 export interface UniqueKeyComparison {

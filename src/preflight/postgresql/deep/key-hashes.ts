@@ -6,7 +6,10 @@ export interface KeyHashes {
   add: KeyHashVisitor;
   /** The hashes that may have been added more than once; undefined: there are too many for the memory. */
   repeated(): KeyHashSet | undefined;
-  /** false: hashes that were added once can be among the repeated ones, because the memory held a filter only. */
+  /**
+   * False if the repeated hashes can include hashes that were added once, because only a Bloom filter was kept in
+   * memory.
+   */
   isExact(): boolean;
   /** Bytes in use. */
   bytes(): number;
@@ -16,13 +19,15 @@ export interface KeyHashSet {
   readonly size: number;
   /** Position of the hash; -1: it is not in the set. */
   find(high: number, low: number): number;
-  /** The hashes at these positions. */
+  /** The hashes at the positions for which `isPicked` returns true. */
   pick(isPicked: (position: number) => boolean): KeyHashSet;
 }
 
 /**
- * Collects hashes in bounded memory. Up to half of `memory` they are stored as they are. Then they are moved into a Bloom
- * filter, which takes the other half: a hash whose bits are set is a candidate. @param memory bytes
+ * Collects hashes in bounded memory. The hashes are stored unchanged while they need at most half of `memory`. Beyond
+ * that, all hashes are moved into a Bloom filter, which uses the other half: a hash whose bits are already set is a
+ * candidate.
+ * @param memory bytes
  */
 export function createKeyHashes(memory: number): KeyHashes {
   let stored: HashList | undefined = createHashList();
@@ -50,7 +55,7 @@ export function createKeyHashes(memory: number): KeyHashes {
   };
 }
 
-/** Whether two hashes, by their positions, are equal; false beyond the last one. */
+/** Whether the hashes at two positions are equal; false if a position is beyond the last hash. */
 type IsEqual = (a: number, b: number) => boolean;
 
 interface HashList {
@@ -154,7 +159,10 @@ interface BloomFilter {
   readonly bytes: number;
 }
 
-/** Four bits for each hash (double hashing). @param bytes the most that it takes; a power of two is used */
+/**
+ * Sets four bits for each hash (double hashing).
+ * @param bytes the maximum size; the size of the filter is a power of two
+ */
 function createBloomFilter(bytes: number): BloomFilter {
   const bits = 2 ** Math.min(32, Math.floor(Math.log2(bytes * 8)));
   const words = new Uint32Array(bits / 32);

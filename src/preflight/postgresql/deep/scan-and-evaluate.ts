@@ -14,7 +14,7 @@ export interface ScanAndEvaluateOptions {
   readonly known: readonly PostgresqlDatabase[];
   readonly query: QueryDatabaseOptions;
   readonly checks: readonly PostgresqlCheck[];
-  /** By database. Those of the checks of rows are replaced. */
+  /** Findings by database. The findings of checks that read rows are replaced. */
   readonly findings: Map<string, readonly CheckFinding[]>;
 }
 

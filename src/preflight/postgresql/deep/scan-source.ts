@@ -10,12 +10,12 @@ import type { ScannedDatabase } from './scanned-rows.ts';
 
 export interface ScanSourceOptions {
   readonly deep: DeepReadOptions;
-  /** Without its signal, which ends with the deadline of the queries. */
+  /** Without the member `signal`, because that signal is aborted at the deadline of the queries. */
   readonly query: Omit<QueryDatabaseOptions, 'signal'>;
   /** Aborted when the user cancels. */
   readonly cancelled: AbortSignal | undefined;
   readonly onRead: (progress: ReadProgress) => void;
-  /** For the rate and the durations: the time of the system may be changed meanwhile (default: performance.now). */
+  /** Clock for the rate and the durations, which ignores changes of the system time (default: performance.now). */
   readonly monotonic?: Clock;
 }
 

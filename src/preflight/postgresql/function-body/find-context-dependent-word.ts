@@ -22,6 +22,6 @@ const momentNames = /^(?:now|today|tomorrow|yesterday)$/i;
 const environmentWords =
   /^(?:current_(?:user|role|catalog|schema|date|time|timestamp)|session_user|localtime(?:stamp)?|tableoid|ctid|xmin|xmax|execute|reg(?:class|type|proc|procedure|oper|operator|role|namespace|collation))$/;
 
-/** Without pg_typeof and pg_column_size, which depend on their argument, like few others of that prefix. */
+/** Excludes pg_typeof, pg_column_size and pg_input_is_valid, whose results depend on their arguments only. */
 const environmentFunctions =
   /^(?:current_(?:setting|schemas?|database)|set_config|version|now|(?:clock|statement|transaction)_timestamp|timeofday|random\w*|gen_random_\w+|gen_salt|uuid_generate_v(?:1|1mc|4)|uuidv[47]|nextval|currval|lastval|setval|txid_\w+|inet_\w+|has_\w+_privilege|to_reg\w+|(?:obj|col|shobj)_description|(?:query|table|cursor|schema|database)_to_xml\w*|dblink\w*|lo_\w+|pg_(?!typeof$|column_size$|input_is_valid$)\w+)$/;

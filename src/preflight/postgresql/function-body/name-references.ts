@@ -17,8 +17,8 @@ export interface FunctionBodyNameReference {
   readonly schema: string | undefined;
   readonly name: string;
   /**
-   * Whether every call uses the name: it is not in a branch, a loop or a string, and no exception handler catches the
-   * error.
+   * Whether every call of the function uses the name: the name is not in a branch, a loop or a string, and no exception
+   * handler catches the error.
    */
   readonly certain: boolean;
   /** The operands of an operator, if the name is an operator. */

@@ -1,6 +1,6 @@
 import { isSqlSymbolToken, qualifiedNameAt, type SqlToken } from './tokenize.ts';
 
-/** An operand: An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
+/** An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
 export type FunctionBodyOperand = { readonly argument: string } | { readonly type: string };
 
 /** The left and the right operand of an operator; undefined if the type is not known. */

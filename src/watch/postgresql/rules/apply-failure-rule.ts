@@ -49,7 +49,7 @@ function applyStopViolation(
   const pending = input.databases.find((one) => one.name === database)?.pendingTables ?? [];
   const part = {
     database,
-    // Tables that were written since the stop; more than three say nothing.
+    // Tables that were written since the stop; a list of more than three does not help to find the cause.
     object: pending.length > 0 && pending.length <= 3 ? pending.join(', ') : name,
     fix: targetDiagnosisFix,
   };

@@ -45,7 +45,7 @@ function refusedLogin(
   role: string,
   hostRules: readonly string[],
 ): Pick<WatchRuleViolation, 'object' | 'fix'> {
-  // The first rule for the role decides, so that one is missing now.
+  // The first pg_hba.conf rule for the role decides, so a refused login means that this rule is missing now.
   const line = hostRules.find((rule) => ['all', role].includes(rule.split(' ')[2] ?? ''));
   if (code === '28000' && line !== undefined) return { object: line, fix: { run_on: 'pg_hba.conf', statement: line } };
   if (code === '28000')

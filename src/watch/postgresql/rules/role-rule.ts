@@ -43,7 +43,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
             (after.secondsLeft ?? 0) <= 0
               ? `the password of ${after.name} has expired`
               : `the password of ${after.name} expires within two weeks`,
-            'extend it: the target logs in with it when it reconnects',
+            'extend the validity: the target needs the password when it reconnects',
             `ALTER ROLE ${quoted} VALID UNTIL 'infinity';`,
           ),
         ]
@@ -52,7 +52,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
       violation(
         'role-timeout',
         `the role ${after.name} has ${setting}`,
-        'reset it: it ends the copy of a large table',
+        'reset the setting: it ends the copy of a large table',
         resetSetting(after.name, setting),
       ),
     ),
