@@ -20,7 +20,7 @@ export const overviewCommand: CommandSpec<CommandContext> = {
       await output.text('');
       await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
-    await output.note(hasSession ? moreText : [tryText, moreText]);
+    await output.note([hasSession ? clustersText : tryText, moreText]);
     return 0;
   },
 };
@@ -30,6 +30,7 @@ const shownActions = 5;
 
 const startText = 'cloudctl: browser login, droplets in batch, online database migrations.\n\n';
 const tryText = 'Try everything without an account: `cloudctl sandbox start`';
+const clustersText = 'Database clusters, to migrate into: `cloudctl db list`';
 const moreText = 'All commands: `cloudctl --help`';
 
 const view: ListView<ProgramOverview> = {
@@ -47,6 +48,7 @@ const view: ListView<ProgramOverview> = {
     { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time', extra: true },
     { name: 'DaysLeft', value: (row) => row.days_left, extra: true },
     { name: 'Actions', value: actionsText },
+    { name: 'Migrations', value: migrationsText },
     { name: 'Problem', value: (row) => row.problem },
     { name: 'Next', value: (row) => row.next },
   ],
@@ -99,4 +101,9 @@ function timeLeft(seconds: number): string {
 function actionsText({ actions_in_progress: actions }: ProgramOverview): string | undefined {
   if (actions === undefined) return undefined;
   return actions.length === 0 ? 'none in progress' : `${actions.length} in progress`;
+}
+
+function migrationsText({ migrations_in_progress: migrations = [] }: ProgramOverview): string | undefined {
+  if (migrations.length === 0) return undefined;
+  return migrations.map(({ cluster, status }) => `into cluster ${cluster}, ${status}`).join('; ');
 }

@@ -15,6 +15,7 @@ import {
   cutoverChecklist,
   findUnfinishedCutoverLine,
 } from '../../rehearsal/cutover-checklist.ts';
+import { formatCutoverChecklist } from '../../rehearsal/cutover-text.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
 import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
@@ -81,7 +82,9 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       }),
     ).finally(() => progress.stop());
     const lines = cutoverChecklist(facts);
-    await output.list(lines, view);
+    const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
+    if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
+    else await output.list(lines, view);
     const open = findUnfinishedCutoverLine(lines);
     if (open === undefined) {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);

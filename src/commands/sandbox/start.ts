@@ -1,5 +1,6 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { wrapForTerminal } from '../../cli/wrap-text.ts';
 import { forgetSandbox } from '../../config/sandbox-connection.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -94,8 +95,11 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
       if (consent !== undefined) await setConsentScript(await context.send(), ready, consent);
       if (!args.has('no-profile')) await writeSandboxProfile(context, ready);
       isRecorded = recordStartedSandboxOrWarn(context, ready, args.has('no-profile'));
+      const { isTTY, columns } = context.host.stdout;
       await output.text(
-        output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : startText(ready),
+        output.format === 'json' || output.format === 'ndjson'
+          ? JSON.stringify(ready)
+          : await wrapForTerminal(startText(ready), isTTY ? columns : undefined),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
@@ -216,5 +220,6 @@ function startText(ready: SandboxReady): string {
     'Try in another terminal',
     '  cloudctl --profile sandbox auth login --scope "read write"',
     '  cloudctl --profile sandbox droplets list',
+    '  cloudctl --profile sandbox db list',
   ].join('\n');
 }

@@ -130,7 +130,9 @@ it('logs in to the target first, and says what the login lacks', async () => {
     return ran.error().hint ?? '';
   };
   const address = to[1] ?? '';
-  expect(await attempt(address, { CLOUDCTL_TARGET_PASSWORD: '' })).toMatch(/CLOUDCTL_TARGET_PASSWORD.*sslmode=disable/);
+  expect(await attempt(address, { CLOUDCTL_TARGET_PASSWORD: 'wrong-password' })).toMatch(
+    /CLOUDCTL_TARGET_PASSWORD.*sslmode=disable/,
+  );
   expect(await attempt(address.replace('?sslmode=disable', ''), {})).toMatch(/add `\?sslmode=disable`/);
 });
 
