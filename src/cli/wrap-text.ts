@@ -14,11 +14,11 @@ export async function wrapForTerminal(text: string, columns: number | undefined)
     const lines: string[] = [];
     let current = '';
     for (const word of unbreakableParts(line.slice(indent.length))) {
-      const longer = current === '' ? `${lines.length === 0 ? indent : `${indent}  `}${word}` : `${current} ${word}`;
+      const longer = current === '' ? `${indent}${word}` : `${current}${word}`;
       if (current === '' || ruler.measure(longer) <= columns) current = longer;
       else {
         lines.push(current);
-        current = `${indent}  ${word}`;
+        current = `${indent}  ${word.trimStart()}`;
       }
     }
     return [...lines, current].join('\n');
@@ -29,8 +29,9 @@ export async function wrapForTerminal(text: string, columns: number | undefined)
 /** On a narrower terminal, breaks at spaces would leave more space than text. */
 const minColumns = 30;
 
+/** Words and commands, each with the spaces before it. */
 function unbreakableParts(line: string): readonly string[] {
   const [command = ''] = /(?<=: )(?:cloudctl|psql) [^`]*$/.exec(line) ?? [];
   const prose = line.slice(0, line.length - command.length);
-  return [...(prose.match(/(?:`[^`]*`|[^\s`])+/g) ?? []), ...(command === '' ? [] : [command])];
+  return [...(prose.match(/ *(?:`[^`]*`|[^ `])+/g) ?? []), ...(command === '' ? [] : [` ${command}`])];
 }

@@ -1,3 +1,4 @@
+import { profileOptionArgs } from '../batch/report/resume-command.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
@@ -20,7 +21,8 @@ export const overviewCommand: CommandSpec<CommandContext> = {
       await output.text('');
       await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
-    await output.note([hasSession ? clustersText : tryText, moreText]);
+    const list = ['cloudctl db list', ...profileOptionArgs(globals, context.settings().profile)].join(' ');
+    await output.note([hasSession ? `Database clusters, to migrate into: \`${list}\`` : tryText, moreText]);
     return 0;
   },
 };
@@ -30,7 +32,6 @@ const shownActions = 5;
 
 const startText = 'cloudctl: browser login, droplets in batch, online database migrations.\n\n';
 const tryText = 'Try everything without an account: `cloudctl sandbox start`';
-const clustersText = 'Database clusters, to migrate into: `cloudctl db list`';
 const moreText = 'All commands: `cloudctl --help`';
 
 const view: ListView<ProgramOverview> = {
