@@ -90,13 +90,18 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
       return 0;
     }
+    // The command is pasted, so it has the correction that the hint names.
+    const corrected: DbSource =
+      facts.isTargetWithoutTls === true && target.engine === 'postgresql'
+        ? { engine: 'postgresql', source: { ...target.source, ssl: 'disable' } }
+        : target;
     const left = lines.filter(({ state }) => state !== 'done').length;
     throw new CliError(
       'cutover_incomplete',
       `the cut-over is not finished: ${left} of ${lines.length} steps are left`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
-        hint: nextStep(open, commandsOf(context, args, cluster, source, target), facts).slice(
+        hint: nextStep(open, commandsOf(context, args, cluster, source, corrected), facts).slice(
           0,
           maxSanitizedTextLength,
         ),
