@@ -1,4 +1,4 @@
-import { createTextMeasurerForTexts } from './text-width.ts';
+import { createTextMeasurerForTexts } from './text-measurer.ts';
 
 /**
  * Breaks the lines of a text at spaces, so that a terminal does not break them inside a word. A command, in backquotes or at

@@ -16,8 +16,8 @@ import {
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
 import { migrationTargetNames, targetLoginHint } from '../target-login-hint.ts';
-import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-keys.ts';
-import { canReadRedisExpiryTimes } from './read-key.ts';
+import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
+import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
 type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
