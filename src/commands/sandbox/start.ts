@@ -1,5 +1,6 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { wrapForTerminal } from '../../cli/wrap-text.ts';
 import { forgetSandbox } from '../../config/sandbox-connection.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
@@ -95,13 +96,14 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     });
     try {
       const consent = args.value('consent');
-      if (consent !== undefined) await setConsentScript(await context.send(), local, consent);
-      if (hasProfile) await writeSandboxProfile(context, ready);
-      isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
+      if (consent !== undefined) await setConsentScript(await context.send(), ready, consent);
+      if (!args.has('no-profile')) await writeSandboxProfile(context, ready);
+      isRecorded = recordStartedSandboxOrWarn(context, ready, args.has('no-profile'));
+      const { isTTY, columns } = context.host.stdout;
       await output.text(
         output.format === 'json' || output.format === 'ndjson'
           ? JSON.stringify(ready)
-          : startText(ready, hasProfile, listen),
+          : await wrapForTerminal(startText(ready), isTTY ? columns : undefined),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
@@ -222,6 +224,9 @@ function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: San
     ...people,
     'Database clusters',
     ...clusters,
-    ...(hasProfile || publicName === undefined ? tryCommands : []),
+    'Try in another terminal',
+    '  cloudctl --profile sandbox auth login --scope "read write"',
+    '  cloudctl --profile sandbox droplets list',
+    '  cloudctl --profile sandbox db list',
   ].join('\n');
 }
