@@ -96,14 +96,14 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     });
     try {
       const consent = args.value('consent');
-      if (consent !== undefined) await setConsentScript(await context.send(), ready, consent);
-      if (!args.has('no-profile')) await writeSandboxProfile(context, ready);
-      isRecorded = recordStartedSandboxOrWarn(context, ready, args.has('no-profile'));
-      const { isTTY, columns } = context.host.stdout;
+      if (consent !== undefined) await setConsentScript(await context.send(), local, consent);
+      if (hasProfile) await writeSandboxProfile(context, ready);
+      isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
+      const { isTTY, columns } = host.stdout;
       await output.text(
         output.format === 'json' || output.format === 'ndjson'
           ? JSON.stringify(ready)
-          : await wrapForTerminal(startText(ready), isTTY ? columns : undefined),
+          : await wrapForTerminal(startText(ready, hasProfile, listen), isTTY ? columns : undefined),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
@@ -202,6 +202,7 @@ const tryCommands: readonly string[] = [
   'Try in another terminal',
   '  cloudctl --profile sandbox auth login --scope "read write"',
   '  cloudctl --profile sandbox droplets list',
+  '  cloudctl --profile sandbox db list',
 ];
 
 function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: SandboxListenOptions): string {
@@ -224,9 +225,6 @@ function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: San
     ...people,
     'Database clusters',
     ...clusters,
-    'Try in another terminal',
-    '  cloudctl --profile sandbox auth login --scope "read write"',
-    '  cloudctl --profile sandbox droplets list',
-    '  cloudctl --profile sandbox db list',
+    ...(hasProfile || publicName === undefined ? tryCommands : []),
   ].join('\n');
 }
