@@ -130,7 +130,10 @@ async function readWithToken(
   return { ...session, ...Object.fromEntries(known), ...actions };
 }
 
-/** The actions in progress and the command for what was found; a problem instead of an error. */
+/**
+ * Reads the actions in progress and chooses the next command. An error of the API is returned as `problem` and not
+ * thrown.
+ */
 async function readActions(
   context: CommandContext,
   settings: ProfileSettings,
@@ -202,7 +205,10 @@ function command(context: CommandContext, settings: ProfileSettings, words: stri
   return ['cloudctl', words, ...profileOptionArgs(context.globals, settings.profile)].join(' ');
 }
 
-/** The resource API with this token alone: it is not refreshed, and everything ends at one deadline. */
+/**
+ * Creates a client of the resource API that uses only this token and never refreshes it. All requests of the client end
+ * at one deadline.
+ */
 async function createBoundedApi(context: CommandContext, settings: ProfileSettings, token: Secret): Promise<ApiClient> {
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;

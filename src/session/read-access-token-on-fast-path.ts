@@ -63,7 +63,10 @@ export async function readAccessTokenOnFastPath(
   }
 }
 
-/** Exactly `auth token`, with or without a profile. The parser of the program accepts `--profile` at the same places. */
+/**
+ * Accepts only the command `auth token`, with or without `--profile`; undefined for any other command line. The parser
+ * of the program accepts `--profile` at the same places.
+ */
 function parseTokenArguments(argv: readonly string[]): { readonly profile: string | undefined } | undefined {
   const command: string[] = [];
   let profile: string | undefined;

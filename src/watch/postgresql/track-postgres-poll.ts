@@ -223,7 +223,7 @@ function isReplicating({ rule }: StopCause): boolean {
   return rule === 'replica-identity-removed' || rule === 'slot-missing';
 }
 
-/** All slots in the first poll without a slot of the migration belong to other consumers. */
+/** Slots of other consumers: all slots in the first poll that finds no slot of the migration. */
 function otherSlotsOf(
   ours: MigrationSlotChoice['slots'],
   { slots }: WatchedServerFacts,
