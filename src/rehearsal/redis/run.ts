@@ -25,9 +25,7 @@ export interface RedisRehearsalParams extends RehearsalRunParams {
   readonly file: RehearsalRecordFile;
 }
 
-/**
- * Reads the target of the rehearsal. Throws a CliError if the target is not empty, is a replica, or cannot be reached.
- */
+/** Reads the target of the rehearsal. Throws a CliError if it is not empty, is a replica, or cannot be reached. */
 export async function inspectRedisRehearsalTarget(
   { source, target }: RehearsalEndpoints<RedisSource>,
   signal: AbortSignal,
