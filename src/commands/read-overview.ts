@@ -13,7 +13,7 @@ import { compareAccountIdentities, personalTeamValue } from '../identity.ts';
 import { type JsonRecord, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import { readAccountFile } from '../session/account.ts';
-import { sessionBindingOf } from '../session/credential-record.ts';
+import { buildSessionBinding } from '../session/credential-record.ts';
 import { loginHints } from '../session/session-binding.ts';
 import {
   buildLoginSessionReport,
@@ -67,7 +67,7 @@ export async function readProgramOverview(context: CommandContext): Promise<Prog
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
   requireKnownProfile(settings, context.config());
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   if (binding === undefined)
     return {
       profile,

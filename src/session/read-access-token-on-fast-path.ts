@@ -7,10 +7,10 @@ import { readSecretFile } from '../platform/secret-file.ts';
 import { isTerminalCandidate } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
 import {
+  buildSessionBinding,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
   isCredentialRecordOfBinding,
-  sessionBindingOf,
   tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
@@ -44,7 +44,7 @@ export async function readAccessTokenOnFastPath(
   try {
     const folders = platformFolders(env, platform);
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
-    const binding = sessionBindingOf(settings);
+    const binding = buildSessionBinding(settings);
     if (binding === undefined) return undefined;
     const place = profilePaths(folders.state, settings.profileName);
     for (const folder of [folders.state, place.folder]) requireOwnFolder(folder);

@@ -3,7 +3,7 @@ import type { CommandSpec } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { readAccountFile } from '../../session/account.ts';
-import { sessionBindingOf } from '../../session/credential-record.ts';
+import { buildSessionBinding } from '../../session/credential-record.ts';
 import { determineLoginSessionState, type LoginSessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 
@@ -61,7 +61,7 @@ async function profileRow(context: CommandContext, profile: string, current: boo
 }
 
 async function profileState(context: CommandContext, settings: ProfileSettings): Promise<ProfileRow['state']> {
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   if (binding === undefined) return 'logged_out';
   const stored = await loadStoredSession(context.store(settings), binding);
   switch (stored.kind) {
