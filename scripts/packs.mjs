@@ -16,6 +16,7 @@ const packRoots = [
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
   ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool)\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
+  ['yaml', /^src\/cli\/formats\/yaml\.ts/],
   [
     'account',
     /^src\/(commands\/(overview|actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,
