@@ -2,6 +2,7 @@ import { CliError, errorJson } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
+import { wrapWords } from './wrap-words.ts';
 
 export interface ErrorOutputStyle {
   readonly stderr: OutputSink;
@@ -18,8 +19,17 @@ export async function printError(error: CliError, { stderr, json, color }: Error
   }
   const { red, dim, cyan } = await createTerminalStyles(color);
   const { message, detail, hint } = sanitizeError(error);
-  const parts = [errorPart(red('error:'), message), errorPart(dim('detail:'), detail), errorPart(cyan('hint:'), hint)];
+  const parts = [errorPart('error:', red, message), errorPart('detail:', dim, detail), errorPart('hint:', cyan, hint)];
   await stderr.write(parts.join(''));
+
+  /** On a terminal, lines break between words. */
+  function errorPart(label: string, paint: (text: string) => string, text: string | undefined): string {
+    if (text === undefined) return '';
+    const lines = `${label} ${indentLines(text)}`.split('\n');
+    const wrapped =
+      stderr.columns === undefined ? lines : lines.map((line) => wrapWords(line, stderr.columns ?? 80, 2));
+    return `${paint(label)}${wrapped.join('\n').slice(label.length)}\n`;
+  }
 }
 
 /**
@@ -48,10 +58,6 @@ export function isJsonErrorOutput(argv: readonly string[], env: ProcessEnvironme
     else format = /^(?:--output=|-o)(.+)$/.exec(word)?.[1] ?? format;
   }
   return isJson || format === 'json' || format === 'ndjson';
-}
-
-function errorPart(label: string, text: string | undefined): string {
-  return text === undefined ? '' : `${label} ${indentLines(text)}\n`;
 }
 
 function sanitizeError(error: CliError): CliError {

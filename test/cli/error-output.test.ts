@@ -88,3 +88,13 @@ test.each([
 ] as const)('words %j in %j: errors in JSON is %s', (argv, env, expected) => {
   expect(isJsonErrorOutput(argv, env)).toBe(expected);
 });
+
+test('on a terminal, lines break between words', async () => {
+  const stderr = { ...fakeSink(), columns: 20 };
+  await printError(full, { stderr, json: false, color: false });
+  await printError(new CliError('busy', 'another process holds the lock'), { stderr, json: false, color: false });
+  expect(stderr.text()).toBe(
+    'error: first part\ndetail: second part\n  on two lines\nhint: run\n  `cloudctl auth login`\n' +
+      'error: another\n  process holds the\n  lock\n',
+  );
+});
