@@ -21,7 +21,8 @@ function partsOf(command: string): readonly string[] {
   const parts: string[] = [];
   for (const word of wordsOf(command)) {
     const last = parts.at(-1);
-    const belongsToLast = last !== undefined && (/^(-[^ ]*|[|<>]|&&)$/.test(last) || /^[<>]/.test(word));
+    const belongsToLast =
+      last !== undefined && (/^(-[^ ]*|&&)$/.test(last) || /(^| )[|<>]$/.test(last) || /^[<>]/.test(word));
     if (belongsToLast && !/^-/.test(word)) parts.splice(-1, 1, `${last} ${word}`);
     else parts.push(word);
   }

@@ -14,6 +14,13 @@ test('options stay with their values, pipes and && with the command after them',
   ]);
 });
 
+test('a redirection stays with its file', () => {
+  expect(breakShellCommand('echo one two three --flag < secret.txt', 30)).toEqual([
+    'echo one two three \\',
+    '    --flag < secret.txt',
+  ]);
+});
+
 test.each([
   `printf '%s,' 'a  b c' --from "x y" "$(echo one two three)" -o json 2> /dev/null`,
   `printf '%s,' "it's" --query "length([?a=='b c'])" "tail of the line"`,
