@@ -78,16 +78,13 @@ export const doctorCommand: CommandSpec<CommandContext> = {
  * at the width of the terminal; on a terminal, lines break between words.
  */
 function findingLines(findings: readonly DoctorFinding[], columns: number | undefined): string {
-  const width = Math.max(...findings.map(({ id }) => id.length));
-  const indent = width + 11;
+  const indent = Math.max(...findings.map(({ id }) => id.length)) + 11;
   const wrap = (text: string): string =>
-    columns === undefined
-      ? text
-      : wrapWords(text, Math.max(columns - indent, 20)).replaceAll('\n', `\n${' '.repeat(indent)}`);
+    wrapWords(' '.repeat(indent) + text, Math.max(columns ?? Number.POSITIVE_INFINITY, indent + 20), indent);
   return findings
     .flatMap(({ status, id, observed, hint }) => [
-      `${status.padEnd(7)}  ${id.padEnd(width)}  ${wrap(sanitizeLine(observed))}`,
-      ...(hint === undefined ? [] : [`${' '.repeat(indent)}${wrap(`hint: ${sanitizeLine(hint, 1000)}`)}`]),
+      `${status.padEnd(7)}  ${id.padEnd(indent - 9)}${wrap(sanitizeLine(observed)).slice(indent)}`,
+      ...(hint === undefined ? [] : [wrap(`hint: ${sanitizeLine(hint, 1000)}`)]),
     ])
     .join('\n');
 }

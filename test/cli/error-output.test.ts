@@ -93,8 +93,5 @@ test('on a terminal, lines break between words', async () => {
   const stderr = { ...fakeSink(), columns: 20 };
   await printError(full, { stderr, json: false, color: false });
   await printError(new CliError('busy', 'another process holds the lock'), { stderr, json: false, color: false });
-  expect(stderr.text()).toBe(
-    'error: first part\ndetail: second part\n  on two lines\nhint: run\n  `cloudctl auth login`\n' +
-      'error: another\n  process holds the\n  lock\n',
-  );
+  expectGolden('errors', stderr.text());
 });
