@@ -9,7 +9,7 @@ export const commandTree: CommandTree<CommandContext> = {
     'log in, log out and manage profiles',
     {
       setup: lazyCommand(
-        'create or change a profile: servers, application, scope',
+        'create a profile or change it: servers, application, scope',
         async () => (await import('./auth/setup.ts')).authSetupCommand,
       ),
       login: lazyCommand('log in through the browser', async () => (await import('./auth/login.ts')).authLoginCommand),

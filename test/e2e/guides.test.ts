@@ -172,6 +172,32 @@ test.for(['README.md', ...guides])('every code block of %s works', { timeout: 18
   expect(done).toBe(blocks.length);
 });
 
+test('every command in the table of from-doctl.md works', { timeout: 120_000 }, async () => {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  const sandbox = await startSandbox(folders, ['--consent', 'approve maya@example.com']);
+  onTestFinished(async () => void (await sandbox.stop()));
+  const env = {
+    PATH: `${programFolder(folders)}:${process.env.PATH}`,
+    ...{ CLOUDCTL_CREDENTIAL_STORE: 'file', CLOUDCTL_SCOPE: 'read write', ...sandbox.env },
+  };
+  const runLine = async (line: string): Promise<string> => {
+    const { code, stdout, stderr } = await startProgram('sh', ['-euc', line], { folders, limit: 60_000, env }).ended;
+    expect({ line, code, stderr: code === 0 ? '' : stderr }).toEqual({ line, code: 0, stderr: '' });
+    return stdout.trim();
+  };
+  const firstId = (list: string): Promise<string> => runLine(`cloudctl ${list} --format ID --no-header | sed -n 1p`);
+  const rows = readFileSync(join(root, 'docs/guides/from-doctl.md'), 'utf8').match(/^\|.*cloudctl.*\|$/gm) ?? [];
+  const lines = rows.flatMap((row) => [...(row.split('|')[2] ?? '').matchAll(/`(cloudctl [^`]+)`/g)]);
+  expect(lines.length).toBeGreaterThan(9);
+  await runLine('cloudctl auth setup --profile work');
+  for (const [, line = ''] of lines) {
+    const id = /\d{7,}/.exec(line)?.[0] ?? '';
+    const real = id === '' ? '' : await firstId(line.includes('actions') ? 'actions list' : 'droplets list');
+    await runLine(line.replace(id, real));
+  }
+});
+
 function isRunByCi(line: string): boolean {
   const place = runByCi[line.replace(/ *#.*/, '')];
   if (place === undefined) return false;
