@@ -1,6 +1,6 @@
 import type { MigrationMethod, PreflightFindingStatus } from '../preflight/finding.ts';
 import type { PreflightVerdict } from '../preflight/report.ts';
-import { type InventoryFixStep, orderInventoryFixes } from './fix-order.ts';
+import { type InventoryFixStep, orderInventoryFixes } from './order-inventory-fixes.ts';
 import type { CondensedFinding, CondensedFix, SourceOutcome } from './source-outcome.ts';
 
 /** The report of an inventory (schema_version 1): printed as JSON, and rendered in every other format. */

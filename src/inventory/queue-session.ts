@@ -4,10 +4,10 @@ import type { Clock, ProcessEnvironment } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
 import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
-import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../postgresql/pinned-session.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
+import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../postgresql/search-path-safe-session.ts';
 import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
-import { verifiesServerIdentity } from '../postgresql/ssl-mode.ts';
+import { verifiesServerIdentity } from '../postgresql/ssl-options.ts';
 import type { QueueStatements } from './inventory-queue.ts';
 
 /** The server of CLOUDCTL_QUEUE_URL. Throws a CliError (usage). */

@@ -1,14 +1,14 @@
 import { usageError } from '../errors.ts';
-import { buildReadOnlyTransaction, rollbackStatementMessage } from '../postgresql/pinned-message.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
+import { buildReadOnlyTransaction, rollbackStatementMessage } from '../postgresql/search-path-safe-message.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
-import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-facts.ts';
-import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-source.ts';
+import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-postgresql-facts.ts';
+import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-postgresql-source.ts';
 import { decodePostgresqlServerInstance, serverInstanceSql } from '../preflight/postgresql/queries/server-instances.ts';
 import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
 import type { WalRate } from '../preflight/postgresql/source-facts.ts';
 import type { InventoryEntry } from './inventory-entry.ts';
-import type { ServerSlot } from './server-slots.ts';
+import type { ServerSlot } from './run-with-server-slots.ts';
 import { createSharedResults } from './shared-results.ts';
 import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
 

@@ -1,8 +1,8 @@
 import { getPreflightQueryValue } from '../preflight/query.ts';
-import type { CollectedRedisFacts } from '../preflight/redis/collect-facts.ts';
+import type { CollectedRedisFacts } from '../preflight/redis/collect-redis-facts.ts';
 import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
 import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
-import type { ServerSlot } from './server-slots.ts';
+import type { ServerSlot } from './run-with-server-slots.ts';
 import { createSharedResults } from './shared-results.ts';
 import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
 

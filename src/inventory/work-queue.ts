@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/host.ts';
-import type { CheckedSource } from './check-source.ts';
+import type { CheckedSource } from './check-inventory-source.ts';
 import type { InventoryQueue, QueueClaim } from './inventory-queue.ts';
-import type { ServerSlot, ServerSlotLimits } from './server-slots.ts';
+import type { ServerSlot, ServerSlotLimits } from './run-with-server-slots.ts';
 import type { SourceOutcome } from './source-outcome.ts';
 
 export interface QueueWork extends ServerSlotLimits {

@@ -1,4 +1,4 @@
-import { nearestWord } from '../cli/suggest.ts';
+import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import type { Clock } from '../platform/host.ts';
 import type { SchemaFingerprints } from './baseline.ts';

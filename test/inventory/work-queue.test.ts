@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { CheckedSource } from '../../src/inventory/check-source.ts';
+import type { CheckedSource } from '../../src/inventory/check-inventory-source.ts';
 import type { InventoryQueue, QueueClaim } from '../../src/inventory/inventory-queue.ts';
 import { uncheckedOutcome } from '../../src/inventory/source-outcome.ts';
 import { type QueueWork, workQueue } from '../../src/inventory/work-queue.ts';

@@ -3,14 +3,14 @@ import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { ExitCode } from '../../errors.ts';
-import { renderTextInventory } from '../../inventory/formats/text-inventory.ts';
+import { renderTextInventory } from '../../inventory/formats/render-text-inventory.ts';
 import {
   type InventorySettings,
   inventoryOptionSpecs,
   readInventorySettings,
-} from '../../inventory/inventory-options.ts';
-import { buildInventoryError, runInventory } from '../../inventory/run-with-options.ts';
-import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-options.ts';
+} from '../../inventory/inventory-settings.ts';
+import { buildInventoryError, runInventory } from '../../inventory/run-inventory.ts';
+import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import {

@@ -1,4 +1,3 @@
-import type { InventoryFixStep } from '../fix-order.ts';
 import { groupByKey } from '../group-by-key.ts';
 import {
   commonInventoryMethod,
@@ -7,6 +6,7 @@ import {
   type InventoryReport,
   type InventorySourceRow,
 } from '../inventory-report.ts';
+import type { InventoryFixStep } from '../order-inventory-fixes.ts';
 
 /** `1 source`, `12 sources`, `1,000 sources`. */
 export function countedNoun(count: number, noun: string): string {
