@@ -66,10 +66,11 @@ export function stepFixes({ findings }: InventoryReport, { ids }: InventoryFixSt
   });
 }
 
-/** `12 sources become possible; then 740 of 1,000`. */
+/** `12 sources become continuous (740 of 1,000 in all)`. */
 export function stepGainText(report: InventoryReport, { unblocks, possible_after: after }: InventoryFixStep): string {
   const verb = unblocks === 1 ? 'becomes' : 'become';
-  return `${countedNoun(unblocks, 'source')} ${verb} possible, then ${formatCount(after)} of ${formatCount(report.summary.sources)}`;
+  const method = commonInventoryMethod(report) ?? 'possible';
+  return `${countedNoun(unblocks, 'source')} ${verb} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
 }
 
 /** The servers of a step, those with the most sources first. */
