@@ -47,20 +47,19 @@ export function inventorySummaryText({ summary }: InventoryReport): string {
 export interface StepFix {
   readonly id: string;
   readonly title: string;
+  /** The first sentence of the fix; the finding has all of it. */
   readonly text: string | undefined;
-  readonly sql: readonly string[];
   readonly restart: boolean;
 }
 
-/** The findings that a step fixes; statements are an example from the first source. */
+/** The findings that a step fixes. */
 export function stepFixes({ findings }: InventoryReport, { ids }: InventoryFixStep): readonly StepFix[] {
   return ids.map((id): StepFix => {
     const found = findings.find((finding) => finding.id === id && finding.is_blocker);
     return {
       id,
       title: found?.title ?? id,
-      text: found?.fix?.text,
-      sql: found?.fix?.sql ?? [],
+      text: found?.fix?.text.split(/(?<=\.) (?=[A-Z])/)[0],
       restart: found?.fix?.restart === true,
     };
   });

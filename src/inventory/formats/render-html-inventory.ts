@@ -95,7 +95,7 @@ const shownSteps = 5;
 function stepRow(report: InventoryReport, step: InventoryFixStep, number: number): string {
   const fixes = stepFixes(report, step).map(
     ({ id, title, text, restart }) =>
-      `<p class="fix"><a href="#${escapeHtml(id)}"><code>${escapeHtml(id)}</code></a> ${escapeHtml(text ?? title)}${restart ? ' <span class="tag warn">restart</span>' : ''}</p>`,
+      `<p class="fix"><a href="#${escapeHtml(id)}"><code>${escapeHtml(id)}</code></a> ${escapeHtml(text === undefined ? title : `${title}. ${text}`)}${restart ? ' <span class="tag warn">restart</span>' : ''}</p>`,
   );
   const share = ((step.possible_after / Math.max(1, report.summary.sources)) * 100).toFixed(1);
   const total = `${formatCount(step.possible_after)} of ${formatCount(report.summary.sources)}`;
