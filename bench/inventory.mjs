@@ -25,6 +25,8 @@ const smallServers = number(values.servers, 20);
 const names = ['127.0.0.1', '127.0.0.2', '127.0.0.3', 'localhost'];
 const perSmallServer = 10;
 const password = 'bench';
+const options = ['--allow-private', '--target-version', '18', '-o', 'json'];
+const unkeyed = 'CREATE TABLE visits (at int); INSERT INTO visits VALUES (1); UPDATE visits SET at = 2';
 /** The inventory must take at most this part of the loop, and 1,000 sources at most this much more memory than 100. */
 const bounds = { ratio: 0.5, growth: 1.5 };
 
@@ -67,8 +69,6 @@ async function startAll() {
   return sources;
 }
 
-const unkeyed = 'CREATE TABLE visits (at int); INSERT INTO visits VALUES (1); UPDATE visits SET at = 2';
-
 async function measure(sources) {
   console.log(
     `${sources.length} sources on ${servers.length} servers, node ${process.versions.node}, ${cpus().length} cores`,
@@ -90,7 +90,6 @@ async function measure(sources) {
   line('servers found', String(summary.servers), String(servers.length), summary.servers === servers.length);
 }
 
-const options = ['--allow-private', '--target-version', '18', '-o', 'json'];
 const address = ({ server, name, database }) =>
   `postgres://postgres@${name}:${server.port}/${database}?sslmode=disable`;
 

@@ -1,6 +1,6 @@
 import { usageError } from '../errors.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
-import { buildReadOnlyTransaction, rollbackStatementMessage } from '../postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-postgresql-facts.ts';
 import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-postgresql-source.ts';
@@ -122,8 +122,8 @@ async function readIdentity(
     return `${systemIdentifier}@${started}`;
   } catch (error) {
     if (error instanceof PostgresqlQueryError && error.lost) return undefined;
-    onSend(facts.dbname, rollbackStatementMessage);
-    await session?.query(rollbackStatementMessage, identityTimeout).catch(() => {});
+    onSend(facts.dbname, rollbackQueryMessage);
+    await session?.query(rollbackQueryMessage, identityTimeout).catch(() => {});
     return undefined;
   }
 }

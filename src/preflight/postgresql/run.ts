@@ -2,7 +2,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue } from '../query.ts';
-import type { PreflightReport, RowsReport } from '../report.ts';
+import type { DeepReadReport, PreflightReport } from '../report.ts';
 import {
   type EvaluatedPreflightChecks,
   getConnectedSourceAddress,
@@ -39,7 +39,7 @@ export interface PostgresqlPreflightRunOptions extends PreflightInput<Postgresql
 interface PostgresqlFields {
   /** The largest tables of all databases, largest first, at most 20. */
   readonly largest_tables: readonly TableSize[];
-  readonly rows: RowsReport;
+  readonly rows: DeepReadReport;
 }
 
 export type PostgresqlPreflightEngine = PreflightEngine<
