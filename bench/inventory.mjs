@@ -90,8 +90,9 @@ async function measure(sources) {
   line('servers found', String(summary.servers), String(servers.length), summary.servers === servers.length);
 }
 
-const address = ({ server, name, database }) =>
-  `postgres://postgres@${name}:${server.port}/${database}?sslmode=disable`;
+function address({ server, name, database }) {
+  return `postgres://postgres@${name}:${server.port}/${database}?sslmode=disable`;
+}
 
 async function inventory(sources, more = []) {
   const file = join(home, 'sources');
