@@ -78,7 +78,13 @@ export function createSharedPostgresql(options: SharedPostgresqlOptions): Shared
         const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
         const { pooler, ssl, superuser } = facts.connection;
         const key = JSON.stringify([identity, facts.username, pooler !== undefined, ssl, superuser, relevant, isNamed]);
-        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run));
+        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
+          async (error: unknown) => {
+            // The run that has failed ended its own session.
+            await session.end();
+            throw error;
+          },
+        );
         if (!isOwn) await session.end();
         const own = isOwn ? value : { ...value, waited: 0, facts: { ...facts, scans: value.facts.scans } };
         return isNamed ? restrictToDatabase(own, facts.dbname) : own;

@@ -33,7 +33,13 @@ export function createSharedRedis(): SharedRedis {
         const { address, port, username, ssl } = opened.source;
         const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
         const key = JSON.stringify([address, port, username, ssl, relevant]);
-        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run));
+        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
+          (error: unknown) => {
+            // The run that has failed ended its own session.
+            opened.session?.end();
+            throw error;
+          },
+        );
         const info = getPreflightQueryValue(value.results, redisInfoQuery);
         seen.server = info?.get('run_id') ?? `${address}:${port}`;
         slot.identify(seen.server);
