@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { commonInventoryMethod } from '../../src/inventory/inventory-report.ts';
+import { commonInventoryMethod } from '../../src/inventory/formats/inventory-text.ts';
 import { databaseFinding, outcome, reportOf, sampleOutcomes, serverFinding, unreachable } from './outcomes.ts';
 
 it('a finding of a server is one place, those of databases are one each', () => {
@@ -37,6 +37,14 @@ it('counts possible, blocked and unchecked sources, and what the fixes make poss
     [['wal-level'], 190, 230],
     [['replica-identity'], 30, 260],
   ]);
+});
+
+it('a fix that differs between servers is an example of one of them', () => {
+  const slots = (count: number) => serverFinding('slots', { fix: { text: `Set it to ${count}.`, sql: [] } });
+  const [same] = reportOf([outcome(1, 's1', [slots(5)]), outcome(2, 's2', [slots(5)])]).findings;
+  expect(same?.fix_example_of).toBeUndefined();
+  const [other] = reportOf([outcome(1, 's1', [slots(5)]), outcome(2, 's2', [slots(6)])]).findings;
+  expect(other).toMatchObject({ fix: { text: 'Set it to 5.' }, fix_example_of: 's1.example.com:5432' });
 });
 
 it('keeps a bounded number of places, and counts all of them', () => {

@@ -1,12 +1,18 @@
+import type { MigrationMethod } from '../../preflight/finding.ts';
 import { groupByKey } from '../group-by-key.ts';
-import {
-  commonInventoryMethod,
-  type InventoryFinding,
-  type InventoryFindingPlace,
-  type InventoryReport,
-  type InventorySourceRow,
+import type {
+  InventoryFinding,
+  InventoryFindingPlace,
+  InventoryReport,
+  InventorySourceRow,
 } from '../inventory-report.ts';
 import type { InventoryFixStep } from '../order-inventory-fixes.ts';
+
+/** The method of all sources; undefined if they have several. */
+export function commonInventoryMethod({ sources }: InventoryReport): MigrationMethod | undefined {
+  const methods = new Set(sources.map(({ method }) => method));
+  return methods.size === 1 ? [...methods][0] : undefined;
+}
 
 /** `1 source`, `12 sources`, `1,000 sources`. */
 export function countedNoun(count: number, noun: string): string {
@@ -59,7 +65,8 @@ export function stepFixes({ findings }: InventoryReport, { ids }: InventoryFixSt
     return {
       id,
       title: found?.title ?? id,
-      text: found?.fix?.text.split(/(?<=\.) (?=[A-Z])/)[0],
+      // A value that is right for one server may be wrong for another.
+      text: found?.fix_example_of === undefined ? found?.fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined,
       restart: found?.fix?.restart === true,
     };
   });

@@ -2,14 +2,10 @@ import { createHash } from 'node:crypto';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { preflightScopeNote } from '../../preflight/formats/report-text.ts';
 import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
-import {
-  commonInventoryMethod,
-  type InventoryFinding,
-  type InventoryReport,
-  type InventorySourceRow,
-} from '../inventory-report.ts';
+import type { InventoryFinding, InventoryReport, InventorySourceRow } from '../inventory-report.ts';
 import type { InventoryFixStep } from '../order-inventory-fixes.ts';
 import {
+  commonInventoryMethod,
   countedNoun,
   findingExtentText,
   formatCount,
@@ -121,7 +117,16 @@ function findings({ findings: all }: InventoryReport): string {
 
 /** Several findings of a check may have different titles; only the first of them has the id that the steps link to. */
 function findingPart(finding: InventoryFinding, isFirst: boolean): string {
-  const { id, status, title, places, place_count: count, is_blocker: isBlocker, fix } = finding;
+  const {
+    id,
+    status,
+    title,
+    places,
+    place_count: count,
+    is_blocker: isBlocker,
+    fix,
+    fix_example_of: example,
+  } = finding;
   const shown = places.slice(0, 5).map((place) => `<li>${escapeHtml(placeText(place, 5))}</li>`);
   const more = places.slice(5, 100).map((place) => `<li>${escapeHtml(placeText(place, 5))}</li>`);
   const hidden = count - Math.min(count, 100);
@@ -131,7 +136,7 @@ function findingPart(finding: InventoryFinding, isFirst: boolean): string {
       : `<details><summary>${countedNoun(count - 5, 'more place')}</summary><ul>${more.join('')}</ul>${hidden > 0 ? `<p class="soft">${formatCount(hidden)} more are in the JSON report of each source.</p>` : ''}</details>`;
   const statements =
     fix === undefined || fix.sql.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(fix.sql.join('\n'))}</pre>`;
-  return `<section class="finding ${status}"${isFirst ? ` id="${escapeHtml(id)}"` : ''}><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${findingExtentText(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(fix.text)}</p>`}${statements}</section>`;
+  return `<section class="finding ${status}"${isFirst ? ` id="${escapeHtml(id)}"` : ''}><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${findingExtentText(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(example === undefined ? fix.text : `For example on ${example}: ${fix.text}`)}</p>`}${statements}</section>`;
 }
 
 function servers({ servers: all }: InventoryReport): string {

@@ -1,6 +1,7 @@
 import { escapeMarkdown, markdownCodeCell } from '../../sanitize/markdown-text.ts';
-import { commonInventoryMethod, type InventoryReport } from '../inventory-report.ts';
+import type { InventoryReport } from '../inventory-report.ts';
 import {
+  commonInventoryMethod,
   findingExtentText,
   formatCount,
   inventorySummaryText,
