@@ -73,7 +73,7 @@ async function checkManySources(
   const report = await runInventory({ io: context, args, settings: context.settings(), inventory });
   const isPlain = globals.values('format').length === 0 && globals.value('query') === undefined;
   if (output.format === 'table' && isPlain)
-    await output.report(renderTextInventory(report, await createReportStyles(context)));
+    await output.prose(renderTextInventory(report, await createReportStyles(context)));
   else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
   const error = buildInventoryError(report);
   if (error !== undefined) throw error;
@@ -96,8 +96,10 @@ async function showReport(
   if (asText) {
     const styles = await createReportStyles(context);
     const isStartable = report.ok && report.method === 'continuous';
-    const nextCommand = isStartable ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command' : undefined;
-    await output.report(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
+    const nextCommand = isStartable
+      ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command; `cloudctl db list` prints the UUID'
+      : undefined;
+    await output.prose(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
   if (
