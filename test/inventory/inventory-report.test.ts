@@ -40,11 +40,11 @@ it('counts possible, blocked and unchecked sources, and what the fixes make poss
 });
 
 it('a fix that differs between servers is an example of one of them', () => {
-  const slots = (count: number) => serverFinding('slots', { fix: { text: `Set it to ${count}.`, sql: [] } });
+  const slots = (count: number) => serverFinding('slots', { fix: { text: `N=${count}`, sql: [] } });
   const [same] = reportOf([outcome(1, 's1', [slots(5)]), outcome(2, 's2', [slots(5)])]).findings;
   expect(same?.fix_example_of).toBeUndefined();
   const [other] = reportOf([outcome(1, 's1', [slots(5)]), outcome(2, 's2', [slots(6)])]).findings;
-  expect(other).toMatchObject({ fix: { text: 'Set it to 5.' }, fix_example_of: 's1.example.com:5432' });
+  expect(other).toMatchObject({ fix: { text: 'N=5' }, fix_example_of: 's1.example.com:5432' });
 });
 
 it('keeps a bounded number of places, and counts all of them', () => {
