@@ -22,7 +22,7 @@ import {
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
-    'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.',
+    'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n--sources checks many sources at once and says what to fix first; exit code 3 if the method is not possible for one of them, otherwise 5 if some could not be checked (docs/guides/inventory.md).',
   options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs, ...inventoryOptionSpecs],
   examples: [
     {
