@@ -51,6 +51,20 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
       }),
     };
   },
+  'docs/guides/inventory.md': async () => {
+    const [first, second] = await Promise.all([postgres(17, 'shop'), postgres(18, 'shop')]);
+    const queue = addressOf(second, 'postgres').replace('postgres@', `postgres:${second.password}@`);
+    return {
+      sandboxOptions: [],
+      replace: () => ({
+        'PGPASSWORD=…': `PGPASSWORD=${first.password}`,
+        'postgres://mover@db1.example.com/shop': addressOf(first, 'shop'),
+        'postgres://mover@db1.example.com/postgres': addressOf(first, 'postgres'),
+        'postgres://mover@db2.example.com/shop': addressOf(second, 'shop'),
+        'postgres://inventory@queue.example.com/inventory?sslmode=verify-full': queue,
+      }),
+    };
+  },
   'docs/guides/migrate-redis.md': async () => {
     const [source, target] = await Promise.all([startRedis(), startRedis()]);
     for (const server of [source, target]) onTestFinished(() => server.stop());
@@ -134,7 +148,7 @@ const counts = { run: 0, all: 0 };
 afterAll(() => console.log(`${counts.run} of ${counts.all} code blocks run`));
 
 test.for(['README.md', ...guides])('every code block of %s works', { timeout: 180_000 }, async (page, { skip }) => {
-  skip(lacks(...(page.includes('migrate-') ? ['psql', 'redis-server'] : [])));
+  skip(lacks(...(/migrate-|inventory/.test(page) ? ['psql', 'redis-server'] : [])));
   const blocks = blocksOf(page);
   counts.all += blocks.length;
   expect(blocks).not.toEqual([]);

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { runWithServerSlots } from '../../src/inventory/server-slots.ts';
+import { runWithServerSlots } from '../../src/inventory/run-with-server-slots.ts';
 
 /** Counts how many run at the same time. */
 function meter() {

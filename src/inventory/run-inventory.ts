@@ -1,33 +1,24 @@
 import type { ListView } from '../cli/columns.ts';
-import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { readInputFile } from '../cli/input-file.ts';
-import type { ProfileSettings } from '../config/settings.ts';
 import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { checkInventory } from './check-inventory.ts';
-import { createSharedSchemas, type SourceChecker } from './check-source.ts';
-import { renderInventoryReport } from './formats/render-inventory.ts';
+import { createSharedSchemas, type SourceChecker } from './check-inventory-source.ts';
+import { renderInventoryReport } from './formats/render-inventory-report.ts';
 import type { InventoryEntry, InventoryEntryInput } from './inventory-entry.ts';
-import type { BadInventoryLine } from './inventory-lines.ts';
-import type { InventorySettings } from './inventory-options.ts';
 import { createInventoryReportBuilder, type InventoryReport } from './inventory-report.ts';
+import type { RunInventoryInput } from './inventory-settings.ts';
 import { parseInventory } from './parse-inventory.ts';
 import { readInventoryFile } from './read-inventory-file.ts';
 import { createSharedPostgresqlPreflights } from './shared-postgresql.ts';
 import { createSharedRedisPreflights } from './shared-redis.ts';
-import { openSourceFolder } from './source-files.ts';
+import { openSourceFolder } from './source-folder.ts';
 import type { SourceOutcome } from './source-outcome.ts';
+import type { BadInventoryLine } from './split-inventory-lines.ts';
 import { streamItems } from './stream-items.ts';
-
-export interface RunInventoryInput {
-  readonly io: CommandIo;
-  readonly args: ParsedArgs;
-  readonly settings: ProfileSettings;
-  readonly inventory: InventorySettings;
-}
 
 /**
  * Checks all sources of an inventory, shows the progress, and writes the files that the options name. In ndjson and csv each source

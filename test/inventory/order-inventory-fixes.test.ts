@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type BlockedSource, orderInventoryFixes } from '../../src/inventory/fix-order.ts';
+import { type BlockedSource, orderInventoryFixes } from '../../src/inventory/order-inventory-fixes.ts';
 
 const source = (server: string, ...blockedBy: string[]): BlockedSource => ({ server, blockedBy });
 const many = (count: number, server: string, ...ids: string[]) =>

@@ -1,8 +1,10 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
 import { requireDuration } from '../cli/duration.ts';
 import { requireWholeNumber } from '../cli/whole-number.ts';
+import type { ProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
-import type { ServerSlotLimits } from './server-slots.ts';
+import type { ServerSlotLimits } from './run-with-server-slots.ts';
 
 /** The options of `db preflight` for many sources. */
 export const inventoryOptionSpecs: readonly OptionSpec[] = [
@@ -57,6 +59,14 @@ export interface InventorySettings extends ServerSlotLimits {
   readonly reportDir: string | undefined;
   readonly baseline: string | undefined;
   readonly reports: readonly string[];
+}
+
+/** What the run of an inventory needs from its command. */
+export interface RunInventoryInput {
+  readonly io: CommandIo;
+  readonly args: ParsedArgs;
+  readonly settings: ProfileSettings;
+  readonly inventory: InventorySettings;
 }
 
 /** Formats of the report of an inventory, by file extension. */

@@ -1,6 +1,7 @@
 import { escapeMarkdown, markdownCodeCell } from '../../sanitize/markdown-text.ts';
 import type { InventoryReport } from '../inventory-report.ts';
 import {
+  commonInventoryMethod,
   findingExtentText,
   formatCount,
   inventorySummaryText,
@@ -55,7 +56,10 @@ function fixFirst(report: InventoryReport): readonly string[] {
       `${formatCount(step.possible_after)} of ${formatCount(report.summary.sources)}`,
     ];
   });
-  return ['## What to fix first', table(['Step', 'Fix', 'Where', 'Become possible', 'Possible after it'], rows)];
+  return [
+    '## What to fix first',
+    table(['Step', 'Fix', 'Where', `Become ${commonInventoryMethod(report) ?? 'possible'}`, 'In all'], rows),
+  ];
 }
 
 function unchecked(report: InventoryReport): readonly string[] {

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { preflightScopeNote } from '../../preflight/formats/report-text.ts';
 import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
-import type { InventoryFixStep } from '../fix-order.ts';
 import type { InventoryFinding, InventoryReport, InventorySourceRow } from '../inventory-report.ts';
+import type { InventoryFixStep } from '../order-inventory-fixes.ts';
 import {
+  commonInventoryMethod,
   countedNoun,
   findingExtentText,
   formatCount,
@@ -75,8 +76,9 @@ function fixFirst(report: InventoryReport): string {
   const { fix_first: steps } = report;
   if (steps.length === 0) return '';
   const [first, others] = [steps.slice(0, shownSteps), steps.slice(shownSteps)];
+  const method = commonInventoryMethod(report) ?? 'possible';
   const table = (some: readonly InventoryFixStep[], from: number) =>
-    `<div class="scroll"><table class="steps"><thead><tr><th scope="col"></th><th scope="col">Fix</th><th scope="col">Where</th><th scope="col" class="n">Become possible</th><th scope="col" class="n">Possible after it</th></tr></thead><tbody>${some.map((step, at) => stepRow(report, step, from + at)).join('')}</tbody></table></div>`;
+    `<div class="scroll"><table class="steps"><thead><tr><th scope="col"></th><th scope="col">Fix</th><th scope="col">Where</th><th scope="col" class="n">Become ${method}</th><th scope="col" class="n">In all</th></tr></thead><tbody>${some.map((step, at) => stepRow(report, step, from + at)).join('')}</tbody></table></div>`;
   const rest =
     others.length === 0
       ? ''
@@ -89,7 +91,7 @@ const shownSteps = 5;
 function stepRow(report: InventoryReport, step: InventoryFixStep, number: number): string {
   const fixes = stepFixes(report, step).map(
     ({ id, title, text, restart }) =>
-      `<p class="fix"><a href="#${escapeHtml(id)}"><code>${escapeHtml(id)}</code></a> ${escapeHtml(text ?? title)}${restart ? ' <span class="tag warn">restart</span>' : ''}</p>`,
+      `<p class="fix"><a href="#${escapeHtml(id)}"><code>${escapeHtml(id)}</code></a> ${escapeHtml(text === undefined ? title : `${title}. ${text}`)}${restart ? ' <span class="tag warn">restart</span>' : ''}</p>`,
   );
   const share = ((step.possible_after / Math.max(1, report.summary.sources)) * 100).toFixed(1);
   const total = `${formatCount(step.possible_after)} of ${formatCount(report.summary.sources)}`;
@@ -109,11 +111,22 @@ function unchecked(report: InventoryReport): string {
 
 function findings({ findings: all }: InventoryReport): string {
   if (all.length === 0) return '<h2>Findings</h2><p>Every check passed.</p>';
-  return `<h2>Findings</h2>${all.map(findingPart).join('\n')}`;
+  const first = new Set(all.filter(({ id }, at) => all.findIndex((other) => other.id === id) === at));
+  return `<h2>Findings</h2>${all.map((one) => findingPart(one, first.has(one))).join('\n')}`;
 }
 
-function findingPart(finding: InventoryFinding): string {
-  const { id, status, title, places, place_count: count, is_blocker: isBlocker, fix } = finding;
+/** Several findings of a check may have different titles; only the first of them has the id that the steps link to. */
+function findingPart(finding: InventoryFinding, isFirst: boolean): string {
+  const {
+    id,
+    status,
+    title,
+    places,
+    place_count: count,
+    is_blocker: isBlocker,
+    fix,
+    fix_example_of: example,
+  } = finding;
   const shown = places.slice(0, 5).map((place) => `<li>${escapeHtml(placeText(place, 5))}</li>`);
   const more = places.slice(5, 100).map((place) => `<li>${escapeHtml(placeText(place, 5))}</li>`);
   const hidden = count - Math.min(count, 100);
@@ -123,8 +136,7 @@ function findingPart(finding: InventoryFinding): string {
       : `<details><summary>${countedNoun(count - 5, 'more place')}</summary><ul>${more.join('')}</ul>${hidden > 0 ? `<p class="soft">${formatCount(hidden)} more are in the JSON report of each source.</p>` : ''}</details>`;
   const statements =
     fix === undefined || fix.sql.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(fix.sql.join('\n'))}</pre>`;
-  // Several findings of a check may have different titles; the first of them is the one that the steps link to.
-  return `<section class="finding ${status}" id="${escapeHtml(id)}"><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${findingExtentText(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(fix.text)}</p>`}${statements}</section>`;
+  return `<section class="finding ${status}"${isFirst ? ` id="${escapeHtml(id)}"` : ''}><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${findingExtentText(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(example === undefined ? fix.text : `For example on ${example}: ${fix.text}`)}</p>`}${statements}</section>`;
 }
 
 function servers({ servers: all }: InventoryReport): string {

@@ -4,7 +4,7 @@ import {
   type PasswordCommandRun,
   parsePasswordCommand,
   runPasswordCommand,
-} from '../../src/inventory/password-command.ts';
+} from '../../src/inventory/run-password-command.ts';
 
 const source = { name: 'a', host: 'db1', port: 5432, dbname: 'shop', username: 'mover' };
 

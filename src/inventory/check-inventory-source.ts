@@ -9,12 +9,12 @@ import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { Secret } from '../secret.ts';
 import type { InventoryEntry } from './inventory-entry.ts';
-import { type PasswordCommandResult, runPasswordCommand } from './password-command.ts';
-import type { ServerSlot } from './server-slots.ts';
+import { type PasswordCommandResult, runPasswordCommand } from './run-password-command.ts';
+import type { ServerSlot } from './run-with-server-slots.ts';
 import type { SharedPostgresqlPreflights } from './shared-postgresql.ts';
 import type { SharedRedisPreflights } from './shared-redis.ts';
 import { createSharedResults, type SharedResults } from './shared-results.ts';
-import { describeBaselineChanges, readSourceBaseline, type SourceFolder, writeSourceReport } from './source-files.ts';
+import { describeBaselineChanges, readSourceBaseline, type SourceFolder, writeSourceReport } from './source-folder.ts';
 import type { SourceObservation } from './source-observation.ts';
 import { condensePreflightReport, type SourceOutcome, uncheckedOutcome } from './source-outcome.ts';
 
@@ -59,8 +59,7 @@ export async function checkInventorySource(
   }
   const source = entry.withPassword(found.password);
   const seen: SourceObservation = { server: undefined, unreachable: undefined, lacksPassword: false };
-  const report = await runSource(entry, source, slot, seen, checker).catch(usageReason);
-  // Errors of one source, such as an unknown database in ignore_dbs, do not end the inventory.
+  const report = await runSource(entry, source, slot, seen, checker).catch(failureReason);
   if (typeof report === 'string') return { outcome: uncheckedOutcome(origin, report), lacksPassword: false };
   if (checker.reports !== undefined) writeSourceReport(checker.reports, entry.name, report);
   if (seen.unreachable !== undefined || seen.lacksPassword) {
@@ -71,9 +70,13 @@ export async function checkInventorySource(
   return { outcome: condensePreflightReport(origin, report, seen.server, changes), lacksPassword: false };
 }
 
-function usageReason(error: unknown): string {
-  if (!(error instanceof CliError) || error.code !== 'usage') throw error;
-  return [error.message, ...(error.detail === undefined ? [] : [error.detail])].join('; ');
+/** Errors of one source, such as an unknown database in ignore_dbs, do not end the inventory. */
+function failureReason(error: unknown): string {
+  if (error instanceof CliError && error.code === 'cancelled') throw error;
+  if (error instanceof CliError)
+    return [error.message, ...(error.detail ?? '').split('\n', 1)].filter(Boolean).join('; ');
+  // The message may quote anything, also a secret.
+  return `an error in the program: ${error instanceof Error ? error.name : typeof error}`;
 }
 
 async function findPassword(

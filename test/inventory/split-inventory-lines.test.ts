@@ -3,7 +3,7 @@ import {
   maxInventoryLineBytes,
   parseInventoryRecord,
   splitInventoryLines,
-} from '../../src/inventory/inventory-lines.ts';
+} from '../../src/inventory/split-inventory-lines.ts';
 
 const split = (text: string) => splitInventoryLines(Buffer.from(text));
 

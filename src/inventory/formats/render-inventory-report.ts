@@ -1,7 +1,7 @@
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 import type { InventoryReport } from '../inventory-report.ts';
-import { renderHtmlInventory } from './html-inventory.ts';
-import { renderMarkdownInventory } from './markdown-inventory.ts';
+import { renderHtmlInventory } from './render-html-inventory.ts';
+import { renderMarkdownInventory } from './render-markdown-inventory.ts';
 
 /** Renders the report in the format that the file extension selects; undefined if there is no such format. */
 export function renderInventoryReport(file: string, report: InventoryReport): string | undefined {

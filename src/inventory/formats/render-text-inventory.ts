@@ -1,7 +1,7 @@
 import type { TerminalStyles } from '../../cli/color.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import type { InventoryFixStep } from '../fix-order.ts';
 import type { InventoryFinding, InventoryReport } from '../inventory-report.ts';
+import type { InventoryFixStep } from '../order-inventory-fixes.ts';
 import {
   findingExtentText,
   inventorySummaryText,
