@@ -36,6 +36,7 @@ export const exitCodes = {
   contents_differ: 1,
   contents_not_comparable: 5,
   cutover_incomplete: 5,
+  conformance_differs: 3,
   cancelled: 130,
   internal: 1,
 } as const;
