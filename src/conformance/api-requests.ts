@@ -6,7 +6,7 @@ import { firstSandboxPerson, stopMigrationsInPanel } from './sandbox-people.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 import { requireWriteToken } from './tokens.ts';
 
-export interface ApiRequest {
+export interface ConformanceApiRequest {
   readonly method: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface ApiRequest {
 export function sendApiRequest(
   server: ServerUnderTest,
   bearer: Secret | undefined,
-  request: ApiRequest,
+  request: ConformanceApiRequest,
 ): Promise<ConformanceResponse> {
   return server.request({ origin: 'api', ...request, bearer });
 }

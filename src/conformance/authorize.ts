@@ -2,12 +2,13 @@ import { createPkce } from '../oauth/pkce.ts';
 import type { Secret } from '../secret.ts';
 import { type AuthorizationEnd, leadsToCallback, sendAuthorizationRequest } from './browse.ts';
 import { ConformanceDifference, NotTestable } from './conformance-difference.ts';
-import { firstSandboxPerson, type SandboxPerson, setSandboxConsent } from './sandbox-people.ts';
+import { firstSandboxPerson, setSandboxConsent } from './sandbox-people.ts';
 import {
   type RequestParameterValues,
   rememberSecret,
   type ServerUnderTest,
   type TestedClient,
+  type TestedPerson,
 } from './server-under-test.ts';
 
 export interface AuthorizationOrder {
@@ -16,7 +17,7 @@ export interface AuthorizationOrder {
   readonly state?: string | undefined;
   readonly decision?: 'approve' | 'deny';
   /** Only at a sandbox: who authorizes (default: its first user), and for which team. */
-  readonly person?: SandboxPerson;
+  readonly person?: TestedPerson;
   readonly team?: string;
   readonly client?: TestedClient;
   readonly more?: RequestParameterValues;

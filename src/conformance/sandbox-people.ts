@@ -3,22 +3,13 @@ import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 import { type CookieJar, sendWithCookies } from './browse.ts';
 import { NotTestable } from './conformance-difference.ts';
-import { rememberSecret, type ServerUnderTest, type TestedClient } from './server-under-test.ts';
-
-/** A user of the sandbox, as its admin API describes it. */
-export interface SandboxPerson {
-  readonly email: string;
-  readonly password: Secret;
-  readonly uuid: string;
-  readonly teams: readonly { readonly uuid: string; readonly name: string }[];
-}
-
-/** The users, applications and clusters of a sandbox. */
-export interface SandboxPeople {
-  readonly users: readonly SandboxPerson[];
-  readonly applications: readonly TestedClient[];
-  readonly clusters: readonly { readonly uuid: string; readonly engine: string; readonly hasServer: boolean }[];
-}
+import {
+  rememberSecret,
+  type SandboxPeople,
+  type ServerUnderTest,
+  type TestedClient,
+  type TestedPerson,
+} from './server-under-test.ts';
 
 export async function readSandboxPeople(admin: SandboxAdminApi): Promise<SandboxPeople> {
   const world = await admin.call('GET', '/world');
@@ -46,12 +37,12 @@ export async function readSandboxPeople(admin: SandboxAdminApi): Promise<Sandbox
 }
 
 /** The first user of the sandbox, to whom its clusters belong. */
-export function firstSandboxPerson(server: ServerUnderTest): SandboxPerson {
+export function firstSandboxPerson(server: ServerUnderTest): TestedPerson {
   return requireFound(server.people?.users[0], 'the sandbox has no user');
 }
 
 /** A user with a team. */
-export function sandboxTeamMember(server: ServerUnderTest): SandboxPerson {
+export function sandboxTeamMember(server: ServerUnderTest): TestedPerson {
   const member = server.people?.users.find(({ teams }) => teams.length > 0);
   return requireFound(member, 'the sandbox has no user with a team');
 }
@@ -85,7 +76,7 @@ export async function setSandboxConsent(
 }
 
 /** Signs in on the sign-in page and returns the cookies. */
-export async function signInAtSandbox(server: ServerUnderTest, person: SandboxPerson): Promise<CookieJar> {
+export async function signInAtSandbox(server: ServerUnderTest, person: TestedPerson): Promise<CookieJar> {
   const cookies: CookieJar = new Map();
   const form = { email: person.email, password: person.password, next: '/panel' };
   const response = await sendWithCookies(server, cookies, { method: 'POST', path: '/panel/sign-in', form });
@@ -94,13 +85,13 @@ export async function signInAtSandbox(server: ServerUnderTest, person: SandboxPe
 }
 
 /** Revokes every application of the person on the page of the control panel. */
-export async function revokeApplicationsInPanel(server: ServerUnderTest, person: SandboxPerson): Promise<void> {
+export async function revokeApplicationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
   const cookies = await signInAtSandbox(server, person);
   await submitPanelForms(server, cookies, '/panel/applications', '/panel/applications/revoke');
 }
 
 /** Stops every running migration of the person on the page of the control panel. */
-export async function stopMigrationsInPanel(server: ServerUnderTest, person: SandboxPerson): Promise<void> {
+export async function stopMigrationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
   const cookies = await signInAtSandbox(server, person);
   await submitPanelForms(server, cookies, '/panel/migrations', '/panel/migrations/stop');
 }

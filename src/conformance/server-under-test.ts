@@ -4,7 +4,6 @@ import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { Secret } from '../secret.ts';
 import { type ConformanceResponse, createConformanceResponse } from './conformance-response.ts';
-import type { SandboxPeople } from './sandbox-people.ts';
 
 /** Parameters by name; undefined ones are left out, and a list sends a parameter several times. */
 export type RequestParameterValues = Readonly<
@@ -16,6 +15,21 @@ export interface TestedClient {
   readonly id: string;
   readonly secret: Secret | undefined;
   readonly callbackUrl: string;
+}
+
+/** A user of the sandbox, as its admin API describes it. */
+export interface TestedPerson {
+  readonly email: string;
+  readonly password: Secret;
+  readonly uuid: string;
+  readonly teams: readonly { readonly uuid: string; readonly name: string }[];
+}
+
+/** The users, applications and clusters of a sandbox. */
+export interface SandboxPeople {
+  readonly users: readonly TestedPerson[];
+  readonly applications: readonly TestedClient[];
+  readonly clusters: readonly { readonly uuid: string; readonly engine: string; readonly hasServer: boolean }[];
 }
 
 /** Opens an authorization URL in the browser of a person and waits for the redirect to the callback URL. */

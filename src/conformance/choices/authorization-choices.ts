@@ -69,7 +69,7 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     id: 'scope-order',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => ({
-      'scope `write read`': `scope ${String((await requestGrant(server, { scope: 'write read' })).body.scope)}`,
+      'scope `write read`': String((await requestGrant(server, { scope: 'write read' })).body.scope),
       ...(await observeRefusals(server, { 'scope `read read`': { scope: 'read read' } })),
     }),
   },

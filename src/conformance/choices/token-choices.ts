@@ -122,13 +122,11 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
         const { refreshToken } = await requestGrant(server, { scope: granted });
         const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, scope: sent };
         const response = await postTokenRequest(server, parameters);
-        return isSuccessful(response)
-          ? `scope ${String(readGrant(server, response).body.scope)}`
-          : summarizeResponse(response);
+        return isSuccessful(response) ? String(readGrant(server, response).body.scope) : summarizeResponse(response);
       };
       return {
-        'scope=read in a refresh of read write': await scopeAfter('read write', 'read'),
-        'scope=read write in a refresh of read': await scopeAfter('read', 'read write'),
+        'scope=read in a refresh of `read write`': await scopeAfter('read write', 'read'),
+        'scope=`read write` in a refresh of read': await scopeAfter('read', 'read write'),
       };
     },
   },

@@ -40,7 +40,7 @@ export const authorizationRefusals: readonly ConformanceStatement[] = [
   {
     number: '62',
     section: '4.1',
-    text: 'The valid scopes are read and read write; another one is answered with an error page.',
+    text: 'The valid scopes are `read` and `read write`; another one is answered with an error page.',
     needs: ['client'],
     play: async (server) => {
       for (const scope of ['write', 'READ', 'read,write', 'read admin', 'read  write', 'read read']) {

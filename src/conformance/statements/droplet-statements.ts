@@ -62,7 +62,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
   {
     number: '29',
     section: '2',
-    text: 'The scope read write permits POST and DELETE in addition to reading.',
+    text: 'The scope `read write` permits POST and DELETE in addition to reading.',
     needs: ['writes', 'token'],
     play: async (server) => {
       const token = await requireWriteToken(server);
@@ -177,7 +177,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
   {
     number: '113',
     section: '5',
-    text: 'Any request that changes the account needs the scope read write.',
+    text: 'Any request that changes the account needs the scope `read write`.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
       const token = await requireReadOnlyToken(server);

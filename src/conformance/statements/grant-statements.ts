@@ -66,14 +66,14 @@ export const grantStatements: readonly ConformanceStatement[] = [
   {
     number: '19',
     section: '2',
-    text: 'scope is the granted scope, read or read write.',
+    text: 'scope is the granted scope, `read` or `read write`.',
     needs: ['grant'],
     play: async (server) => {
       const isScope = ({ body }: TestedGrant): boolean => body.scope === 'read' || body.scope === 'read write';
-      await requireOfGrants(server, isScope, 'scope read or read write');
+      await requireOfGrants(server, isScope, 'scope `read` or `read write`');
       if (server.admin === undefined && server.visit === undefined) return;
       const isGranted = ({ body }: TestedGrant): boolean => body.scope === 'read write';
-      await requireOfGrants(server, isGranted, 'the authorized scope read write');
+      await requireOfGrants(server, isGranted, 'the authorized scope `read write`');
     },
   },
   {

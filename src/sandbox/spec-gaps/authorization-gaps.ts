@@ -58,7 +58,7 @@ export const SPEC_GAPS_OF_AUTHORIZATION: readonly SpecGap[] = [
     question: 'The scope `write read`',
     choice:
       'The scope `write read` is equal to `read write`. Repeated words, unknown words and other spellings of a scope are answered with an error page.',
-    observed: { 'scope `write read`': 'scope read write', 'scope `read read`': 'page 400' },
+    observed: { 'scope `write read`': 'read write', 'scope `read read`': 'page 400' },
   },
   {
     id: 'pkce',

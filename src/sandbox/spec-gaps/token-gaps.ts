@@ -77,8 +77,8 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
     choice:
       'The parameter scope is ignored in a refresh request, and a refresh does not change scope, person and team.',
     observed: {
-      'scope=read in a refresh of read write': 'scope read write',
-      'scope=read write in a refresh of read': 'scope read',
+      'scope=read in a refresh of `read write`': 'read write',
+      'scope=`read write` in a refresh of read': 'read',
     },
   },
   {
