@@ -13,7 +13,8 @@ import {
 
 export interface AuthorizationOrder {
   readonly flow?: 'code' | 'implicit';
-  readonly scope?: string;
+  /** Default: `read`; undefined leaves the parameter out. */
+  readonly scope?: string | undefined;
   readonly state?: string | undefined;
   readonly decision?: 'approve' | 'deny';
   /** Only at a sandbox: who authorizes (default: its first user), and for which team. */
@@ -35,6 +36,12 @@ export interface Authorization {
   readonly verifier: Secret | undefined;
 }
 
+/** The challenge of RFC 7636, appendix B, for requests whose code is not exchanged. */
+export const exampleChallenge = {
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+};
+
 /** A state with characters that a server may change: reserved, encoded, and outside ASCII. */
 export const difficultState = 'a+b c%2Fd&e=f/ü漢~"\'';
 
@@ -49,7 +56,14 @@ export function authorizationParameters(
   changes: RequestParameterValues = {},
   client: TestedClient = requireClient(server),
 ): RequestParameterValues {
-  return { response_type: 'code', client_id: client.id, redirect_uri: client.callbackUrl, ...changes };
+  const isCodeFlow = changes.response_type !== 'token';
+  return {
+    response_type: 'code',
+    client_id: client.id,
+    redirect_uri: client.callbackUrl,
+    ...(server.pkce && isCodeFlow ? exampleChallenge : {}),
+    ...changes,
+  };
 }
 
 /**
@@ -57,7 +71,8 @@ export function authorizationParameters(
  * is available, and ConformanceDifference when the authorization does not end in a redirect to the callback URL.
  */
 export async function authorize(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<Authorization> {
-  const { flow = 'code', scope, state, decision = 'approve', client = requireClient(server), more } = order;
+  const { flow = 'code', state, decision = 'approve', client = requireClient(server), more } = order;
+  const scope = 'scope' in order ? order.scope : 'read';
   const pkce = server.pkce && flow === 'code' ? createPkce(server.random) : undefined;
   if (pkce !== undefined) server.secrets.add(pkce.verifier);
   const challenge = pkce === undefined ? {} : { code_challenge: pkce.challenge, code_challenge_method: 'S256' };

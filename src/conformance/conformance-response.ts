@@ -73,7 +73,7 @@ export function requireOAuthError(response: ConformanceResponse, code: string): 
 }
 
 /** Throws ConformanceDifference unless the response is the not-found error of the resource API (spec §2, §5.7, §7). */
-export function requireTokenRefused(response: ConformanceResponse): void {
+export function requireNotFoundError(response: ConformanceResponse): void {
   const json = readJsonBody(response) ?? {};
   requireOfResponse(
     !isSuccessful(response) && readStringField(json, 'id') === 'not_found',
@@ -81,6 +81,12 @@ export function requireTokenRefused(response: ConformanceResponse): void {
     response,
   );
   requireOfResponse((readStringField(json, 'message') ?? '') !== '', 'id=not_found with a message', response);
+}
+
+/** Throws ConformanceDifference unless a token is refused, in whatever form; spec §7 defines the form for an unknown token only. */
+export function requireRefusalOfToken(response: ConformanceResponse): void {
+  const isRefused = response.status >= 400 && response.status < 500;
+  requireOfResponse(isRefused, 'a refusal of the token', response);
 }
 
 /** `status code`, such as `400 invalid_grant`, which is how observations of open choices name a response. */

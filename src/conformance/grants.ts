@@ -28,7 +28,7 @@ export interface TestedCode {
 }
 
 /** Requests a code. Throws ConformanceDifference when the redirect has none. */
-export async function requestCode(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<TestedCode> {
+export async function attemptCode(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<TestedCode> {
   const authorization = await authorize(server, order);
   const code = authorization.query.get('code');
   if (code === null)
@@ -99,13 +99,32 @@ export function readGrant(server: ServerUnderTest, response: ConformanceResponse
   };
 }
 
+/** A code for a statement about something else: without one, that statement is not testable. */
+export function requestCode(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<TestedCode> {
+  return asPrecondition('code', attemptCode(server, order));
+}
+
+/** A grant for a statement about something else: without one, that statement is not testable. */
+export function requestGrant(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<TestedGrant> {
+  return asPrecondition('grant', attemptGrant(server, order));
+}
+
+async function asPrecondition<T>(name: string, result: Promise<T>): Promise<T> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!(error instanceof ConformanceDifference)) throw error;
+    throw new NotTestable(`needs a ${name}, but expected ${error.expected} and received ${error.received}`);
+  }
+}
+
 /** A new grant: by the code flow, or by a refresh of the given refresh token when nobody can authorize. */
-export async function requestGrant(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<TestedGrant> {
+export async function attemptGrant(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<TestedGrant> {
   const canAuthorize = server.admin !== undefined || server.visit !== undefined;
   const given = server.chain.refreshToken;
-  if (!canAuthorize && given !== undefined && order.scope === undefined)
+  if (!canAuthorize && given !== undefined && !('scope' in order))
     return readGrant(server, await sendRefresh(server, given));
-  const code = await requestCode(server, { state: server.unique(), ...order });
+  const code = await attemptCode(server, { state: server.unique(), ...order });
   const client = order.client ?? requireClient(server);
   const credentials = { client_id: client.id, client_secret: client.secret, redirect_uri: client.callbackUrl };
   return readGrant(server, await postTokenRequest(server, exchangeParameters(server, code, credentials)));

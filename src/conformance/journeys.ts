@@ -2,6 +2,8 @@ import { difficultState } from './authorize.ts';
 import { NotTestable } from './conformance-difference.ts';
 import { type ConformanceResponse, isSuccessful } from './conformance-response.ts';
 import {
+  attemptCode,
+  attemptGrant,
   exchangeParameters,
   postTokenRequest,
   readActions,
@@ -23,14 +25,14 @@ import { type ServerUnderTest, shareResult } from './server-under-test.ts';
 /** A code of the scope `read write`, requested with a state of difficult characters. */
 export function issuedCode(server: ServerUnderTest): Promise<TestedCode> {
   return shareResult(server, 'issued code', () =>
-    requestCode(server, { scope: 'read write', ...(server.visit === undefined ? { state: difficultState } : {}) }),
+    attemptCode(server, { scope: 'read write', ...(server.visit === undefined ? { state: difficultState } : {}) }),
   );
 }
 
 /** The grant of that code, or of the given refresh token. */
 export function issuedGrant(server: ServerUnderTest): Promise<TestedGrant> {
   return shareResult(server, 'issued grant', async () => {
-    if (server.admin === undefined && server.visit === undefined) return requestGrant(server);
+    if (server.admin === undefined && server.visit === undefined) return attemptGrant(server);
     const code = await issuedCode(server);
     return readGrant(server, await postTokenRequest(server, exchangeParameters(server, code)));
   });
@@ -66,7 +68,7 @@ export function accessAfterRefresh(
   });
 }
 
-/** A revocation of the newest access token of the grant, with the header of the specification (§4.4), and a use after it. */
+/** A revocation of the newest access token of the grant, without a header, and a use after it. */
 export function revocation(server: ServerUnderTest): Promise<{
   readonly response: ConformanceResponse;
   readonly use: ConformanceResponse;
@@ -76,7 +78,7 @@ export function revocation(server: ServerUnderTest): Promise<{
     const grant = await newestGrant(server);
     const before = await readActions(server, grant.accessToken);
     if (!isSuccessful(before)) throw new NotTestable(`the token is refused before the revocation: ${before.received}`);
-    const response = await sendRevocation(server, grant.accessToken, grant.accessToken);
+    const response = await sendRevocation(server, grant.accessToken);
     const use = await readActions(server, grant.accessToken);
     return { response, use, refresh: await sendRefresh(server, grant.refreshToken) };
   });

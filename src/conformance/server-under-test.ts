@@ -1,5 +1,5 @@
 import type { SandboxAdminApi } from '../api/sandbox-admin.ts';
-import { readResponseBodyText } from '../platform/buffered-body.ts';
+import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { Secret } from '../secret.ts';
@@ -83,6 +83,8 @@ export interface ServerUnderTest extends ServerUnderTestOptions {
   readonly request: (request: ConformanceRequest) => Promise<ConformanceResponse>;
   /** Every secret that was sent or received, for removing secrets from the report. */
   readonly secrets: Set<Secret>;
+  /** The statement that reported a difference first, because several observe the same shared result. */
+  readonly differences: Map<unknown, string>;
   /** What was created and could not be removed. */
   readonly left: string[];
   /** The newest refresh token that came from the given one. */
@@ -102,6 +104,7 @@ export function createServerUnderTest(options: ServerUnderTestOptions): ServerUn
     ...options,
     secrets,
     chain: { refreshToken: options.refreshToken },
+    differences: new Map(),
     left: [],
     shared: new Map(),
     unique: () => Buffer.from(options.random(8)).toString('hex'),

@@ -27,7 +27,7 @@ export const stateFaults: readonly DeliberateFault[] = [
   },
   {
     name: 'a revoked token stays valid',
-    breaks: ['50', '85', 'revoke-pair'],
+    breaks: ['50', '84', '85', 'revoke-pair'],
     spoil: ({ world }) => {
       world.revoke = () => undefined;
     },
@@ -99,8 +99,31 @@ export const stateFaults: readonly DeliberateFault[] = [
 /** Faults in requests and responses. */
 export const trafficFaults: readonly DeliberateFault[] = [
   {
-    name: 'a revoked token is answered with 403 forbidden',
-    breaks: ['46', '50', '51', '53', '116', '123', 'unknown-token-status'],
+    name: 'a revoked token is answered with 401',
+    breaks: ['revoke-pair'],
+    traffic: () => {
+      const revoked = new Set<string>();
+      return {
+        response: (response, { url, headers }) => {
+          if (url.pathname.endsWith('/revoke')) revoked.add(`Bearer ${url.searchParams.get('token')}`);
+          else if (revoked.has(headers.authorization ?? '')) response.status = 401;
+        },
+      };
+    },
+  },
+  {
+    name: 'a revoked token is answered with 200',
+    breaks: ['50', '84', '85', 'revoke-pair'],
+    traffic: () => ({
+      response: (response, { url, headers }) => {
+        if (response.status === 404 && url.pathname === '/v2/actions' && !headers.authorization?.includes('madeup'))
+          response.status = 200;
+      },
+    }),
+  },
+  {
+    name: 'an unknown token is answered with 403 forbidden',
+    breaks: ['46', '116', '123', 'unknown-token-status'],
     traffic: () => ({
       response: (response, { url }) => {
         if (response.status !== 404 || !url.pathname.startsWith('/v2/actions')) return;

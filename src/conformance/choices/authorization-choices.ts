@@ -1,5 +1,5 @@
 import { sendRefusable, sendWithSession } from '../authorization-requests.ts';
-import { authorizationParameters, authorize } from '../authorize.ts';
+import { authorizationParameters, authorize, exampleChallenge } from '../authorize.ts';
 import type { AuthorizationEnd } from '../browse.ts';
 import { sendAuthorizationRequest } from '../browse.ts';
 import { summarizeResponse } from '../conformance-response.ts';
@@ -16,7 +16,6 @@ import type { RequestParameterValues, ServerUnderTest } from '../server-under-te
 import type { ChoiceObservations, OpenChoiceProbe } from '../statement.ts';
 import { summarizeAuthorizationEnd } from './choice-cases.ts';
 
-const challenge = { code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' };
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 
 /** The probes of the choices about authorization requests. The challenge is the example of RFC 7636, appendix B. */
@@ -82,9 +81,9 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
         return summarizeResponse(await postTokenRequest(server, exchangeParameters(server, code, { code_verifier })));
       };
       return {
-        ...(await observeRefusals(server, { 'method plain': { ...challenge, code_challenge_method: 'plain' } })),
-        'method S256, correct verifier': await exchange(challenge, verifier),
-        'method S256, no verifier': await exchange(challenge, undefined),
+        ...(await observeRefusals(server, { 'method plain': { ...exampleChallenge, code_challenge_method: 'plain' } })),
+        'method S256, correct verifier': await exchange(exampleChallenge, verifier),
+        'method S256, no verifier': await exchange(exampleChallenge, undefined),
         'no challenge, but a verifier': await exchange({}, verifier),
       };
     },

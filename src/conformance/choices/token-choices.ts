@@ -133,9 +133,13 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
   {
     id: 'revoke-pair',
     needs: ['grant'],
-    observe: async (server) => ({
-      'refresh after a revocation of the access token': summarizeResponse((await revocation(server)).refresh),
-    }),
+    observe: async (server) => {
+      const { use, refresh } = await revocation(server);
+      return {
+        'access token after its revocation': summarizeResponse(use),
+        'refresh after a revocation of the access token': summarizeResponse(refresh),
+      };
+    },
   },
   {
     id: 'revoke-unknown',

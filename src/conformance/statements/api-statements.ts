@@ -4,8 +4,8 @@ import {
   isSuccessful,
   readErrorCode,
   readJsonBody,
+  requireNotFoundError,
   requireOfResponse,
-  requireTokenRefused,
 } from '../conformance-response.ts';
 import { requestGrant } from '../grants.ts';
 import { madeUp } from '../made-up-codes.ts';
@@ -71,7 +71,7 @@ export const apiStatements: readonly ConformanceStatement[] = [
     section: '2',
     text: 'The not-found error of the resource API has the strings id and message.',
     needs: [],
-    play: async (server) => requireTokenRefused(await sendWithUnknownToken(server)),
+    play: async (server) => requireNotFoundError(await sendWithUnknownToken(server)),
   },
   {
     number: '87',
@@ -134,7 +134,7 @@ export const apiStatements: readonly ConformanceStatement[] = [
     section: '5',
     text: 'An unknown access token is answered with id=not_found and a message.',
     needs: [],
-    play: async (server) => requireTokenRefused(await sendWithUnknownToken(server)),
+    play: async (server) => requireNotFoundError(await sendWithUnknownToken(server)),
   },
   {
     number: '123',

@@ -13,7 +13,7 @@ export const authorizationStatements: readonly ConformanceStatement[] = [
     play: async (server) => void (await issuedCode(server)),
   },
   {
-    number: '58',
+    number: '58a',
     section: '4.1',
     text: 'The authorization request ends in a redirect to redirect_uri.',
     needs: ['client', 'consent'],

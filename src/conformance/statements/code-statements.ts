@@ -1,6 +1,6 @@
 import { NotTestable } from '../conformance-difference.ts';
 import { isSuccessful, readErrorCode, requireOAuthError, requireOfResponse } from '../conformance-response.ts';
-import { exchangeParameters, postTokenRequest, readGrant, requestCode, requestGrant } from '../grants.ts';
+import { attemptGrant, exchangeParameters, postTokenRequest, readGrant, requestCode } from '../grants.ts';
 import { actionsOfIssuedGrant, codeReplay, issuedGrant, mismatchedExchange } from '../journeys.ts';
 import {
   exchangeAfter,
@@ -143,7 +143,7 @@ export const codeStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       for (const scope of ['read', 'read write']) {
-        const { response, body } = await requestGrant(server, { scope });
+        const { response, body } = await attemptGrant(server, { scope });
         requireOfResponse(body.scope === scope, `scope ${scope}`, response);
       }
     },

@@ -1,7 +1,7 @@
 import { readStringField } from '../../json.ts';
 import { implicitAuthorization, requireOfAuthorization } from '../authorization-requests.ts';
 import { requireOfResponse } from '../conformance-response.ts';
-import { readGrant, readInfo, requestGrant, sendRefresh, type TestedGrant } from '../grants.ts';
+import { attemptGrant, readGrant, readInfo, requestGrant, sendRefresh, type TestedGrant } from '../grants.ts';
 import { issuedGrant, refreshedGrant } from '../journeys.ts';
 import { sandboxTeamMember } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
@@ -105,7 +105,7 @@ export const grantStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const person = sandboxTeamMember(server);
       const [team] = person.teams;
-      const grant = await requestGrant(server, { person, team: team?.uuid ?? '' });
+      const grant = await attemptGrant(server, { person, team: team?.uuid ?? '' });
       for (const each of [grant, readGrant(server, await sendRefresh(server, grant.refreshToken))]) {
         const { team_uuid, team_name } = readInfo(each);
         const isTeam = team_uuid === team?.uuid && team_name === team?.name;
@@ -148,7 +148,7 @@ export const grantStatements: readonly ConformanceStatement[] = [
     text: 'Without a scope, the scope is read.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const { response, body } = await requestGrant(server);
+      const { response, body } = await attemptGrant(server, { scope: undefined });
       requireOfResponse(body.scope === 'read', 'scope read', response);
     },
   },

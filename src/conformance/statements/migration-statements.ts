@@ -2,7 +2,6 @@ import { isJsonRecord, readStringField } from '../../json.ts';
 import {
   exampleSource,
   migrationPath,
-  readListItems,
   readMigrationStatus,
   requireCluster,
   sendApiRequest,
@@ -174,7 +173,8 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const token = await requireReadToken(server);
       const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
-      const clusters = isSuccessful(response) ? readListItems(response, 'databases') : [];
+      const list = isSuccessful(response) ? readJsonBody(response)?.databases : undefined;
+      const clusters = Array.isArray(list) ? list.filter(isJsonRecord) : [];
       if (clusters.length === 0) throw new NotTestable('the server lists no clusters at GET /v2/databases');
       const ports = clusters.map(({ connection }) => (isJsonRecord(connection) ? connection.port : undefined));
       requireOfResponse(ports.includes(25_061), 'a cluster with the port 25061', response);

@@ -30,6 +30,16 @@ export const promptStatements: readonly ConformanceStatement[] = [
     },
   },
   {
+    number: '58b',
+    section: '4.1',
+    text: 'An authorization request needs no parameters but those of the specification.',
+    needs: ['client', 'writes'],
+    play: async (server) => {
+      const changes = { code_challenge: undefined, code_challenge_method: undefined, state: server.unique() };
+      requirePage(await sendWithoutSession(server, changes), 'a sign-in page');
+    },
+  },
+  {
     number: '65',
     section: '4.1',
     text: 'prompt applies to the code flow only.',

@@ -1,4 +1,4 @@
-import { isSuccessful, requireOAuthError, requireOfResponse, requireTokenRefused } from '../conformance-response.ts';
+import { isSuccessful, requireOAuthError, requireOfResponse, requireRefusalOfToken } from '../conformance-response.ts';
 import { keepSuccessor, postTokenRequest, readActions, readGrant, requestGrant } from '../grants.ts';
 import { accessAfterRefresh, firstRefresh, refreshReplay } from '../journeys.ts';
 import { madeUp, requireTokenError } from '../made-up-codes.ts';
@@ -26,7 +26,7 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     needs: ['grant'],
     play: async (server) => {
       const { before, after } = await accessAfterRefresh(server);
-      requireTokenRefused(before);
+      requireRefusalOfToken(before);
       requireOfResponse(isSuccessful(after), 'the list of actions with the new access token', after);
     },
   },
@@ -62,7 +62,7 @@ export const refreshStatements: readonly ConformanceStatement[] = [
       const before = await readActions(server, accessToken);
       requireOfResponse(isSuccessful(before), 'the list of actions before the revocation', before);
       await revokeApplicationsInPanel(server, person);
-      requireTokenRefused(await readActions(server, accessToken));
+      requireRefusalOfToken(await readActions(server, accessToken));
     },
   },
   {
@@ -105,7 +105,7 @@ export const refreshStatements: readonly ConformanceStatement[] = [
         const before = await readActions(server, accessToken);
         requireOfResponse(isSuccessful(before), 'a valid token 1 s before the end of 30 days', before);
         await advanceSandboxClock(server, '1s');
-        requireTokenRefused(await readActions(server, accessToken));
+        requireRefusalOfToken(await readActions(server, accessToken));
       }),
   },
 ];

@@ -94,7 +94,10 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
     question: 'What revoking an access token does to its refresh token',
     choice:
       'The refresh token is revoked together with its access token. The parameter token may also be the refresh token. The approval of the application is not revoked.',
-    observed: { 'refresh after a revocation of the access token': '400 invalid_grant' },
+    observed: {
+      'access token after its revocation': '404 not_found',
+      'refresh after a revocation of the access token': '400 invalid_grant',
+    },
   },
   {
     id: 'revoke-unknown',
