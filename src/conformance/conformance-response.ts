@@ -112,13 +112,19 @@ export function readPageText({ body }: ConformanceResponse): string {
   return textOfPage(body);
 }
 
+/** The patterns below take quadratic time for a hostile page, so only the beginning of a page is used. */
+const maxPageLength = 20_000;
+const maxPageTextLength = 3000;
+
 /** Of a page only its text is used, because attributes of forms contain tokens. */
 function textOfPage(body: string): string {
   return body
+    .slice(0, maxPageLength)
     .replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
-    .trim();
+    .trim()
+    .slice(0, maxPageTextLength);
 }
 
 function hideSecretMembers(value: unknown, depth: number): unknown {
@@ -136,9 +142,11 @@ function hideSecretMembers(value: unknown, depth: number): unknown {
 }
 
 function hideSecretParameters(url: string): string {
-  return url.replace(/([?&#;])([^=&#]+)=([^&#]*)/g, (whole, mark: string, name: string) =>
-    secretMember.test(name) && !plainMember.test(name) && name !== 'scope' ? `${mark}${name}=[hidden]` : whole,
-  );
+  return url
+    .slice(0, 2000)
+    .replace(/([?&#;])([^=&#]+)=([^&#]*)/g, (whole, mark: string, name: string) =>
+      secretMember.test(name) && !plainMember.test(name) && name !== 'scope' ? `${mark}${name}=[hidden]` : whole,
+    );
 }
 
 function cut(text: string): string {

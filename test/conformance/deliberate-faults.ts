@@ -58,6 +58,17 @@ export const stateFaults: readonly DeliberateFault[] = [
     },
   },
   {
+    name: 'a code of another client is exchanged',
+    breaks: ['121'],
+    spoil: ({ world, ready }) => {
+      const find = world.code.bind(world);
+      world.code = (value) => {
+        const code = find(value);
+        return code === undefined ? undefined : { ...code, clientId: ready.client_id };
+      };
+    },
+  },
+  {
     name: 'an access token never expires',
     breaks: ['49'],
     spoil: ({ world }) => {

@@ -37,6 +37,11 @@ export async function createConformanceServer(
   const client = (await readClient(context, settings)) ?? people?.applications[0];
   const refreshToken = readNonEmptyEnvironmentValue(context.host.env.CLOUDCTL_REFRESH_TOKEN);
   const allowWrites = args.has('allow-writes');
+  if (client !== undefined && /:0+(?=[/?]|$)/.test(client.callbackUrl))
+    throw usageError(
+      `the callback URL ${client.callbackUrl} has no fixed port`,
+      'set CLOUDCTL_CALLBACK_URL to a registered callback URL with its port',
+    );
   if (args.has('browser') && (!allowWrites || client === undefined))
     throw usageError(
       `cannot use --browser without ${allowWrites ? 'a client ID' : '--allow-writes'}`,

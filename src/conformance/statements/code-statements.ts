@@ -154,8 +154,13 @@ export const codeStatements: readonly ConformanceStatement[] = [
     text: 'A code of another client is answered with invalid_grant.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const code = await requestCode(server, { client: otherSandboxClient(server) });
-      requireOAuthError(await postTokenRequest(server, exchangeParameters(server, code)), 'invalid_grant');
+      const other = otherSandboxClient(server);
+      const code = await requestCode(server, { client: other });
+      // With its own redirect_uri, only the client differs.
+      for (const redirect_uri of [other.callbackUrl, server.client?.callbackUrl]) {
+        const parameters = exchangeParameters(server, code, { redirect_uri });
+        requireOAuthError(await postTokenRequest(server, parameters), 'invalid_grant');
+      }
     },
   },
   {

@@ -90,10 +90,13 @@ describe('usage', () => {
     ['a report of another format', ['--report', 'report.txt']],
     ['a cluster that is no UUID', ['--cluster', 'orders']],
     ['--browser without --allow-writes', ['--browser']],
+    ['a callback URL without a fixed port', []],
     ['an unknown column', ['--format', 'Colour']],
     ['an admin URL without its token', ['--admin-url', 'http://127.0.0.1:8080']],
   ] as const)('%s: exit 2 before a statement is played', async (name, more) => {
-    const host = name === 'no server' ? testHost() : await hostOfSandbox();
+    const callback = name === 'a callback URL without a fixed port' ? 'http://127.0.0.1:0/callback' : undefined;
+    const env = callback === undefined ? {} : { CLOUDCTL_CALLBACK_URL: callback };
+    const host = name === 'no server' ? testHost() : await hostOfSandbox(env);
     const ran = await runCloudctl(host, [...words, ...more, '-o', name === 'an unknown column' ? 'table' : 'json']);
     expect(ran).toMatchObject({ code: 2, out: '' });
     expectGolden('sandbox', ran.err);
