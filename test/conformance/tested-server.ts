@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createSandboxAdminApi } from '../../src/api/sandbox-admin.ts';
+import { createSandboxAdminClient } from '../../src/api/sandbox-admin.ts';
 import type { ConformanceReport } from '../../src/conformance/conformance-report.ts';
 import { type DocumentedChoice, runConformance } from '../../src/conformance/run-conformance.ts';
 import { readSandboxPeople } from '../../src/conformance/sandbox-people.ts';
@@ -21,7 +21,7 @@ export async function testedSandbox(
   changes: Partial<ServerUnderTestOptions> = {},
 ): Promise<ServerUnderTest> {
   const send = await createUndiciSender({ env: {} });
-  const admin = createSandboxAdminApi(send, ready.admin_url, ready.admin_token);
+  const admin = createSandboxAdminClient(send, ready.admin_url, ready.admin_token);
   return createServerUnderTest({
     authUrl: ready.auth_url,
     baseUrl: ready.base_url,

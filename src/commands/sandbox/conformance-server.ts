@@ -1,4 +1,4 @@
-import { createSandboxAdminApi } from '../../api/sandbox-admin.ts';
+import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import { readKnownSandboxes, resolveSandboxAdminAccess } from '../../config/sandbox-connection.ts';
@@ -8,7 +8,7 @@ import { readSandboxPeople } from '../../conformance/sandbox-people.ts';
 import { createServerUnderTest, type ServerUnderTest, type TestedClient } from '../../conformance/server-under-test.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { isCi } from '../../platform/runtime-environment.ts';
+import { isCi } from '../../platform/browser-environment.ts';
 import { Secret } from '../../secret.ts';
 import { sessionBindingOf } from '../../session/credential-record.ts';
 import { loadStoredSession, tokenFreshness } from '../../session/stored-session.ts';
@@ -32,7 +32,7 @@ export async function createConformanceServer(
   context.requireSafe();
   const send = await context.send();
   const access = adminAccessOf(context, args, authUrl);
-  const admin = access === undefined ? undefined : createSandboxAdminApi(send, access.adminUrl, access.adminToken);
+  const admin = access === undefined ? undefined : createSandboxAdminClient(send, access.adminUrl, access.adminToken);
   const people = admin === undefined ? undefined : await readSandboxPeople(admin);
   const client = (await readClient(context, settings)) ?? people?.applications[0];
   const refreshToken = readNonEmptyEnvironmentValue(context.host.env.CLOUDCTL_REFRESH_TOKEN);

@@ -6,10 +6,11 @@ import {
   migrationPath,
   readCreatedDroplets,
   requireCluster,
+  requireKnownForm,
   sendApiRequest,
   withCreatedDroplets,
 } from '../api-requests.ts';
-import { type ConformanceResponse, isSuccessful, requireOfResponse } from '../conformance-response.ts';
+import { type ConformanceResponse, isSuccessful, readJsonBody, requireOfResponse } from '../conformance-response.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
 import { requireReadOnlyToken, requireWriteToken } from '../tokens.ts';
@@ -39,7 +40,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
       const token = await requireReadOnlyToken(server);
       const name = uniqueName(server);
       await withCreatedDroplets(server, { name, ...dropletAttributes }, async (created, [droplet]) => {
-        requireCreated(created, 1);
+        requireCreated(server, created, 1);
         const path = `/v2/droplets/${String(droplet?.id)}`;
         const response = await sendApiRequest(server, token, { method: 'DELETE', path });
         requireOfResponse(!isSuccessful(response), 'a refusal with the scope read', response);
@@ -55,8 +56,12 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const token = await requireReadOnlyToken(server);
       const path = migrationPath(requireCluster(server));
+      const known = await sendApiRequest(server, token, { method: 'GET', path });
+      const before = readStringField(readJsonBody(known) ?? {}, 'id') ?? 'no id';
       const response = await sendApiRequest(server, token, { method: 'PUT', path, json: { source: exampleSource } });
       requireOfResponse(!isSuccessful(response), 'a refusal with the scope read', response);
+      const later = await sendApiRequest(server, token, { method: 'GET', path });
+      requireOfResponse(later.body.includes(before) || !isSuccessful(later), 'no new migration', later);
     },
   },
   {
@@ -68,7 +73,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
       const token = await requireWriteToken(server);
       const name = uniqueName(server);
       const created = await withCreatedDroplets(server, { name, ...dropletAttributes }, async (response) => {
-        requireCreated(response, 1);
+        requireCreated(server, response, 1);
         await requireNames(server, response, (names) => names.includes(name), 'the new droplet in the list');
         return response;
       });
@@ -84,7 +89,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const name = uniqueName(server);
       await withCreatedDroplets(server, { name, ...dropletAttributes }, async (response) => {
-        requireCreated(response, 1);
+        requireCreated(server, response, 1);
         await requireNames(server, response, (names) => count(names, name) === 1, 'one droplet of that name');
       });
     },
@@ -97,7 +102,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const names = ['a', 'b', 'c'].map((end) => `${uniqueName(server)}-${end}`);
       await withCreatedDroplets(server, { names, ...dropletAttributes }, async (response, droplets) => {
-        requireCreated(response, names.length);
+        requireCreated(server, response, names.length);
         const created = droplets.map((droplet) => readStringField(droplet, 'name') ?? '');
         requireOfResponse(
           names.every((name) => count(created, name) === 1),
@@ -134,7 +139,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token'],
     play: async (server) => {
       await withCreatedDroplets(server, { name: uniqueName(server), ...dropletAttributes }, (response, [droplet]) => {
-        requireCreated(response, 1);
+        requireCreated(server, response, 1);
         const stored = droplet === undefined ? {} : attributesOf(droplet);
         for (const [name, slug] of Object.entries(dropletAttributes))
           requireOfResponse(stored[name] === slug, `${name} ${slug}`, response);
@@ -167,7 +172,7 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const token = await requireWriteToken(server);
       await withCreatedDroplets(server, { name: uniqueName(server), ...dropletAttributes }, (response) =>
-        requireCreated(response, 1),
+        requireCreated(server, response, 1),
       );
       const request = { method: 'GET', path: '/v2/droplets' };
       const response = await sendApiRequest(server, token, request);
@@ -200,8 +205,9 @@ export function uniqueName(server: ServerUnderTest): string {
   return `conformance-${server.unique()}`;
 }
 
-function requireCreated(response: ConformanceResponse, number: number): void {
+function requireCreated(server: ServerUnderTest, response: ConformanceResponse, number: number): void {
   const created = readCreatedDroplets(response);
+  requireKnownForm(server, created.length > 0, response);
   requireOfResponse(isSuccessful(response) && created.length === number, `${number} created`, response);
 }
 
