@@ -98,6 +98,17 @@ export const stateFaults: readonly DeliberateFault[] = [
     },
   },
   {
+    name: 'every token reads a droplet of another account by its id',
+    breaks: ['91'],
+    spoil: ({ world, ready }) => {
+      const find = world.droplet.bind(world);
+      world.droplet = (id) => {
+        const droplet = find(id);
+        return droplet === undefined ? undefined : { ...droplet, account: ready.users[1]?.uuid ?? '' };
+      };
+    },
+  },
+  {
     name: 'every token reads the droplets of the first user',
     breaks: ['91', 'team-resources'],
     spoil: ({ world, ready }) => {

@@ -104,6 +104,9 @@ export const apiStatements: readonly ConformanceStatement[] = [
         const ids = new Set(readListItems(mine, key).map(({ id }) => id));
         const shared = readListItems(theirs, key).some(({ id }) => ids.has(id));
         requireOfResponse(ids.size > 0 && !shared, `no ${key} of another account`, theirs);
+        const [id] = ids;
+        const single = await sendApiRequest(server, other, { method: 'GET', path: `/v2/${key}/${String(id)}` });
+        requireOfResponse(!isSuccessful(single), `a refusal of ${key} of another account by id`, single);
       }
     },
   },
