@@ -6,7 +6,7 @@ export const layers: readonly (readonly string[])[] = [
   ['main'],
   ['commands', 'help-topics', 'library'],
   ['context', 'rehearsal', 'inventory'],
-  ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor'],
+  ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor', 'conformance'],
   ['db-source'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],

@@ -8,6 +8,8 @@ const revealing: readonly string[] = [
   'src/api/start-online-migration.ts',
   'src/batch/sending/droplet-creation-requests.ts',
   'src/commands/auth/token.ts',
+  'src/conformance/grants.ts',
+  'src/conformance/server-under-test.ts',
   'src/db-source/read-source.ts',
   'src/engine/schema/libpq-environment.ts',
   'src/engine/migration-journal-file.ts',

@@ -1,30 +1,26 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import {
-  fileWriteError,
-  readPreflightBaseline,
-  requireWritableFile,
-  writeReportFile,
-} from '../../src/preflight/write-report-file.ts';
-import { report } from './sample.ts';
+import { requireWritableFile, writeReportFile } from '../../src/preflight/write-report-file.ts';
+import { makeFolders } from '../fixtures/folders.ts';
 
-const usage = expect.objectContaining({ code: 'usage' });
+function home(): string {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  mkdirSync(folders.home, { recursive: true });
+  return folders.home;
+}
 
-it('files are written, and those that cannot be are usage errors', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'report.json');
-  requireWritableFile(undefined);
-  requireWritableFile(file);
-  expect(readPreflightBaseline(file)).toBeUndefined();
-  writeReportFile(file, JSON.stringify(report));
-  expect(readFileSync(file, 'utf8')).toContain(report.engine);
-  expect(readPreflightBaseline(file)).toMatchObject({ engine: report.engine });
-  writeFileSync(file, '{}');
-  expect(() => readPreflightBaseline(file)).toThrow(usage);
-  expect(() => requireWritableFile(join(folder, 'none', 'x'))).toThrow(usage);
-  expect(() => writeReportFile(join(folder, 'none', 'x'), '')).toThrow(usage);
-  expect(fileWriteError('x', new Error('full'))).toMatchObject({ code: 'usage' });
+it('a report is written, and replaces the report of an earlier run', () => {
+  const file = join(home(), 'report.json');
+  for (const text of ['first', 'second']) writeReportFile(file, text);
+  expect(readFileSync(file, 'utf8')).toBe('second');
 });
+
+it('a file in a missing folder is a usage error before anything is sent', () => {
+  const file = join(home(), 'missing', 'report.json');
+  for (const act of [() => requireWritableFile(file), () => writeReportFile(file, '')])
+    expect(act).toThrow(expect.objectContaining({ code: 'usage', exitCode: 2 }));
+});
+
+it('no file needs no folder', () => expect(() => requireWritableFile(undefined)).not.toThrow());
