@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { CallbackListenAddress } from '../../src/loopback/bind-listener.ts';
-import { type PeerNetwork, parsePeerNetwork } from '../../src/loopback/peer-networks.ts';
+import { type PeerNetwork, parsePeerNetwork } from '../../src/loopback/peer-network.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { genuine } from './loopback-fixture.ts';

@@ -74,7 +74,7 @@ describe('HTTP framing', () => {
     await expect(startSandboxServers({ apps: [{ name: 'x', callbackUrl: url }] })).rejects.toThrow('callback URL');
   });
 
-  it.each(['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.2', ''])('refuses to listen on %j', async (host) => {
+  it.each(['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.1.example.com', ''])('refuses to listen on %j', async (host) => {
     await expect(startSandboxServers({ host })).rejects.toThrow(/loopback/);
   });
 
