@@ -20,7 +20,7 @@ import {
   type PreparedOutputView,
   type PrintOutputOptions,
   printPreparedOutput,
-  renderDataTable,
+  renderTerminalTable,
 } from './print-prepared-output.ts';
 import type { OutputRowPages } from './write-list.ts';
 import { collectOutputTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
@@ -56,7 +56,7 @@ export interface CommandOutput {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** The same for text that may be longer than the screen. */
+  /** Prints text like `text`, for text that may be longer than the screen. */
   report(text: string): Promise<void>;
   /**
    * Prints text that the user needs to continue to stderr, even with `--quiet`. Each printed text is cut at `max` characters
@@ -122,7 +122,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       // The columns of a query result are known only after the query has run.
       if (query === undefined) pickOutputColumns(view.columns, wanted);
     },
-    tableText: (rows, view) => renderDataTable(prepareRowsForOutput(rows, view, wanted), options, view.untruncated),
+    tableText: (rows, view) => renderTerminalTable(prepareRowsForOutput(rows, view, wanted), options, view.untruncated),
     async object(value, view) {
       const presented =
         query === undefined

@@ -4,7 +4,7 @@ import type { CommandContext } from '../context.ts';
 import { resourceActionListView } from './actions/list.ts';
 import { type ProgramOverview, readProgramOverview } from './read-overview.ts';
 
-/** Runs for `cloudctl` alone, so it has neither words nor a page of its own. */
+/** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */
 export const overviewCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     const { output, globals } = context;
@@ -89,7 +89,7 @@ function sessionText({ state, expires_in: left }: ProgramOverview): string {
   }
 }
 
-/** @param seconds of the access token */
+/** @param seconds until the access token expires */
 function timeLeft(seconds: number): string {
   const [size, unit] = seconds >= 86_400 ? [86_400, 'day'] : seconds >= 3600 ? [3600, 'hour'] : [60, 'minute'];
   const amount = Math.floor(seconds / size);

@@ -35,15 +35,15 @@ export interface ProgramOverview
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
   readonly days_left?: number | null;
-  /** Of the latest 200 actions; absent when they could not be read. */
+  /** Those of the latest 200 actions that are in progress; absent when the actions could not be read. */
   readonly actions_in_progress?: readonly JsonRecord[];
-  /** Why something is not known. */
+  /** Why a part of the overview is not known. */
   readonly problem?: string;
   /** The command that is useful now. */
   readonly next: string;
 }
 
-/** Milliseconds for all requests together, and for the keychain. */
+/** Time limit in milliseconds for all requests together; the keychain has a limit of the same length. */
 const limitMs = 2_500;
 
 /**

@@ -1,4 +1,4 @@
-import { removeSeenNames } from '../config/seen-names.ts';
+import { removeCachedCompletionNames } from '../config/cached-completion-names.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
@@ -60,8 +60,8 @@ export function createLoginDeps(
     isSpecServer: () => isSpecCompliantServer(host.folders, profileName, binding.authOrigin),
     loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => {
-      // The names belong to the account of the session before.
-      removeSeenNames(host.folders.state, profileName);
+      // The names for completion belong to the account of the previous session.
+      removeCachedCompletionNames(host.folders.state, profileName);
       storeLoggedInAccount(host.folders.config, profileName, account);
     },
   };

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
-import { type LoopbackCallback, replaceCallbackPort } from './loopback-callback.ts';
+import { type LoopbackCallbackUrl, replaceCallbackPort } from './loopback-callback.ts';
 import type { PeerNetwork } from './peer-network.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { PeerNetwork } from './peer-network.ts';
  * is called.
  */
 export interface BoundListener {
-  readonly callback: LoopbackCallback;
+  readonly callback: LoopbackCallbackUrl;
   readonly servers: readonly Server[];
   open(): void;
 }
@@ -25,7 +25,7 @@ export interface CallbackListenAddress {
 
 /** Binds the first callback URL that can be bound. Throws `port_in_use` when no callback URL can be bound. */
 export async function bindFirstCallback(
-  callbacks: readonly LoopbackCallback[],
+  callbacks: readonly LoopbackCallbackUrl[],
   listenAddress?: CallbackListenAddress,
 ): Promise<BoundListener> {
   const failures: BindFailure[] = [];
@@ -46,7 +46,7 @@ interface BindFailure {
 }
 
 async function bindCallback(
-  callback: LoopbackCallback,
+  callback: LoopbackCallbackUrl,
   listenAddress: CallbackListenAddress | undefined,
   triesLeft = 8,
 ): Promise<BoundListener | BindFailure> {

@@ -7,7 +7,7 @@ import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
 import { isOtherUserSocket } from './is-other-user-socket.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
-import { type LoopbackCallback, parseLoopbackCallback } from './loopback-callback.ts';
+import { type LoopbackCallbackUrl, parseConfiguredCallbackUrl } from './loopback-callback.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
 import {
   buildLoopbackJsonResponse,
@@ -20,7 +20,7 @@ import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.
 import { isPeerInNetworks } from './peer-network.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
-import type { LoopbackRequestExpectations, ResponseValidator } from './request-decision.ts';
+import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';
 import { attachRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
 
@@ -30,7 +30,7 @@ export interface LoopbackOptions<Accepted> {
   readonly flow: 'code' | 'implicit';
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
-  readonly validate: ResponseValidator<Accepted>;
+  readonly validate: AuthorizationResponseValidator<Accepted>;
   /** Creates the authorization URL for the redirect URI, which is known only after the port was bound. */
   readonly authorizationUrl: (callbackUrl: string) => string;
   /** Called once with the accepted response; the browser tab shows the result as the outcome. */
@@ -75,7 +75,7 @@ export async function startLoopbackServer<Accepted>(
   options: LoopbackOptions<Accepted>,
 ): Promise<LoopbackServer<Accepted>> {
   const { callback, servers, open } = await bindFirstCallback(
-    options.callbackUrls.map(parseLoopbackCallback),
+    options.callbackUrls.map(parseConfiguredCallbackUrl),
     options.listenAddress,
   );
   const sockets = createSocketLimiter(socketLimit, options.clock.now);
@@ -131,7 +131,7 @@ const socketLimit = 64;
 
 function loginExpectations<Accepted>(
   options: LoopbackOptions<Accepted>,
-  callback: LoopbackCallback,
+  callback: LoopbackCallbackUrl,
 ): LoopbackRequestExpectations<Accepted> {
   const word = () => Buffer.from(options.random(32)).toString('base64url');
   const allowedPeers = options.listenAddress?.allowedPeers;

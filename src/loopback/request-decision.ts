@@ -16,11 +16,11 @@ export interface LoopbackRequestExpectations<Accepted> {
   readonly authorizationOrigin: string;
   /** The nonce that the relay request must contain, which proves that the request comes from the bridge page. */
   readonly nonce: string;
-  readonly validate: ResponseValidator<Accepted>;
+  readonly validate: AuthorizationResponseValidator<Accepted>;
 }
 
 /** Validates the parameters of a request; returns undefined when they are not an authorization response. */
-export type ResponseValidator<Accepted> = (
+export type AuthorizationResponseValidator<Accepted> = (
   parameters: CallbackParameters,
   place: CallbackParameterLocation,
 ) => Accepted | undefined;

@@ -84,7 +84,7 @@ export function writeRehearsalReport(file: string, report: RehearsalReport): voi
   }
 }
 
-/** Prints the rehearsal report: as text for the output format table, as one row per table for csv and ndjson. */
+/** Prints the rehearsal report: as text in the format `table`, as one row per compared table in `csv` and `ndjson`. */
 export async function printRehearsalReport(
   { output, globals, host }: CommandIo,
   report: RehearsalReport,

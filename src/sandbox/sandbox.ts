@@ -21,7 +21,7 @@ import { replyWhenSaved } from './state/reply-when-saved.ts';
 import type { SavedSandboxState } from './state/saved-state.ts';
 import { openSandboxStateFolder } from './state/state-folder.ts';
 import type { SandboxStateWriter } from './state/state-writer.ts';
-import { createRateLimiter, parseRateLimit, type RateLimiter } from './v2/rate-limit.ts';
+import { createRateLimiter, parseRateLimitRules, type RateLimiter } from './v2/rate-limit.ts';
 import { World } from './world.ts';
 
 export interface SandboxServerOptions {
@@ -92,7 +92,9 @@ export interface SandboxServers {
  * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
 export async function startSandboxServers(options: SandboxServerOptions = {}): Promise<SandboxServers> {
-  const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimit(options.rateLimit));
+  const limiter = createRateLimiter(
+    options.rateLimit === undefined ? undefined : parseRateLimitRules(options.rateLimit),
+  );
   const { callbackUrls = [], apps = [] } = options;
   for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) assertCallbackUrl(url);
 

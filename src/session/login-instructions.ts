@@ -1,13 +1,13 @@
 import type { ProfileReference } from '../config/settings.ts';
+import type { BrowserEnvironment } from '../platform/browser-environment.ts';
 import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
 import type { LoginAddresses } from './authorization-receiver.ts';
 import { formatProfileCommand } from './suggested-commands.ts';
 
 export interface LoginInstructionsOptions {
   readonly profile: ProfileReference;
-  readonly runtimeEnvironment: RuntimeEnvironment;
+  readonly runtimeEnvironment: BrowserEnvironment;
   /** Whether the loopback listener waits for the redirect; false with `--paste`. */
   readonly listening: boolean;
   /** Whether the redirect arrives at another address than that of the callback URL, through a published port. */
@@ -93,7 +93,7 @@ function remoteBrowserHint({
  * terminal.
  */
 export function canOpenBrowser(
-  runtimeEnvironment: RuntimeEnvironment,
+  runtimeEnvironment: BrowserEnvironment,
   terminal: boolean,
   browserVariable: string | undefined,
 ): boolean {

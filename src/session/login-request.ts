@@ -12,8 +12,8 @@ export interface LoginRequest {
   /** The complete UUID of the expected account. A grant of another account is refused, and so is a grant that names no account. */
   readonly accountUuid?: string | undefined;
   /**
-   * The expected context: The expected context: `personal` or the UUID of a team. A grant in another context is refused, and so
-   * is a grant that names no account.
+   * The expected context: `personal` or the UUID of a team. A grant in another context is refused, and so is a grant
+   * that names no account.
    */
   readonly team?: string | undefined;
   readonly pkce: boolean;

@@ -3,9 +3,9 @@ import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
+import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
 import { interruptProcess } from '../../platform/interrupt-process.ts';
-import { detectRuntimeEnvironment } from '../../platform/runtime-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
@@ -32,7 +32,7 @@ export function createLoginDialog(
 ): LoginDialog {
   const isTerminal = host.stdin.isTTY === true && host.stderr.isTTY;
   const pasting = isTerminal || args.has('paste');
-  const runtimeEnvironment = detectRuntimeEnvironment(host.env, host.platform);
+  const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
   // A browser of this machine would request the callback URL, at which nothing listens then.
   const isLocal = listen && listenAddress === undefined;
   const canOpen =

@@ -5,7 +5,7 @@ import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
-import { isCi } from '../../platform/runtime-environment.ts';
+import { isCi } from '../../platform/browser-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
@@ -21,7 +21,7 @@ import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
-import { authServerOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
+import { loginProfileOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -58,7 +58,7 @@ const options: readonly OptionSpec[] = [
   { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
   { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
   { name: 'force', description: 'replace a valid session without confirmation' },
-  ...authServerOptionSpecs,
+  ...loginProfileOptionSpecs,
 ];
 
 export const authLoginCommand: CommandSpec<CommandContext> = {

@@ -8,7 +8,7 @@ import { runUntilSignal } from '../../platform/until-signal.ts';
 import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../../preflight/postgresql/listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../../preflight/postgresql/listed-objects.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
@@ -90,7 +90,7 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
  * this SELECT, because it could run code of other users.
  */
 function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
-  const listed = takeListedObjects(unused).map(
+  const listed = limitFindingObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
   return `${pluralize(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;

@@ -1,4 +1,4 @@
-import type { LoginHints } from '../../api/api-response.ts';
+import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
@@ -48,7 +48,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       throw new CliError('cancelled', 'the migration was not stopped', {
         hint: 'run the command again to stop the migration',
       });
-    const hints: LoginHints = loginHints(settings, host.folders.config);
+    const hints: RefusedRequestHints = loginHints(settings, host.folders.config);
     const stopped = await stopOnlineMigration(api, cluster, migration, hints);
     await output.object(stopped.raw, migrationListView);
     if (isEndedMigrationStatus(stopped.status))

@@ -31,7 +31,10 @@ export function createPostgresWatcher(source: PostgresqlSource, options: SourceW
     { slots: record?.slots ?? [], otherSlots: record?.before, firstSeen: record?.firstSeen },
     baseline,
   );
-  /** Columns of changed tables; of all tables where nothing is known yet. */
+  /**
+   * The changed tables of a database, whose columns are read; undefined (all tables) before the first poll of the
+   * database.
+   */
   const columnsOf = (name: string): readonly string[] | undefined => {
     const shapes = state.databases.get(name)?.shapes;
     return shapes === undefined ? undefined : changedTables(shapes).slice(0, maxDescribedTables);

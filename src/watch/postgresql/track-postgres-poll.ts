@@ -9,7 +9,7 @@ import type { MigrationWatchPhase, StopCause, WatchRuleViolation } from '../stat
 import type { WatchPollResult } from '../watch-poll-result.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotChoice } from './choose-slots.ts';
 import { combineDatabasePhases } from './decide-phase.ts';
-import { findStopCause, outageCause, violationsWithCause } from './find-stop-cause.ts';
+import { findStopCause, outageCause, removeConsequentViolations } from './find-stop-cause.ts';
 import {
   buildDatabaseStatusSample,
   computeMigrationPercent,
@@ -23,17 +23,17 @@ import {
 import { postgresReplicationStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
 import type { MigrationWatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
-import { seenObjects } from './seen-objects.ts';
 import type { PostgresSourceOutage, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
-import { trackAccess } from './track-access.ts';
 import {
   computeWatchedDatabasePercent,
   deriveWatchedDatabasePhase,
   updateWatchedDatabaseState,
 } from './track-database.ts';
 import { sumCopiedTableBytes } from './track-tables.ts';
+import { trackTargetLogin } from './tracked-target-login.ts';
 import { createWatchedDatabaseState, type PostgresWatchState, type WatchedDatabaseState } from './tracking-state.ts';
+import { selectWatchRuleObjects } from './watch-rule-objects.ts';
 
 export interface PostgresWatchOptions {
   readonly limits: MigrationWatchLimits;
@@ -93,7 +93,7 @@ function trackFacts(
     ...previous.window.filter(({ at }) => at >= server.at - computeWatchSampleRetentionMs(limits)),
     server,
   ];
-  const access = trackAccess(previous.access, server, slots, tracking.baseline);
+  const access = trackTargetLogin(previous.access, server, slots, tracking.baseline);
   const { first } = access;
   const input: MigrationWatchRuleInput = {
     now: server,
@@ -103,11 +103,11 @@ function trackFacts(
     warned: tracking.preflightWarnings,
     cluster: tracking.cluster,
     startedAt: tracking.startedAt,
-    ...seenObjects(databases, server),
+    ...selectWatchRuleObjects(databases, server),
   };
   const found = runPostgresRules(input);
   const cause = findStopCause(input, found);
-  const broken = violationsWithCause(cause, found);
+  const broken = removeConsequentViolations(cause, found);
   const stops = broken.filter(
     (one) => postgresReplicationStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause)),
   );
@@ -201,7 +201,10 @@ function trackOutage(
       ...buildMigrationDeadlineFields(start),
       databases: databases.map((state) => buildDatabaseStatusSample({ state, phase }, last)),
       ...(cause === undefined ? {} : { cause }),
-      violations: [...violationsWithCause(cause, violations), ...checkMigrationDeadline(start, outage.at, undefined)],
+      violations: [
+        ...removeConsequentViolations(cause, violations),
+        ...checkMigrationDeadline(start, outage.at, undefined),
+      ],
     },
     idlePolls: 0,
   };

@@ -90,7 +90,7 @@ export function updateRedisWatchState(
  * Chooses the replica of the migration: the replica given with `--slot`, else the replica of an earlier poll, else the
  * first replica that did not exist before the migration.
  */
-export function chooseMigrationReplica(
+export function identifyTargetReplica(
   replicas: readonly ConnectedReplica[],
   {
     named,
@@ -112,7 +112,7 @@ function trackFacts(
 ): WatchPollResult<RedisWatchState> {
   const { at } = facts;
   const { knownReplica: earlier, otherReplicas } = previous;
-  const replica = chooseMigrationReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
+  const replica = identifyTargetReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
   const knownReplica = replica?.name ?? earlier;
   // If the machine was suspended or the clock was set, the time between two polls does not count as time without the
   // replica.

@@ -53,7 +53,7 @@ async function openFixture() {
     const states = Object.fromEntries(ran.json<Line[]>().map(({ id, state }) => [id, state]));
     return { ...ran, states, lines: ran.json<Line[]>() };
   };
-  return { sandbox, cluster, db, options, to, checklist };
+  return { sandbox, cluster, db, options, to, checklist, host };
 }
 
 const masked = (text: string) =>
@@ -85,6 +85,7 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect((await db('watch', ...options, '--until-idle', '--interval', '1s')).code).toBe(0);
   const next = await checklist();
   expect(next.states).toEqual({
+    target: 'done',
     writes: 'done',
     lag: 'done',
     sequences: 'open',
@@ -116,6 +117,23 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect(done.code).toBe(0);
 });
 
+it('logs in to the target first, and says what the login lacks', async () => {
+  const { cluster, options, to, host } = await openFixture();
+  const attempt = async (address: string, env: Record<string, string>) => {
+    const other = dbTestHost({ ...(host.env as Record<string, string>), ...env });
+    const ran = await runCloudctl(other, ['db', 'cutover', cluster, ...options, '--target', address, '-o', 'json']);
+    expect(ran.json<Line[]>().map(({ state }) => state)).toEqual([
+      'unknown',
+      ...Array(4).fill('not_checked'),
+      'unknown',
+    ]);
+    return ran.error().hint ?? '';
+  };
+  const address = to[1] ?? '';
+  expect(await attempt(address, { CLOUDCTL_TARGET_PASSWORD: '' })).toMatch(/CLOUDCTL_TARGET_PASSWORD.*sslmode=disable/);
+  expect(await attempt(address.replace('?sslmode=disable', ''), {})).toMatch(/add `\?sslmode=disable`/);
+});
+
 it('of servers that cannot be reached says which, and a line of the service stays unknown', async () => {
   const { cluster, db, options, to } = await openFixture();
   const port = await closedPort();
@@ -127,6 +145,7 @@ it('of servers that cannot be reached says which, and a line of the service stay
   const other = await db('cutover', crypto.randomUUID(), ...options, ...away, '-o', 'json');
   expect(other.code).toBe(5);
   expect(other.json<Line[]>().find(({ id }) => id === 'stopped')?.state).toBe('unknown');
+  expect(other.json<Line[]>()[0]).toMatchObject({ id: 'target', state: 'unknown' });
   expect(`${other.out}${other.err}`).not.toContain(source.password);
 });
 

@@ -62,6 +62,24 @@ describe('the report on a terminal', () => {
     expect(renderTextPreflightReport(report, ink, { fixFile: 'my fix.sql' })).toContain("-f 'my fix.sql'");
   });
 
+  it('without a login says on the first screen that nothing else was checked, and that the script is comments', () => {
+    const { server_version: _version, ...source } = report.source;
+    const tls = {
+      ...findings[0]!,
+      id: 'tls-negotiate',
+      fix: { shell: ["psql -c 'SELECT 1'"], reload: true, text: 'Set ssl = on.' },
+    };
+    const refused = { ...report, source, premises: [], findings: [tls] };
+    for (const fixFile of [undefined, 'fix.sql']) {
+      const shown = renderTextPreflightReport(refused, ink, { fixFile });
+      expectGolden('db-preflight-reports', shown, `no login ${fixFile}`);
+      expect(shown.split('\n').slice(0, 24).join('\n')).toContain('othing else was checked');
+    }
+    for (const file of ['a.md', 'a.html'])
+      expect(renderPreflightReport(file, refused, '1')).toContain('othing else was checked');
+    expect(text).not.toContain('othing else was checked');
+  });
+
   it('omits findings that passed, were skipped or only inform', () => {
     for (const id of ['superuser', 'rls', 'matviews']) expect(text).not.toContain(`: ${id}`);
   });
