@@ -1,3 +1,4 @@
+import { profileOptionArgs } from '../batch/report/resume-command.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
@@ -20,7 +21,8 @@ export const overviewCommand: CommandSpec<CommandContext> = {
       await output.text('');
       await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
-    await output.note(hasSession ? moreText : [tryText, moreText]);
+    const list = ['cloudctl db list', ...profileOptionArgs(globals, context.settings().profile)].join(' ');
+    await output.note([hasSession ? `Database clusters, to migrate into: \`${list}\`` : tryText, moreText]);
     return 0;
   },
 };
@@ -47,6 +49,7 @@ const view: ListView<ProgramOverview> = {
     { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time', extra: true },
     { name: 'DaysLeft', value: (row) => row.days_left, extra: true },
     { name: 'Actions', value: actionsText },
+    { name: 'Migrations', value: migrationsText },
     { name: 'Problem', value: (row) => row.problem },
     { name: 'Next', value: (row) => row.next },
   ],
@@ -99,4 +102,9 @@ function timeLeft(seconds: number): string {
 function actionsText({ actions_in_progress: actions }: ProgramOverview): string | undefined {
   if (actions === undefined) return undefined;
   return actions.length === 0 ? 'none in progress' : `${actions.length} in progress`;
+}
+
+function migrationsText({ migrations_in_progress: migrations = [] }: ProgramOverview): string | undefined {
+  if (migrations.length === 0) return undefined;
+  return migrations.map(({ cluster, status }) => `into cluster ${cluster}, ${status}`).join('; ');
 }

@@ -3,7 +3,7 @@ import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus }
 import type { DbSource } from '../db-source/read-source.ts';
 import { redactErrorReason } from '../engine/migration-error.ts';
 import { CliError } from '../errors.ts';
-import { DatabaseConnectError } from '../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { Clock } from '../platform/host.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { RedisCommandError } from '../redis/command-error.ts';
@@ -85,7 +85,7 @@ async function readMigrationFact(api: ApiClient, cluster: string): Promise<Cutov
 async function readTargetFailure({
   target,
   signal,
-}: CutoverOptions): Promise<Pick<CutoverFacts, 'targetFailure' | 'targetHint'> | undefined> {
+}: CutoverOptions): Promise<Pick<CutoverFacts, 'targetFailure' | 'targetHint' | 'isTargetWithoutTls'> | undefined> {
   try {
     await readServerWriteActivity(target, signal);
     return undefined;
@@ -94,6 +94,7 @@ async function readTargetFailure({
     return {
       targetFailure: redactErrorReason(error, target.source.password),
       targetHint: targetLoginHint(error, migrationTargetNames),
+      isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === databaseConnectErrorCodes.noTls,
     };
   }
 }

@@ -23,6 +23,8 @@ export interface CutoverFacts {
   readonly targetFailure?: string;
   /** What the user does about it. */
   readonly targetHint?: string;
+  /** Whether it is the missing TLS of the target. */
+  readonly isTargetWithoutTls?: boolean;
   readonly writes?: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
   readonly lag?: { readonly isIdle: boolean; readonly observed: string };
   /** Sequences that differ. */

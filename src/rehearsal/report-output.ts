@@ -94,7 +94,7 @@ export async function printRehearsalReport(
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.report(rehearsalText(report, ink));
+    return output.prose(rehearsalText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0) {
     return output.list(rowsOf(report), view);

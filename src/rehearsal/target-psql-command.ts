@@ -12,5 +12,5 @@ export function targetPsqlCommand(target: DbSource, env: ProcessEnvironment): st
   const { CLOUDCTL_TARGET_PASSWORD: own = '', PGPASSWORD: shared = '' } = env;
   if (own !== '') return `PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" ${psql}`;
   // libpq reads .pgpass, and psql prompts, only when PGPASSWORD is empty.
-  return shared === '' || target.source.password?.reveal() === shared ? psql : `PGPASSWORD= ${psql}`;
+  return shared === '' ? psql : `PGPASSWORD= ${psql}`;
 }

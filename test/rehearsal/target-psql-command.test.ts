@@ -15,7 +15,6 @@ it.each([
     'PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" psql',
   ],
   ['.pgpass or a prompt', { PGPASSWORD: 'a' }, 'PGPASSWORD= psql'],
-  ['the same password as the source', { PGPASSWORD: 'b' }, 'psql'],
   ['.pgpass, without PGPASSWORD', {}, 'psql'],
 ])('with %s, psql does not take the password of the source', (_name, env, start) => {
   const command = targetPsqlCommand(target('b'), env);

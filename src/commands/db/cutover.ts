@@ -15,6 +15,7 @@ import {
   cutoverChecklist,
   findUnfinishedCutoverLine,
 } from '../../rehearsal/cutover-checklist.ts';
+import { formatCutoverChecklist } from '../../rehearsal/cutover-text.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
 import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
@@ -81,19 +82,26 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       }),
     ).finally(() => progress.stop());
     const lines = cutoverChecklist(facts);
-    await output.list(lines, view);
+    const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
+    if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
+    else await output.list(lines, view);
     const open = findUnfinishedCutoverLine(lines);
     if (open === undefined) {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
       return 0;
     }
+    // The command is pasted, so it has the correction that the hint names.
+    const corrected: DbSource =
+      facts.isTargetWithoutTls === true && target.engine === 'postgresql'
+        ? { engine: 'postgresql', source: { ...target.source, ssl: 'disable' } }
+        : target;
     const left = lines.filter(({ state }) => state !== 'done').length;
     throw new CliError(
       'cutover_incomplete',
       `the cut-over is not finished: ${left} of ${lines.length} steps are left`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
-        hint: nextStep(open, commandsOf(context, args, cluster, source, target), facts).slice(
+        hint: nextStep(open, commandsOf(context, args, cluster, source, corrected), facts).slice(
           0,
           maxSanitizedTextLength,
         ),

@@ -99,7 +99,7 @@ async function showReport(
     const nextCommand = isStartable
       ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command; `cloudctl db list` prints the UUID'
       : undefined;
-    await output.report(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
+    await output.prose(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
   if (

@@ -6,10 +6,12 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigration } from './interrupted-start.ts';
 import { migrationListView, noMigrationError } from './migration-view.ts';
+import { nextMigrationStep } from './next-migration-step.ts';
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
@@ -40,6 +42,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     if (isEndedMigrationStatus(migration.status)) {
       await output.note('The migration has already ended. Nothing was sent.');
       await output.object(migration.raw, migrationListView);
+      await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;
     }
     const actor = describeCurrentAccount(context, settings, identity);
@@ -53,7 +56,11 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     await output.object(stopped.raw, migrationListView);
     if (isEndedMigrationStatus(stopped.status))
       await output.note(
-        'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
+        [
+          'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
+          ...nextMigrationStep(context, cluster, stopped.status),
+        ],
+        maxSanitizedTextLength,
       );
     else
       await output.note(

@@ -1,5 +1,6 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { wrapForTerminal } from '../../cli/wrap-text.ts';
 import { forgetSandbox } from '../../config/sandbox-connection.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
@@ -98,10 +99,11 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
       if (consent !== undefined) await setConsentScript(await context.send(), local, consent);
       if (hasProfile) await writeSandboxProfile(context, ready);
       isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
+      const { isTTY, columns } = host.stdout;
       await output.text(
         output.format === 'json' || output.format === 'ndjson'
           ? JSON.stringify(ready)
-          : startText(ready, hasProfile, listen),
+          : await wrapForTerminal(startText(ready, hasProfile, listen), isTTY ? columns : undefined),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
@@ -200,6 +202,7 @@ const tryCommands: readonly string[] = [
   'Try in another terminal',
   '  cloudctl --profile sandbox auth login --scope "read write"',
   '  cloudctl --profile sandbox droplets list',
+  '  cloudctl --profile sandbox db list',
 ];
 
 function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: SandboxListenOptions): string {

@@ -46,10 +46,11 @@ export function createPostgresWatcher(source: PostgresqlSource, options: SourceW
       const activeSlots = [...state.databases.values()].flatMap(({ name, slot, missedPolls }) =>
         slot === undefined || missedPolls > 0 ? [] : [{ name: slot, database: name }],
       );
-      const { sample, idlePolls, ending } = step;
+      const { sample, idlePolls, caughtUpPolls, ending } = step;
       return {
         sample,
         idlePolls,
+        caughtUpPolls,
         reached: state.outage === undefined,
         ...(state.outage === undefined ? {} : { outage: state.outage.last.reason }),
         activeSlots,

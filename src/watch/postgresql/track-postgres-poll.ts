@@ -1,3 +1,4 @@
+import { hasTargetCaughtUp } from '../has-target-caught-up.ts';
 import {
   buildMigrationDeadlineFields,
   checkMigrationDeadline,
@@ -108,10 +109,9 @@ function trackFacts(
   const found = runPostgresRules(input);
   const cause = findStopCause(input, found);
   const broken = removeConsequentViolations(cause, found);
-  const stops = broken.filter(
-    (one) => postgresReplicationStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause)),
-  );
-  const stopped = new Set(stops.map(({ database }) => database));
+  const stops = (one: WatchRuleViolation) =>
+    postgresReplicationStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause));
+  const stopped = new Set(broken.filter(stops).map(({ database }) => database));
   const tracked = [...databases.values()].map((one) => {
     const phase = deriveWatchedDatabasePhase(one, server, stopped.has(one.name), limits);
     return {
@@ -135,7 +135,8 @@ function trackFacts(
   const firstSeen = previous.firstSeen ?? (slots.length > 0 ? server.at : undefined);
   const start = tracking.migrationStart(firstSeen);
   const percent = computeMigrationPercent(phase, counted, previous.percent);
-  const isIdle = phase === 'streaming' && lag === 0 && isInitialCopyFinished(counted, { first, now: server }, limits);
+  const isCopied = phase === 'streaming' && isInitialCopyFinished(counted, { first, now: server }, limits);
+  const isCaughtUp = isCopied && hasTargetCaughtUp(window, (one) => one.walPosition, lag, limits.caughtUpDelay);
   const state: PostgresWatchState = {
     first,
     access,
@@ -147,7 +148,8 @@ function trackFacts(
     copyRate,
     writtenRate,
     confirmedRate,
-    idlePolls: isIdle ? previous.idlePolls + 1 : 0,
+    idlePolls: isCopied && lag === 0 ? previous.idlePolls + 1 : 0,
+    caughtUpPolls: isCaughtUp ? previous.caughtUpPolls + 1 : 0,
     outage: undefined,
     percent,
     cause,
@@ -170,6 +172,7 @@ function trackFacts(
       ...notesOf(chosen, phase, deniedOf(server, databases)),
     },
     idlePolls: state.idlePolls,
+    caughtUpPolls: state.caughtUpPolls,
     ...detectWatchedMigrationEnd(state, violations),
   };
 }
@@ -190,7 +193,7 @@ function trackOutage(
   const violations = postgresOutageViolations(outage, since, { facts: last, baseline, role });
   const cause = outageCause(violations, outage.at - since >= limits.suspectedStop);
   return {
-    state: { ...previous, idlePolls: 0, outage: { since, last: outage } },
+    state: { ...previous, idlePolls: 0, caughtUpPolls: 0, outage: { since, last: outage } },
     sample: {
       at: new Date(outage.at).toISOString(),
       phase,
@@ -207,6 +210,7 @@ function trackOutage(
       ],
     },
     idlePolls: 0,
+    caughtUpPolls: 0,
   };
 }
 

@@ -25,6 +25,7 @@ export interface PostgresWatchState {
   readonly confirmedRate: MovingAverageRate | undefined;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
+  readonly caughtUpPolls: number;
   readonly outage: { readonly since: number; readonly last: PostgresSourceOutage } | undefined;
   readonly percent: number;
   /** The cause in the last poll. */
@@ -110,6 +111,7 @@ export function createPostgresWatchState(
     writtenRate: undefined,
     confirmedRate: undefined,
     idlePolls: 0,
+    caughtUpPolls: 0,
     outage: undefined,
     percent: 0,
   };

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSource, startTarget, waitUntil } from '../../engine/engine-servers.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -94,8 +96,9 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   });
   expect(masked(next.error().hint ?? '')).toContain('db sequences --source postgres://postgres@127.0.0.1:SOURCE/shop');
   const script = await db('sequences', ...options);
-  const statement = script.out.split('\n').find((line) => line.includes('setval'));
-  await target.query(statement ?? '', 'shop');
+  // The printed pipe, with the password of the source in PGPASSWORD, as a user runs it.
+  const psql = /\| (PGPASSWORD=.*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
+  expect(await runShell(psql.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`), script.out)).toBe(0);
 
   const shown = await db('cutover', cluster, ...options, ...to);
   expect(shown.code).toBe(5);
@@ -130,7 +133,9 @@ it('logs in to the target first, and says what the login lacks', async () => {
     return ran.error().hint ?? '';
   };
   const address = to[1] ?? '';
-  expect(await attempt(address, { CLOUDCTL_TARGET_PASSWORD: '' })).toMatch(/CLOUDCTL_TARGET_PASSWORD.*sslmode=disable/);
+  expect(await attempt(address, { CLOUDCTL_TARGET_PASSWORD: 'wrong-password' })).toMatch(
+    /CLOUDCTL_TARGET_PASSWORD.*sslmode=disable/,
+  );
   expect(await attempt(address.replace('?sslmode=disable', ''), {})).toMatch(/add `\?sslmode=disable`/);
 });
 
@@ -169,4 +174,13 @@ async function withWrites<T>(work: () => Promise<T>): Promise<T> {
     isOver = true;
     await writer;
   });
+}
+
+/** Not synchronous, because a proxy of this process is in front of the server. */
+async function runShell(command: string, input: string): Promise<number | null> {
+  const env = { PATH: process.env.PATH, PGPASSWORD: source.password, CLOUDCTL_TARGET_PASSWORD: target.password };
+  const child = spawn('sh', ['-c', command], { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.end(input);
+  const [code] = await once(child, 'exit');
+  return code;
 }
