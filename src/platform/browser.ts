@@ -78,9 +78,9 @@ function tryStart(program: string, args: readonly string[], env: ProcessEnvironm
   });
 }
 
-/** The words of a command. Quotes keep spaces, as in `"C:\\Program Files\\Browser\\browser.exe" --new-window`. */
+/** The words of a command. Quotes keep spaces, as in `"C:\Program Files\Browser\browser.exe" --new-window`. */
 function splitWords(command: string): readonly string[] {
-  return [...command.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+  return [...command.matchAll(/(?:"[^"]*"|'[^']*'|\S)+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'),
   );
 }

@@ -45,6 +45,13 @@ describe.skipIf(process.platform === 'win32')('the browser', () => {
     expect(await opened()).toEqual(['--name=a b', '-x', url]);
   });
 
+  it('named by BROWSER may have an apostrophe in its path', async () => {
+    const named = join(folder, "o'neil");
+    copyFileSync(opener, named);
+    expect(await browser({ BROWSER: `${named} --new` }).open(url)).toBe(true);
+    expect(await opened()).toEqual(['--new', url]);
+  });
+
   it('that the system cannot start at all is skipped', async () => {
     expect(await browser({ BROWSER: `${opener}/below` }).open(url)).toBe(false);
     expect(await browser({ BROWSER: `${opener}/below:${opener}` }).open(url)).toBe(true);
