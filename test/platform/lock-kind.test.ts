@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -53,4 +53,16 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
       expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
     },
   );
+
+  it('a kind that can unlock does so before the file is closed, as Windows needs it', () => {
+    const calls: string[] = [];
+    const kind = {
+      name: 'fcntl',
+      lock: () => true,
+      unlock: (descriptor: number) => calls.push(`unlock ${fstatSync(descriptor).isFile()}`),
+    } as const;
+    tryAcquireFileLock(newLock(), [kind])?.release();
+    expect(calls).toEqual(['unlock true']);
+    expect(listAvailableFileLockKinds().some(({ unlock }) => unlock !== undefined)).toBe(process.platform === 'win32');
+  });
 });

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { isOtherUserSocket } from '../../src/loopback/other-user-socket.ts';
+import { isOtherUserSocket } from '../../src/loopback/is-other-user-socket.ts';
 
 const ownUid = process.getuid?.() ?? 0;
 

@@ -64,8 +64,8 @@ describe('sandbox start', () => {
   });
 
   it('on a loopback address needs no public name and does not warn', async () => {
-    const { ready, host } = await startSandboxCommand(testHost(), ['--listen', '127.0.0.2']);
-    expect(ready.auth_url).toMatch(/^http:\/\/127\.0\.0\.2:/);
+    const { ready, host } = await startSandboxCommand(testHost(), ['--listen', '::1']);
+    expect(ready.auth_url).toMatch(/^http:\/\/\[::1\]:/);
     expect(host.err()).not.toMatch(/warning/);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPeerInNetworks, type PeerNetwork, parsePeerNetwork } from '../../src/loopback/peer-networks.ts';
+import { isPeerInNetworks, type PeerNetwork, parsePeerNetwork } from '../../src/loopback/peer-network.ts';
 
 function networks(...texts: readonly string[]): readonly PeerNetwork[] {
   return texts.map((text) => {
