@@ -61,9 +61,9 @@ function recordedKind(descriptor: number): FileLockKind['name'] | undefined {
   return text === 'flock\n' ? 'flock' : undefined;
 }
 
-/** The npm lock library has no build for the C library musl, and ends the process in Deno, which lacks functions of libuv. */
+/** The npm lock library has no build for the C library musl, and ends the process in Bun and Deno, which lack functions of libuv. */
 function nativeKind(): readonly FileLockKind[] {
-  if ('Deno' in globalThis) return [];
+  if ('Bun' in globalThis || 'Deno' in globalThis) return [];
   const load = createRequire(import.meta.url);
   try {
     const native: { tryLock(descriptor: number): boolean } = load('fs-native-extensions');

@@ -15,15 +15,15 @@ function newLock(content?: string): string {
 
 const only = (name: string) => listAvailableFileLockKinds().filter((kind) => kind.name === name);
 
-it('Deno has the locks of the flock program only', async () => {
-  vi.stubGlobal('Deno', {});
+it.each(['Bun', 'Deno'])('%s has the locks of the flock program only', async (runtime) => {
+  vi.stubGlobal(runtime, {});
   vi.resetModules();
   onTestFinished(() => {
     vi.unstubAllGlobals();
     vi.resetModules();
   });
-  const inDeno = await import('../../src/platform/lock-kind.ts');
-  expect(inDeno.listAvailableFileLockKinds().map(({ name }) => name)).toEqual(['flock']);
+  const there = await import('../../src/platform/lock-kind.ts');
+  expect(there.listAvailableFileLockKinds().map(({ name }) => name)).toEqual(['flock']);
 });
 
 describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {

@@ -52,9 +52,9 @@ export const lockFileWithFlock: FileLockAttempt = (descriptor) => {
   throw new Error(message === '' ? `flock exited with status ${status}` : message);
 };
 
-/** The native lock library has no build for the C library musl and ends the process in Deno: there the program flock is used. */
+/** The native lock library has no build for the C library musl and ends Bun and Deno: there the program flock is used. */
 function systemLock(): FileLockAttempt {
-  if ('Deno' in globalThis) return lockFileWithFlock;
+  if ('Bun' in globalThis || 'Deno' in globalThis) return lockFileWithFlock;
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
     return (descriptor) => native.tryLock(descriptor);

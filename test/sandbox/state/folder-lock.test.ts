@@ -22,8 +22,8 @@ describe('the lock of a state folder', () => {
 
   it.skipIf(lacks('flock'))('works with the flock program alone', () => holdsOnce(lockFileWithFlock));
 
-  it('needs the flock program in Deno', () => {
-    vi.stubGlobal('Deno', {});
+  it.each(['Bun', 'Deno'])('needs the flock program in %s', (runtime) => {
+    vi.stubGlobal(runtime, {});
     vi.stubEnv('PATH', '');
     onTestFinished(() => {
       vi.unstubAllGlobals();
