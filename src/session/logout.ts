@@ -17,7 +17,7 @@ import {
 import type { TokenAcceptance } from './probe-token.ts';
 import { findNewestCredentialRecord } from './stored-session.ts';
 import { formatProfileCommand } from './suggested-commands.ts';
-import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-errors.ts';
+import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-endpoint-error.ts';
 
 export interface LogoutDeps {
   readonly store: CredentialStore;

@@ -2,17 +2,16 @@ import { CliError } from '../errors.ts';
 import { buildTokenRefreshRequest, processTokenResponse, type TokenResponse } from '../oauth/token-endpoint.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
 import { fileErrorCode } from '../platform/files.ts';
+import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
-import { createRunningTimeSignal } from '../platform/timeout-while-running.ts';
+import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import {
   type CredentialStoreItems,
   credentialStoreUnavailableError,
   isCredentialStoreUnavailable,
 } from './credential-store.ts';
-import { buildSessionEndedErrorContext, storeEndedSession, waitForNewerCredentialRecord } from './end-session.ts';
 import { reachFailpoint } from './failpoints.ts';
-import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
 import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
 import type { RefreshJournalReservation } from './refresh-journal.ts';
@@ -23,9 +22,14 @@ import {
   isTokenRefreshDue,
   type TokenRefreshCause,
   withoutRefreshToken,
-} from './renewed-record.ts';
-import { isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-refresh.ts';
+} from './renewed-credential-record.ts';
+import { isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-token-refresh.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
+import {
+  buildSessionEndedErrorContext,
+  storeEndedSession,
+  waitForNewerCredentialRecord,
+} from './store-ended-session.ts';
 import {
   type FoundStoredSession,
   formatLoginCommand,
@@ -33,7 +37,7 @@ import {
   requireStoredSession,
   sessionNotRenewableError,
 } from './stored-session.ts';
-import { type TokenErrorContext, tokenEndpointError } from './token-errors.ts';
+import { type TokenErrorContext, tokenEndpointError } from './token-endpoint-error.ts';
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
 export interface SessionRefreshResult {
