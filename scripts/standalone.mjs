@@ -39,15 +39,15 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 export async function buildStandalone({ node = process.execPath, xz = false } = {}) {
   await build();
   const assets = assetFiles();
-  const packs = packText();
-  const digest = createHash('sha256').update(packs);
+  const [packs, start] = [packText(), await startText()];
+  const digest = createHash('sha256').update(packs).update(start);
   for (const path of Object.values(assets)) digest.update(readFileSync(path));
   const id = digest.digest('hex').slice(0, 16);
   rmSync(standaloneFolder, { recursive: true, force: true });
   const parts = join(standaloneFolder, 'parts');
   mkdirSync(parts, { recursive: true });
   const main = join(parts, 'main.cjs');
-  writeFileSync(main, `${packs}const standaloneBuild=${JSON.stringify(id)};\n${await mainText()}`);
+  writeFileSync(main, `${packs}const standaloneBuild=${JSON.stringify(id)};\n${start}`);
   const blob = join(parts, 'program.blob');
   const config = join(parts, 'sea-config.json');
   const sea = { main, output: blob, assets, disableExperimentalSEAWarning: true, useCodeCache: true };
@@ -102,7 +102,7 @@ function packText() {
   return `"use strict";const standalonePacks={${members.join(',\n')}};\n`;
 }
 
-async function mainText() {
+async function startText() {
   const { outputFiles } = await esbuild({
     ...common(root, false),
     entryPoints: [join(root, 'src/standalone.ts')],
