@@ -69,7 +69,10 @@ export function buildForTests() {
 
 /** What the built program prints. */
 function printed(program, ...words) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], { maxBuffer: 16 * 1024 * 1024 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    maxBuffer: 16 * 1024 * 1024,
+    env: { ...process.env, CLOUDCTL_CODE_CACHE: 'off' },
+  });
   if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}: ${stderr}`);
   return stdout;
 }

@@ -56,7 +56,7 @@ export async function checkPackage(oldest, ci) {
   }
 }
 
-/** Whether each part resolves to its types and its module, by attw. ES modules only: docs/decisions/027-importable-parts.md. */
+/** Whether each part resolves to its types and its module, by attw. ES modules only: docs/decisions/029-importable-parts.md. */
 function checkTypes(tarball, ci) {
   const folder = join(side, 'attw');
   const attw = join(folder, 'node_modules/@arethetypeswrong/cli/dist/index.js');

@@ -5,7 +5,7 @@ export const layers: readonly (readonly string[])[] = [
   ['entry', 'standalone'],
   ['main'],
   ['commands', 'help-topics', 'library'],
-  ['context', 'rehearsal'],
+  ['context', 'rehearsal', 'inventory'],
   ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor'],
   ['db-source'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],

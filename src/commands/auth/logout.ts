@@ -1,7 +1,7 @@
 import { isTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { removeSeenNames } from '../../config/seen-names.ts';
+import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
@@ -72,7 +72,7 @@ export async function logoutProfile(
 ): Promise<LogoutOutcome> {
   const store = context.store(settings);
   const { profileName } = settings;
-  removeSeenNames(context.host.folders.state, profileName);
+  removeCachedCompletionNames(context.host.folders.state, profileName);
   return endSession(
     {
       store,
