@@ -112,5 +112,7 @@ if (first === join(root, 'keychain.cjs')) {
   const node = `Node ${process.versions.node}, ${process.platform}-${process.arch}`;
   writeSync(1, `${programVersion} (standalone, build ${standaloneBuild}, ${node})\n`);
 } else {
+  // The executable contains compiled code, and its packs are no files.
+  process.env.CLOUDCTL_CODE_CACHE = 'off';
   loadPack('entry.cjs');
 }
