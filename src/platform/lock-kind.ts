@@ -74,8 +74,12 @@ interface NativeLockLibrary {
   unlock(descriptor: number): void;
 }
 
-/** The npm lock library has no build for the C library musl. */
+/**
+ * The npm lock library has no build for the C library musl, and ends the process in Bun and Deno, which lack functions
+ * of libuv.
+ */
 function nativeKind(): readonly FileLockKind[] {
+  if ('Bun' in globalThis || 'Deno' in globalThis) return [];
   const load = createRequire(import.meta.url);
   try {
     const native: NativeLockLibrary = load('fs-native-extensions');
