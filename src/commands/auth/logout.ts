@@ -72,6 +72,11 @@ export async function logoutProfile(
 ): Promise<LogoutOutcome> {
   const store = context.store(settings);
   const { profileName } = settings;
+  if (local && store.kind === 'shared')
+    throw usageError(
+      'cannot use --local with a shared credential store: the session belongs to all machines',
+      'remove this machine from the share: `cloudctl auth share leave`',
+    );
   removeSeenNames(context.host.folders.state, profileName);
   return endSession(
     {

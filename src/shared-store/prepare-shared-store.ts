@@ -1,0 +1,78 @@
+import { DatabaseError } from '../platform/connect-error.ts';
+import { connectPostgresql } from '../postgresql/connection.ts';
+import { buildWriteTransaction } from '../postgresql/pinned-message.ts';
+import { makeSessionSearchPathSafe } from '../postgresql/pinned-session.ts';
+import type { PostgresqlSource } from '../postgresql/source.ts';
+import { connectRedis } from '../redis/connection.ts';
+import type { RedisSource } from '../redis/source.ts';
+import { buildShareSchemaSql, sharedSchemaVersion } from './postgresql-schema.ts';
+import { sharedStoreLimits } from './reconnecting-call.ts';
+import type { SharedStoreAddress } from './store-url.ts';
+
+export type PreparedSharedStore =
+  | { readonly kind: 'ready'; readonly isChanged: boolean }
+  /** The role may not create the schema, so a DBA runs the SQL. */
+  | { readonly kind: 'forbidden'; readonly sql: string; readonly reason: string }
+  /** A setting of the server would lose sessions. */
+  | { readonly kind: 'unsuitable'; readonly reason: string };
+
+/**
+ * Creates or upgrades what the store needs: the schema in PostgreSQL; in Redis nothing, but its settings are checked. An upgrade
+ * only adds, so older versions of the program keep working. Throws DatabaseConnectError or DatabaseError.
+ * @param role the role with the right to execute the functions, created if it is missing
+ */
+export async function prepareSharedStore(address: SharedStoreAddress, role: string): Promise<PreparedSharedStore> {
+  return address.engine === 'postgresql' ? prepareSchema(address.source, role) : checkRedisSettings(address.source);
+}
+
+async function prepareSchema(source: PostgresqlSource, role: string): Promise<PreparedSharedStore> {
+  const session = await connectPostgresql(source, {
+    dbname: source.dbname,
+    limit: sharedStoreLimits.connectMs,
+    applicationName: 'cloudctl-share',
+  });
+  try {
+    const version = await session.query(
+      buildWriteTransaction([
+        "SELECT pg_catalog.to_regprocedure('cloudctl_share.schema_version()') IS NOT NULL AS exists",
+      ]),
+    );
+    if (version.flat()[0]?.exists === 't' && (await schemaVersion(session.query)) >= sharedSchemaVersion)
+      return { kind: 'ready', isChanged: false };
+    const sql = buildShareSchemaSql(role);
+    try {
+      const direct = await makeSessionSearchPathSafe(session);
+      await direct.query(`BEGIN;\n${sql}\nCOMMIT`);
+      return { kind: 'ready', isChanged: true };
+    } catch (error) {
+      if (error instanceof DatabaseError && error.code === '42501')
+        return { kind: 'forbidden', sql: `BEGIN;\n\n${sql}\n\nCOMMIT;\n`, reason: error.message };
+      throw error;
+    }
+  } finally {
+    await session.end();
+  }
+}
+
+type SendStatement = Awaited<ReturnType<typeof connectPostgresql>>['query'];
+
+/** 0 if the role may not execute the function. */
+async function schemaVersion(query: SendStatement): Promise<number> {
+  const sets = await query(buildWriteTransaction(['SELECT cloudctl_share.schema_version() AS version']));
+  return Number(sets.flat()[0]?.version ?? 0);
+}
+
+async function checkRedisSettings(source: RedisSource): Promise<PreparedSharedStore> {
+  const session = await connectRedis(source, { limit: sharedStoreLimits.connectMs });
+  try {
+    const info = String(await session.send(['INFO'], sharedStoreLimits.statementMs));
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? '';
+    if (policy.startsWith('allkeys-'))
+      return { kind: 'unsuitable', reason: `maxmemory-policy is ${policy}: the server may delete the session` };
+    if (/^aof_enabled:0/m.test(info))
+      return { kind: 'unsuitable', reason: 'appendonly is no: a restart of the server loses the session' };
+    return { kind: 'ready', isChanged: false };
+  } finally {
+    session.end();
+  }
+}
