@@ -25,7 +25,10 @@ export async function startFleetStore(kind: FleetStoreKind): Promise<FleetStore>
   }
   const postgres = await startPostgres({ direct: true, settings: { max_connections: 120 } });
   const owner = `postgres://postgres:${postgres.password}@127.0.0.1:${postgres.port}/postgres`;
-  await prepareSharedStore(parseStoreUrl(owner, () => undefined), 'cloudctl_share_member');
+  await prepareSharedStore(
+    parseStoreUrl(owner, () => undefined),
+    'cloudctl_share_member',
+  );
   await postgres.query("CREATE ROLE ci LOGIN PASSWORD 'ci-password' IN ROLE cloudctl_share_member");
   if (kind === 'postgresql') {
     const url = `postgres://ci:ci-password@127.0.0.1:${postgres.port}/postgres`;

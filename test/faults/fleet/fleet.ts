@@ -75,10 +75,13 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
     }),
   );
   const withStore: Fleet['withStore'] = async (work) => {
-    const opened = await openSharedStore(parseStoreUrl(store.url, () => undefined), {
-      share: keys.share,
-      profile: 'default',
-    });
+    const opened = await openSharedStore(
+      parseStoreUrl(store.url, () => undefined),
+      {
+        share: keys.share,
+        profile: 'default',
+      },
+    );
     try {
       return await work(opened);
     } finally {
@@ -129,7 +132,10 @@ function createMachine(name: string, profile: object, more: Environment): Machin
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
   mkdirSync(folders.config, { recursive: true });
-  writeFileSync(join(folders.config, 'config.json'), JSON.stringify({ profile: 'default', profiles: { default: profile } }));
+  writeFileSync(
+    join(folders.config, 'config.json'),
+    JSON.stringify({ profile: 'default', profiles: { default: profile } }),
+  );
   const start: Machine['start'] = (words, env = {}) => {
     const [file = '', ...args] = [...program, ...words];
     const running = startProgram(file, args, {
