@@ -1,4 +1,4 @@
-import { DatabaseConnectError, DatabaseError } from '../platform/connect-error.ts';
+import { DatabaseConnectError, DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 
 /** Time limits in milliseconds, by the clock of this machine. */
 export const sharedStoreLimits = { connectMs: 3_000, statementMs: 5_000 } as const;
@@ -27,8 +27,17 @@ export function reconnectingCall<T>({ connect, end }: Reconnection<T>): Reconnec
     session = undefined;
     if (open !== undefined) await end(open);
   };
+  /** A busy machine or server may need longer than the limit for the first connection. */
+  const connectTwice = async (): Promise<T> => {
+    try {
+      return await connect(sharedStoreLimits.connectMs);
+    } catch (error) {
+      if (!(error instanceof DatabaseConnectError) || error.code !== databaseConnectErrorCodes.timeout) throw error;
+      return connect(sharedStoreLimits.connectMs);
+    }
+  };
   const attempt = async <R>(operation: (session: T) => Promise<R>): Promise<R> => {
-    session ??= await connect(sharedStoreLimits.connectMs);
+    session ??= await connectTwice();
     try {
       return await operation(session);
     } catch (error) {
@@ -59,7 +68,7 @@ export function reconnectingCall<T>({ connect, end }: Reconnection<T>): Reconnec
   };
 }
 
-/** A new connection cannot help if the connection itself was refused, or if a new session was lost at once by a time limit. */
+/** A new session that was lost at once would be lost again. */
 function isRepeatable(error: unknown, wasOpen: boolean): boolean {
   if (error instanceof DatabaseConnectError) return false;
   if (!(error instanceof DatabaseError)) return false;

@@ -27,7 +27,10 @@ const engines: readonly Engine[] = [
       const server = await startPostgres();
       const url = (user: string, password: string): string =>
         `postgres://${user}:${password}@127.0.0.1:${server.port}/postgres`;
-      await prepareSharedStore(parseStoreUrl(url('postgres', server.password), () => undefined), 'fleet');
+      await prepareSharedStore(
+        parseStoreUrl(url('postgres', server.password), () => undefined),
+        'fleet',
+      );
       await server.query("CREATE ROLE member LOGIN PASSWORD 'member' IN ROLE fleet");
       const address = parseStoreUrl(url('member', 'member'), () => undefined);
       if (address.engine !== 'postgresql') throw new Error('another engine');
@@ -68,7 +71,14 @@ const operations: fc.Arbitrary<SharedSessionOperation> = fc.oneof(
   fc.record({ op: fc.constant('claim' as const), by, attempt, leaseMs, ...version }),
   fc.record({ op: fc.constant('renew' as const), attempt, leaseMs }),
   fc.record({ op: fc.constant('release' as const), attempt, unsent: fc.boolean() }),
-  fc.record({ op: fc.constant('commit' as const), by, event: fc.constant('refresh' as const), kid, record, ...version }),
+  fc.record({
+    op: fc.constant('commit' as const),
+    by,
+    event: fc.constant('refresh' as const),
+    kid,
+    record,
+    ...version,
+  }),
   fc.record({ op: fc.constant('refuse' as const), by, ...version }),
   fc.record({ op: fc.constant('reseal' as const), by, oldKid: kid, kid, record, ...version }),
 );
@@ -77,7 +87,11 @@ const operations: fc.Arbitrary<SharedSessionOperation> = fc.oneof(
 function comparable(row: Partial<ReferenceRow> | undefined): object | undefined {
   if (row === undefined) return undefined;
   const { attempt: _attempt, intentAttempt: _intentAttempt, leaseMs: lease, refusedMs, intentMs: _at, ...rest } = row;
-  return { ...rest, hasLease: lease !== undefined, isRefused: rest.refusedGen !== undefined && refusedMs !== undefined };
+  return {
+    ...rest,
+    hasLease: lease !== undefined,
+    isRefused: rest.refusedGen !== undefined && refusedMs !== undefined,
+  };
 }
 
 describe.each(engines)('$name', ({ isMissing, start }) => {
@@ -87,29 +101,33 @@ describe.each(engines)('$name', ({ isMissing, start }) => {
   });
   afterAll(() => engine?.stop());
 
-  test.skipIf(isMissing)('does what the reference does, for random sequences of operations', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(operations, { minLength: 5, maxLength: 25 }), async (sequence) => {
-        const store = engine!.open();
-        let row: ReferenceRow | undefined;
-        try {
-          for (const operation of sequence) {
-            const expected = applySharedOperation(row, operation, Date.now());
-            row = expected.row;
-            const actual = await store.run(operation);
-            expect([operation, actual.applied, comparable(actual.row)]).toEqual([
-              operation,
-              expected.applied,
-              comparable(row),
-            ]);
+  test.skipIf(isMissing)(
+    'does what the reference does, for random sequences of operations',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(operations, { minLength: 5, maxLength: 25 }), async (sequence) => {
+          const store = engine!.open();
+          let row: ReferenceRow | undefined;
+          try {
+            for (const operation of sequence) {
+              const expected = applySharedOperation(row, operation, Date.now());
+              row = expected.row;
+              const actual = await store.run(operation);
+              expect([operation, actual.applied, comparable(actual.row)]).toEqual([
+                operation,
+                expected.applied,
+                comparable(row),
+              ]);
+            }
+          } finally {
+            await store.close();
           }
-        } finally {
-          await store.close();
-        }
-      }),
-      { numRuns: 60 },
-    );
-  }, 120_000);
+        }),
+        { numRuns: 60 },
+      );
+    },
+    120_000,
+  );
 
   test.skipIf(isMissing)('many machines claim at once: one gets the lease', async () => {
     const first = engine!.open();

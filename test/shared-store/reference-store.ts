@@ -82,7 +82,8 @@ export function applySharedOperation(
 function previousOf(row: ReferenceRow, attempt: string): string | undefined {
   if (row.intentGen !== row.gen) return undefined;
   const known = row.previousBy?.split(',') ?? [];
-  if (row.intentAttempt === attempt || row.intentBy === undefined || known.includes(row.intentBy)) return row.previousBy;
+  if (row.intentAttempt === attempt || row.intentBy === undefined || known.includes(row.intentBy))
+    return row.previousBy;
   return [...known, row.intentBy].join(',');
 }
 
