@@ -20,7 +20,7 @@ import {
 export function createPostgresqlSharedStore(source: PostgresqlSource, key: SharedSessionKey): SharedSessionStore {
   const { share, profile } = key;
   const calls = reconnectingCall<PostgresqlSession>({
-    connect: (limit) => connectPostgresql(source, { dbname: source.dbname, limit, applicationName: 'cloudctl-share' }),
+    connect: (limit) => connectPostgresql(source, { dbname: source.dbname, limit, ...connectOptions }),
     end: (session) => session.end(),
   });
   const call = (name: string, args: readonly (string | number | boolean)[]): Promise<unknown> =>
@@ -47,6 +47,8 @@ export function createPostgresqlSharedStore(source: PostgresqlSource, key: Share
     close: calls.close,
   };
 }
+
+const connectOptions = { applicationName: 'cloudctl-share', withoutStartupSettings: true };
 
 /** The commit must be on the disk of the server, also if the role or the database turns that off. */
 const transactionSettings = {
