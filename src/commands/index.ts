@@ -34,30 +34,18 @@ export const commandTree: CommandTree<CommandContext> = {
         async () => (await import('./auth/logout.ts')).authLogoutCommand,
       ),
       share: commandGroup('use one session on several machines (PostgreSQL or Redis)', {
-        init: lazyCommand(
-          'create the schema and the key of a share',
-          async () => (await import('./auth/share/init.ts')).authShareInitCommand,
-        ),
-        join: lazyCommand(
-          'add this machine to a share',
-          async () => (await import('./auth/share/join.ts')).authShareJoinCommand,
-        ),
+        init: lazyCommand('create a share', async () => (await import('./auth/share/init.ts')).authShareInitCommand),
+        join: lazyCommand('join a share', async () => (await import('./auth/share/join.ts')).authShareJoinCommand),
         status: lazyCommand(
-          'show the shared session and who refreshes it',
+          'show the shared session and the machine that refreshes it',
           async () => (await import('./auth/share/status.ts')).authShareStatusCommand,
         ),
-        log: lazyCommand(
-          'list who refreshed the shared session when',
-          async () => (await import('./auth/share/log.ts')).authShareLogCommand,
-        ),
+        log: lazyCommand('list refreshes', async () => (await import('./auth/share/log.ts')).authShareLogCommand),
         'rotate-key': lazyCommand(
           'replace the key of a share',
           async () => (await import('./auth/share/rotate-key.ts')).authShareRotateKeyCommand,
         ),
-        leave: lazyCommand(
-          'remove this machine from a share',
-          async () => (await import('./auth/share/leave.ts')).authShareLeaveCommand,
-        ),
+        leave: lazyCommand('leave a share', async () => (await import('./auth/share/leave.ts')).authShareLeaveCommand),
       }),
       list: lazyCommand(
         'list profiles and the state of their sessions',

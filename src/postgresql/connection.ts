@@ -34,10 +34,7 @@ export interface PostgresqlConnectOptions {
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
-  /**
-   * Sends no `postgresqlStartupSettings`, which a pooler refuses, so that a second connection is not needed. Every message then
-   * has to be a transaction that sets what it needs (`buildWriteTransaction`).
-   */
+  /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildWriteTransaction`). */
   readonly withoutStartupSettings?: boolean;
   /** Memory limit that sessions share whose responses are kept at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemory | undefined;

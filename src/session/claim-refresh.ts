@@ -5,8 +5,13 @@ import {
   type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
-import type { CredentialStoreUnavailable } from './credential-store.ts';
-import type { ClaimedVersion, RefreshClaim, RefreshClaimResult, RefreshRefusalResult } from './refresh-claim.ts';
+import type {
+  ClaimedVersion,
+  RefreshClaim,
+  RefreshClaimResult,
+  RefreshRefusalResult,
+  SharedStoreUnavailable,
+} from './refresh-claim.ts';
 
 /** Times in milliseconds. Elapsed time is measured by the greater of two clocks, as in `createStoreClock`. */
 export interface RefreshClaimTiming {
@@ -36,7 +41,7 @@ export interface ClaimRefreshDeps {
 export async function claimRefresh(
   deps: ClaimRefreshDeps,
   version: ClaimedVersion,
-): Promise<Exclude<RefreshClaimResult, CredentialStoreUnavailable | { kind: 'claimed' }> | ClaimedRefresh> {
+): Promise<Exclude<RefreshClaimResult, SharedStoreUnavailable | { kind: 'claimed' }> | ClaimedRefresh> {
   const { store, machine, timing = refreshClaimTiming } = deps;
   const attempt = Buffer.from(deps.random(8)).toString('hex');
   const { epoch, sid, gen } = version;

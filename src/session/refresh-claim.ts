@@ -1,5 +1,4 @@
 import type { CredentialRecord } from './credential-record.ts';
-import type { CredentialStoreUnavailable } from './credential-store.ts';
 
 /** The result of announcing a refresh to the other machines that share the session. */
 export type RefreshClaimResult =
@@ -9,7 +8,15 @@ export type RefreshClaimResult =
   /** The server has refused the refresh token, and nobody has published the next record. */
   | ({ readonly kind: 'refused' } & UnreportedRefresh)
   | { readonly kind: 'busy'; readonly holder: string }
-  | CredentialStoreUnavailable;
+  | SharedStoreUnavailable;
+
+/** The failure of a shared store: a CredentialStoreUnavailable. */
+export interface SharedStoreUnavailable {
+  readonly kind: 'unavailable';
+  readonly why: 'shared';
+  readonly reason: string;
+  readonly hint?: string;
+}
 
 /** The machines that began a refresh and have not reported its result; empty if none did. */
 export interface UnreportedRefresh {
@@ -32,7 +39,7 @@ export interface RefreshClaim {
    * Called when the server has refused the refresh token: no machine sends it again. Waits for a machine that may still publish
    * the next record. @returns `changed` when there is a newer record
    */
-  refuse(): Promise<RefreshRefusalResult | CredentialStoreUnavailable>;
+  refuse(): Promise<RefreshRefusalResult | SharedStoreUnavailable>;
 }
 
 export type RefreshRefusalResult = { readonly kind: 'changed' } | ({ readonly kind: 'refused' } & UnreportedRefresh);

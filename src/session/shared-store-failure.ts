@@ -1,11 +1,11 @@
 import { DatabaseConnectError, DatabaseError } from '../platform/connect-error.ts';
-import type { CredentialStoreUnavailable } from './credential-store.ts';
+import type { SharedStoreUnavailable } from './refresh-claim.ts';
 
 /** An error of the server makes the store unavailable. */
 export async function orSharedStoreUnavailable<T>(
   location: string,
   work: () => Promise<T>,
-): Promise<T | CredentialStoreUnavailable> {
+): Promise<T | SharedStoreUnavailable> {
   try {
     return await work();
   } catch (error) {
