@@ -73,7 +73,7 @@ function withSpecifiers(text, named) {
 /** The packs in the order in which modules are assigned to them, each with the sources whose needs it contains. */
 const packRoots = [
   ['entry', /^src\/entry\.ts/],
-  ['token', /^src\/session\/fast-path-token\.ts/],
+  ['token', /^src\/session\/read-access-token-on-fast-path\.ts/],
   ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
   ['main', /^src\/(main|cli\/help)\.ts/],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],

@@ -3,11 +3,11 @@ import { createSandboxAdminApi, type SandboxAdminApi } from './api/sandbox-admin
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
 import { requireDuration } from './cli/duration.ts';
+import { createFieldQuery } from './cli/field-query.ts';
 import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
-import { createFieldQuery } from './cli/json-fields.ts';
 import { type CommandOutput, createCommandOutput } from './cli/output.ts';
-import { createPagerPrinter } from './cli/paged-print.ts';
+import { createPagerPrinter } from './cli/pager-printer.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfigFile, readConfigFileIfHomeExists } from './config/config-file.ts';

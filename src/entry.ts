@@ -14,7 +14,7 @@ async function start(argv: readonly string[]): Promise<void> {
   if (page !== undefined) return print(page);
   let isBlocked = false;
   if (argv.includes('auth') && argv.includes('token')) {
-    const { readAccessTokenOnFastPath: fastPathToken } = await import('./session/fast-path-token.ts');
+    const { readAccessTokenOnFastPath: fastPathToken } = await import('./session/read-access-token-on-fast-path.ts');
     const token = await fastPathToken(argv, process.env, process.platform, Date.now(), () => {
       isBlocked = true;
     });

@@ -1,6 +1,6 @@
 import { isColorEnabled } from './cli/color.ts';
 import { isJsonErrorOutput, printError, toCliError } from './cli/error-output.ts';
-import { createPagerPrinter } from './cli/paged-print.ts';
+import { createPagerPrinter } from './cli/pager-printer.ts';
 import { runCommandLine } from './cli/program.ts';
 import { commandTree, programOverviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
-import type { BufferedResponseBody } from '../platform/buffered-body.ts';
+import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
 import { formatWaitingTime } from '../platform/waiting-time.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 

@@ -1,4 +1,4 @@
-import { noJsonValue } from './json-scan.ts';
+import { noJsonValue } from './json-value-scanner.ts';
 
 /** Caches pieces of JSON text that the scanner has read before. */
 export interface ByteSpanCache {

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { parseExactJson } from '../json.ts';
-import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-body.ts';
+import { type BufferedResponseBody, bufferResponseBody } from '../platform/buffered-response-body.ts';
 import type { Clock } from '../platform/host.ts';
 import {
   type HttpRequestInit,

@@ -1,8 +1,8 @@
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
 import type { ApiClient } from './client.ts';
+import { createListSplitter } from './json-list-splitter.ts';
 import { listItemId } from './list-completeness.ts';
 import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
-import { createListSplitter } from './split-list.ts';
 
 /** A droplet as the API returned it, with the decoded fields that this program uses. */
 export interface Droplet {

@@ -1,9 +1,9 @@
 import { CliError } from '../errors.ts';
 import { parseExactJsonOrThrow, stringifyExact } from '../exact.ts';
 import { isJsonRecord, type JsonRecord, parseExactJson, parseJson, readNumberField, readStringField } from '../json.ts';
-import type { BufferedResponseBody } from '../platform/buffered-body.ts';
+import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
 import { type ApiResponse, notJsonError } from './api-response.ts';
-import type { ListSplitter } from './split-list.ts';
+import type { ListSplitter } from './json-list-splitter.ts';
 
 /** One page of a list of the resource API. */
 export interface ListPage {

@@ -4,10 +4,10 @@ import { stringifyExact } from '../exact.ts';
 import { parseJson } from '../json.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { ApiClient } from './client.ts';
+import { createListSplitter } from './json-list-splitter.ts';
 import { createListCompleteness, type ListCompleteness, type ListItemId } from './list-completeness.ts';
 import { incompleteListError, type ListPage, parseListPage, readNextPagePathFromTail } from './list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
-import { createListSplitter } from './split-list.ts';
 
 export interface ListRequest<T> {
   /** The path of the list without `page` and `per_page`; it may have other query parameters. */

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
-import { readResponseBodyText } from '../platform/buffered-body.ts';
+import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 
 export interface SandboxAdminApi {

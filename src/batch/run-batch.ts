@@ -5,17 +5,17 @@ import type { BatchIo } from './batch-io.ts';
 import type { BatchResultRow, BatchState } from './ledger/batch-state.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createDropletLookup } from './lookup/droplet-lookup.ts';
-import { reportDuplicateDroplets } from './lookup/settle-tagged.ts';
+import { reportDuplicateDroplets } from './lookup/tagged-batch-reconciler.ts';
 import type { DropletUserData } from './options/user-data.ts';
 import { reportBatchEnd } from './report/batch-end.ts';
 import { startBatchReporter } from './report/batch-reporter.ts';
-import { startBatchWaitingNotice } from './report/silence-notice.ts';
-import { readBatchTimeLimits } from './sending/batch-timings.ts';
+import { startBatchWaitingNotice } from './report/batch-waiting-notice.ts';
+import { readBatchTimeLimits } from './sending/batch-time-limits.ts';
 import { createRateLimitedSender, type SendLaneOptions } from './sending/send-lane.ts';
 import { sendMissingDroplets } from './sending/send-missing.ts';
-import { endSingleDropletCreation, isDropletCreationProven, printLedgerPath } from './single-creation.ts';
+import { endSingleDropletCreation, isDropletCreationProven, printLedgerPath } from './single-droplet-creation.ts';
 import { createDropletWaitResults } from './waiting/wait-results.ts';
-import { waitUntilDropletsActive } from './waiting/wait-until-active.ts';
+import { waitUntilDropletsActive } from './waiting/wait-until-droplets-active.ts';
 
 export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'onPause'> {
   readonly api: ApiClient;

@@ -1,7 +1,7 @@
 import { usageError } from '../errors.ts';
 import { type ExactNumber, isExactNumber, stringifyExact } from '../exact.ts';
-import { shortenInputForError } from './printable-input.ts';
-import { nearestWord } from './suggest.ts';
+import { nearestWord } from './nearest-word.ts';
+import { shortenInputForError } from './shorten-input-for-error.ts';
 
 export type TableCellValue = string | number | boolean | ExactNumber | null | undefined;
 

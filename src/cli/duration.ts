@@ -1,5 +1,5 @@
 import { usageError } from '../errors.ts';
-import { shortenInputForError } from './printable-input.ts';
+import { shortenInputForError } from './shorten-input-for-error.ts';
 
 export { formatWaitingTime } from '../platform/waiting-time.ts';
 

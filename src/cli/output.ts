@@ -7,13 +7,13 @@ import { pickOutputColumns } from './columns.ts';
 import { printError } from './error-output.ts';
 import { jsonDocument } from './formats/json.ts';
 import type { JmespathQuery } from './jmespath-query.ts';
-import type { PagerPrinter } from './paged-print.ts';
+import type { PagerPrinter } from './pager-printer.ts';
 import {
   type PreparedOutput,
   prepareObjectForOutput,
   prepareQueryResultForOutput,
   prepareRowsForOutput,
-} from './present.ts';
+} from './prepared-output.ts';
 import {
   createSafeCsvRecordEncoder,
   type OutputFormat,
@@ -21,7 +21,7 @@ import {
   type PrintOutputOptions,
   printPreparedOutput,
   renderDataTable,
-} from './print-presented.ts';
+} from './print-prepared-output.ts';
 import type { OutputRowPages } from './write-list.ts';
 import { collectOutputTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 

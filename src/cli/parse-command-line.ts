@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { CommandGroup, CommandSpec, OptionSpec } from './command.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
+import { likelyIntendedWord } from './nearest-word.ts';
 import {
   misplacedOptionsError,
   missingOptionValueError,
@@ -13,7 +14,6 @@ import {
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
 import type { CliProgramGroup } from './program-group.ts';
 import { type DefaultCommandGroup, resolveHelp } from './resolve-help.ts';
-import { likelyIntendedWord } from './suggest.ts';
 
 /**
  * Parses the command line with commander. Groups and commands are configured when the parser reaches them, so that only the

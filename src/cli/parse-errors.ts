@@ -1,9 +1,9 @@
 import type { CliError } from '../errors.ts';
 import { usageError } from '../errors.ts';
 import type { ArgumentSpec, CommandGroup, CommandSpec, CommandTree, OptionSpec } from './command.ts';
+import { nearestWord } from './nearest-word.ts';
 import { splitCommaSeparatedValues } from './parse-args.ts';
-import { shortenInputForError } from './printable-input.ts';
-import { nearestWord } from './suggest.ts';
+import { shortenInputForError } from './shorten-input-for-error.ts';
 import { formatSynopsis } from './synopsis.ts';
 
 /** In this file, `path` is the command as typed, such as `cloudctl droplets`. */

@@ -5,7 +5,7 @@ import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } 
 import type { NameSource } from './complete.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
-import type { PagerPrinter } from './paged-print.ts';
+import type { PagerPrinter } from './pager-printer.ts';
 import { parseArgs } from './parse-args.ts';
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
 import type { CliProgramGroup } from './program-group.ts';

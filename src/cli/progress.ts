@@ -1,7 +1,7 @@
 import type { Clock, OutputSink } from '../platform/host.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { TextMeasurer } from './text-width.ts';
-import { createTextMeasurer } from './text-width.ts';
+import type { TextMeasurer } from './text-measurer.ts';
+import { createTextMeasurer } from './text-measurer.ts';
 
 export interface ProgressOptions {
   readonly stderr: OutputSink;

@@ -2,7 +2,7 @@ import type { OutputColumn, TableCellValue } from './columns.ts';
 import { formatJsonElements } from './formats/json.ts';
 import { escapeNdjsonLines, ndjsonLines } from './formats/ndjson.ts';
 import { yamlDocument } from './formats/yaml.ts';
-import { createJsonRowMapper } from './present.ts';
+import { createJsonRowMapper } from './prepared-output.ts';
 
 export interface ListWriteOptions<T> {
   /** The columns to print. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import { notJsonError, toApiError } from '../api/api-response.ts';
-import { fetchAllListItems } from '../api/fetch-all-items.ts';
+import { fetchAllListItems } from '../api/fetch-all-list-items.ts';
 import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';

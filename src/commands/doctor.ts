@@ -4,9 +4,8 @@ import { DamagedConfigError } from '../config/config-file.ts';
 import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
-import { probeCallbackPorts } from '../doctor/bind-each-port.ts';
-import { checkLoginCallbackPorts } from '../doctor/check-ports.ts';
-import { checkClientSecret, checkLoginProfile } from '../doctor/check-profile.ts';
+import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
+import { checkClientSecret, checkLoginProfile } from '../doctor/check-login-profile.ts';
 import {
   checkBrowser,
   checkEnvironmentVariables,
@@ -15,6 +14,7 @@ import {
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
 import { checkUrlResponds, type DoctorCheckedEndpoint } from '../doctor/check-url-responds.ts';
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
+import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { CliError } from '../errors.ts';
 import { parseLoopbackCallback } from '../loopback/loopback-callback.ts';

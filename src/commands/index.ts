@@ -1,6 +1,6 @@
 import type { CommandTree } from '../cli/command.ts';
+import { buildCommandReplacements } from '../cli/command-replacements.ts';
 import { commandGroup, lazyCommand } from '../cli/command-tree.ts';
-import { buildCommandReplacements } from '../cli/replacements-of.ts';
 import type { CommandContext } from '../context.ts';
 
 /** The words, the summary and the file of each command. The file of a command is loaded only when the command is typed. */
@@ -34,18 +34,15 @@ export const commandTree: CommandTree<CommandContext> = {
         async () => (await import('./auth/logout.ts')).authLogoutCommand,
       ),
       share: commandGroup('use one session on several machines (PostgreSQL or Redis)', {
-        init: lazyCommand('create a share', async () => (await import('./auth/share/init.ts')).authShareInitCommand),
-        join: lazyCommand('join a share', async () => (await import('./auth/share/join.ts')).authShareJoinCommand),
-        status: lazyCommand(
-          'show the shared session and the machine that refreshes it',
-          async () => (await import('./auth/share/status.ts')).authShareStatusCommand,
-        ),
-        log: lazyCommand('list refreshes', async () => (await import('./auth/share/log.ts')).authShareLogCommand),
+        init: lazyCommand('create a share', async () => (await import('./auth/share/init.ts')).shareInitCommand),
+        join: lazyCommand('join a share', async () => (await import('./auth/share/join.ts')).shareJoinCommand),
+        status: lazyCommand('show a share', async () => (await import('./auth/share/status.ts')).shareStatusCommand),
+        log: lazyCommand('list refreshes', async () => (await import('./auth/share/log.ts')).shareLogCommand),
         'rotate-key': lazyCommand(
           'replace the key of a share',
-          async () => (await import('./auth/share/rotate-key.ts')).authShareRotateKeyCommand,
+          async () => (await import('./auth/share/rotate-key.ts')).shareRotateKeyCommand,
         ),
-        leave: lazyCommand('leave a share', async () => (await import('./auth/share/leave.ts')).authShareLeaveCommand),
+        leave: lazyCommand('leave a share', async () => (await import('./auth/share/leave.ts')).shareLeaveCommand),
       }),
       list: lazyCommand(
         'list profiles and the state of their sessions',

@@ -1,6 +1,6 @@
 import { chooseDroplet, findDroplets, isDropletId } from '../batch/lookup/find-droplets.ts';
 import type { CommandSpec } from '../cli/command.ts';
-import { shortenInputForError } from '../cli/printable-input.ts';
+import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
 import { findPanelPages, type PanelPages } from '../config/panel-pages.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';

@@ -1,4 +1,4 @@
-import { fetchAccountOfToken } from '../api/account-context.ts';
+import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listResourceActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { listStoredBatches } from '../batch/ledger/stored-batches.ts';

@@ -1,10 +1,4 @@
-import {
-  maxSeenNames,
-  readSeenNames,
-  type SeenName,
-  type SeenNames,
-  writeSeenNames,
-} from '../config/completion-cache.ts';
+import { maxSeenNames, readSeenNames, type SeenName, type SeenNames, writeSeenNames } from '../config/seen-names.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';

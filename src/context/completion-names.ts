@@ -1,6 +1,6 @@
 import type { NamedValue } from '../cli/complete.ts';
-import { readSeenNames, type SeenNames } from '../config/completion-cache.ts';
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
+import { readSeenNames, type SeenNames } from '../config/seen-names.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
 import { readGlobalSettingOverrides } from './global-overrides.ts';

@@ -1,4 +1,4 @@
-import { fetchAccountDetails } from '../api/account-context.ts';
+import { fetchAccountDetails } from '../api/account-details.ts';
 import { createRateLimitRetry } from '../api/rate-limit-retry.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';

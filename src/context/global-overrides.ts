@@ -1,5 +1,5 @@
 import type { ParsedArgs } from '../cli/command.ts';
-import type { OutputFormat } from '../cli/print-presented.ts';
+import type { OutputFormat } from '../cli/print-prepared-output.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import type { ProfileSettingOverrides, ProfileSettings } from '../config/settings.ts';
 

@@ -1,4 +1,4 @@
-import { removeSeenNames } from '../config/completion-cache.ts';
+import { removeSeenNames } from '../config/seen-names.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';

@@ -7,7 +7,7 @@ import { parseRedisServerVersion } from '../redis/version.ts';
 import { MigrationError, redactErrorReason } from './migration-error.ts';
 import type { MigrationEngineDependencies } from './migration-job.ts';
 import { withMigrationEngineSession } from './postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from './postgresql/object-names.ts';
+import { migrationEngineApplicationName } from './postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from './postgresql/server-identity.ts';
 import { readRedisServerInfo } from './redis/replica.ts';
 

@@ -1,5 +1,5 @@
 import type { ProcessEnvironment } from '../platform/host.ts';
-import { cleanUpFromMigrationJournal } from './clean-up-from-journal.ts';
+import { cleanUpFromMigrationJournal } from './clean-up-from-migration-journal.ts';
 import { connectDataPlane, type DataPlane } from './data-plane.ts';
 import { createMigrationEngineDependencies } from './engine-dependencies.ts';
 import { defaultMigrationEngineLimits, type MigrationEngineDependencies, type MigrationJob } from './migration-job.ts';
@@ -10,7 +10,7 @@ import {
   parseRequestedPostgresSource,
   parseRequestedRedisSource,
   type RequestedMigrationSource,
-} from './requested-source.ts';
+} from './requested-migration-source.ts';
 import { type RunningMigration, startMigrationBetweenServers } from './running-migration.ts';
 import { chooseSchemaCopier } from './schema/choose-schema-copier.ts';
 

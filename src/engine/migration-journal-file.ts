@@ -1,5 +1,5 @@
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
-import { openAppendOnlyFile } from '../platform/append-file.ts';
+import { openAppendOnlyFile } from '../platform/append-only-file.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';

@@ -1,4 +1,4 @@
-import { buildCommandReplacements } from '../cli/replacements-of.ts';
+import { buildCommandReplacements } from '../cli/command-replacements.ts';
 
 /** Other words for the commands of the program. */
 export const rootCommandAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };

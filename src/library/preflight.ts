@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { nearestWord } from '../cli/suggest.ts';
+import { nearestWord } from '../cli/nearest-word.ts';
 import { CliError } from '../errors.ts';
 import { systemClock } from '../platform/clock.ts';
 import { parsePostgresqlSource } from '../postgresql/source.ts';

@@ -5,7 +5,7 @@ import type { Clock } from '../platform/host.ts';
 import { readSocketOwner } from '../platform/socket-owner.ts';
 import { bindFirstCallback, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
-import { decideLoopbackRequest } from './decide-request.ts';
+import { decideLoopbackRequest } from './decide-loopback-request.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
 import { type LoopbackCallback, parseLoopbackCallback } from './loopback-callback.ts';
 import type { LoopbackRequest } from './loopback-request.ts';

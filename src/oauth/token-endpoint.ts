@@ -1,5 +1,5 @@
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
-import { readResponseBodyText } from '../platform/buffered-body.ts';
+import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
 import { redactSecrets, Secret, secretFromUrl } from '../secret.ts';
 import type { ValidatedAuthorizationCode } from './authorization-response.ts';

@@ -1,5 +1,5 @@
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { TlsConnectionInfo } from './tls-session.ts';
+import type { TlsConnectionInfo } from './tls-connection-info.ts';
 
 /**
  * The step of connecting that failed: `network` until TCP is connected, `tls` until the handshake is done, `startup` until the

@@ -1,5 +1,5 @@
 import type { HttpSender } from './http-sender.ts';
-import { createRunningTimeSignal } from './timeout-while-running.ts';
+import { createRunningTimeSignal } from './running-time-signal.ts';
 
 /** Limits each HTTP request to `ms` milliseconds in addition to the deadline of the request. */
 export function withRequestDeadline(send: HttpSender, ms: number): HttpSender {

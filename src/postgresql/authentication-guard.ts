@@ -1,7 +1,7 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
 import type { PostgresqlSource } from './source.ts';
-import { verifiesServerIdentity } from './ssl-mode.ts';
+import { verifiesServerIdentity } from './ssl-options.ts';
 
 /** How the server requested the password; `none`: the server did not request it. */
 export type PostgresqlAuthenticationMethod = 'none' | 'password' | 'md5' | 'scram-sha-256' | 'scram-sha-256-plus';

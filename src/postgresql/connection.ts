@@ -6,20 +6,20 @@ import {
   databaseConnectErrorCodes,
 } from '../platform/connect-error.ts';
 import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../platform/response-memory.ts';
-import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
+import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import {
   createAuthenticationGuard,
   mayUseCleartext,
   type PostgresqlAuthenticationMethod,
 } from './authentication-guard.ts';
-import { createCheckedPostgresqlStream } from './checked-stream.ts';
+import { createCheckedPostgresqlStream } from './checked-postgresql-stream.ts';
 import { type CopyFromStdinSink, type ReceiveCopyToStdout, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
 import { createPostgresqlMessageReader, type PostgresqlMessageReader } from './message-reader.ts';
 import type { Client } from './pg.ts';
-import type { SearchPathSafeMessage } from './pinned-message.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
-import { sendPostgresqlStatement } from './send-statement.ts';
+import type { SearchPathSafeMessage } from './search-path-safe-message.ts';
+import { sendPostgresqlStatement } from './send-postgresql-statement.ts';
 import type { PostgresqlSource } from './source.ts';
 import { isStartupSettingRefusal, postgresqlStartupSettings } from './startup-settings.ts';
 import { postgresqlTlsOptions } from './tls.ts';

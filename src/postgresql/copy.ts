@@ -1,8 +1,8 @@
 import type { PostgresqlCopyDelivery } from './message-reader.ts';
 import type { Client } from './pg.ts';
-import type { SearchPathSafeMessage } from './pinned-message.ts';
 import type { PostgresqlQueryError } from './query-error.ts';
-import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './send-statement.ts';
+import type { SearchPathSafeMessage } from './search-path-safe-message.ts';
+import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './send-postgresql-statement.ts';
 
 /**
  * Passes the rows that the server sends in a COPY to `take`, one by one. While a promise returned by `take` is pending,

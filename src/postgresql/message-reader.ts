@@ -1,5 +1,5 @@
 import type { DatabaseResponseMemory } from '../platform/response-memory.ts';
-import { checkPostgresqlMessageBody } from './check-message-body.ts';
+import { checkPostgresqlMessageBody } from './check-postgresql-message-body.ts';
 
 /**
  * How the rows of a COPY are delivered. `rows`: each row is delivered as one message. `parts`: a large row is delivered

@@ -8,7 +8,7 @@ import {
   tlsErrorReason,
 } from '../platform/connect-error.ts';
 import { systemErrorReason } from '../platform/network-failure.ts';
-import type { TlsConnectionInfo } from '../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
 /** The reason why a statement has no result. `code` is an SQLSTATE if the server rejected the statement. */

@@ -1,12 +1,12 @@
 import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { PostgresqlSession } from './connection.ts';
+import { PostgresqlQueryError } from './query-error.ts';
 import {
   buildReadOnlyTransaction,
   rollbackStatementMessage,
   type SearchPathSafeMessage,
   type TransactionSettings,
-} from './pinned-message.ts';
-import { PostgresqlQueryError } from './query-error.ts';
+} from './search-path-safe-message.ts';
 import {
   buildCopyTableTransaction,
   type OrdinaryTable,

@@ -9,7 +9,7 @@ import {
   multipleHostsError,
   parseConnectionString,
 } from './connection-string.ts';
-import { type CertificateVerification, parseSslOptions } from './ssl-mode.ts';
+import { type CertificateVerification, parseSslOptions } from './ssl-options.ts';
 
 /** A PostgreSQL server, a database and the role that logs in. */
 export interface PostgresqlSource {

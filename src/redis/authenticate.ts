@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { parseRedisErrorCode, redactServerMessage } from './command-error.ts';
 import { exchangeRedisLine } from './resp.ts';
-import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
+import type { RedisCommand, RedisConnectOptions } from './send-redis-command.ts';
 import type { RedisSource } from './source.ts';
 
 export interface RedisAuthOutcome {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { createDatabaseResponseMemory } from '../platform/response-memory.ts';
-import type { TlsConnectionInfo } from '../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
-import { checkRedisReplies } from './checked-replies.ts';
+import { checkRedisReplies } from './check-redis-replies.ts';
 import {
   getRedisAbortReason,
   parseRedisErrorCode,
@@ -15,7 +15,7 @@ import { explainRedisConnectError } from './explain-connect-error.ts';
 import type { Client } from './ioredis.ts';
 import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
 import { createRedisReplyReader } from './reply-reader.ts';
-import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-command.ts';
+import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
 import type { RedisSource } from './source.ts';
 import { withTimeLimit } from './time-limit.ts';
 

@@ -2,7 +2,7 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/con
 import { parseRedisErrorCode, redactServerMessage } from './command-error.ts';
 import { openRedisSocket } from './redis-socket.ts';
 import { exchangeRedisLine } from './resp.ts';
-import type { RedisCommand, RedisConnectOptions } from './send-command.ts';
+import type { RedisCommand, RedisConnectOptions } from './send-redis-command.ts';
 import type { RedisSource } from './source.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
 import { closedDuringHandshake, DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
-import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-session.ts';
+import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { toRedisConnectError } from './command-error.ts';
 import type { RedisSource } from './source.ts';
 import { type TimeLimit, withTimeLimit } from './time-limit.ts';

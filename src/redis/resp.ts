@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { toRedisConnectError } from './command-error.ts';
-import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-command.ts';
+import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
 import { withTimeLimit } from './time-limit.ts';
 
 /** Encodes a command as an array of bulk strings (https://redis.io/docs/latest/develop/reference/protocol-spec/). */

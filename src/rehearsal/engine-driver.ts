@@ -1,7 +1,7 @@
 import { createMigrationEngineDependencies } from '../engine/engine-dependencies.ts';
 import { defaultMigrationEngineLimits } from '../engine/migration-job.ts';
 import { createMemoryMigrationJournal } from '../engine/migration-journal.ts';
-import { replicationObjectName } from '../engine/postgresql/object-names.ts';
+import { replicationObjectName } from '../engine/postgresql/replication-object-names.ts';
 import { chooseSchemaCopier } from '../engine/schema/choose-schema-copier.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { formatPostgresqlVersion } from '../postgresql/version.ts';

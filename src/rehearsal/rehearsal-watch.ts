@@ -1,7 +1,7 @@
 import { createTerminalStyles, isColorEnabled } from '../cli/color.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { createTerminalScreen } from '../cli/screen.ts';
-import { createTextMeasurer } from '../cli/text-width.ts';
+import { createTextMeasurer } from '../cli/text-measurer.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { getWatchedSourceIdentity } from '../watch/save-watched-slots.ts';
 import type { MigrationStatusSample } from '../watch/status-sample.ts';

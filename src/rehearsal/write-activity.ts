@@ -4,7 +4,7 @@ import { connectPostgresql } from '../postgresql/connection.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { connectRedis } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
-import { queryCatalogRows } from './postgresql/count-rows.ts';
+import { queryCatalogRows } from './postgresql/rehearsal-tables.ts';
 
 /** A reading of how much was written to a server so far. */
 export interface ServerWriteActivity {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DataPlane } from '../engine/data-plane.ts';
 import { createMigrationEngine, type MigrationEngine } from '../engine/migration-engine.ts';
 import type { MigrationLeftoverObject, MigrationState } from '../engine/migration-state.ts';
-import { isRequestedMigrationSourceAt, type RequestedMigrationSource } from '../engine/requested-source.ts';
+import { isRequestedMigrationSourceAt, type RequestedMigrationSource } from '../engine/requested-migration-source.ts';
 import type { RunningMigration } from '../engine/running-migration.ts';
 import {
   getSandboxMigrationDeadline,

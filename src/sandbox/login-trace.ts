@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { findRefreshChainOfTokenPair, secretFingerprint } from './grant-store.ts';
+import type { SandboxHandlerContext } from './handler-context.ts';
 import { toAsciiUrlQuery } from './http/ascii-query.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
@@ -7,7 +8,6 @@ import { readRequestParameters } from './http/request-parameters.ts';
 import { findPanelSession } from './panel/panel-session.ts';
 import type { AuthorizationCode, TokenPair } from './records.ts';
 import type { LoginTrace } from './request-log.ts';
-import type { SandboxHandlerContext } from './service.ts';
 
 /** The record that connects the requests of one login in the panel, for a request whose query is an authorization request. */
 export function loginTraceOfAuthorizationRequest(

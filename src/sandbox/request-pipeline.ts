@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { applyFault } from './faults/apply-fault.ts';
 import { changesRequestHandling, type Fault, type FaultLogFields } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
+import type { SandboxHandlerContext } from './handler-context.ts';
 import { hasLoopbackHost } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
@@ -9,7 +10,6 @@ import type { RouteMatch, Router } from './http/router.ts';
 import { addRedirectToLoginTrace } from './login-trace.ts';
 import type { LoggedRequest, LoginTrace, RequestLogFields } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
-import type { SandboxHandlerContext } from './service.ts';
 
 /** The server of one origin: authorization server or resource API. */
 export interface SandboxOriginServer<R extends SandboxRoute> {

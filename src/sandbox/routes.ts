@@ -13,6 +13,7 @@ import {
   handleRevokeTokenPair,
 } from './admin/tokens.ts';
 import { handleGetWorld } from './admin/world.ts';
+import type { SandboxHandlerContext } from './handler-context.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
 import {
@@ -40,7 +41,6 @@ import { showLoginTimelinePage } from './panel/timeline.ts';
 import { showTokensPage } from './panel/tokens.ts';
 import type { SandboxOAuthScope } from './records.ts';
 import type { LoginTrace, RequestLogFields } from './request-log.ts';
-import type { SandboxHandlerContext } from './service.ts';
 import { handleGetAccount } from './v2/account.ts';
 import { handleGetAction, handleGetActions } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';

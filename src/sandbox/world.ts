@@ -1,4 +1,4 @@
-import { addCsrfToken, consumeCsrfToken } from './csrf-tokens.ts';
+import { addCsrfToken, consumeCsrfToken } from './csrf-token.ts';
 import {
   addSandboxDroplet,
   type CreatedSandboxDroplet,

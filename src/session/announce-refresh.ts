@@ -1,11 +1,11 @@
 import { CliError } from '../errors.ts';
-import { createRunningTimeSignal } from '../platform/timeout-while-running.ts';
+import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
 import { probeAccessToken } from './missing-refresh-token.ts';
 import type { RefreshClaim, UnreportedRefresh } from './refresh-claim.ts';
 import type { RefreshJournalReservation } from './refresh-journal.ts';
-import type { TokenRefreshCause } from './renewed-record.ts';
+import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { type FoundStoredSession, needsLoginError } from './stored-session.ts';
 

@@ -1,12 +1,12 @@
 import { CliError } from '../errors.ts';
-import { evaluatePaste } from '../loopback/pasted-response.ts';
+import { evaluatePaste } from '../loopback/evaluate-paste.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import { authorizationUrl, createOAuthState } from '../oauth/authorization-url.ts';
 import { createPkce, type Pkce } from '../oauth/pkce.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
+import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginAddresses } from './authorization-receiver.ts';
 import type { LoginRequest } from './login-request.ts';
-import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginAddresses } from './response-receiver.ts';
 
 export interface LoginContinuationOptions {
   /** Whether a browser tab was already redirected to the authorization URL. */

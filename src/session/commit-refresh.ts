@@ -1,4 +1,5 @@
 import { CliError } from '../errors.ts';
+import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import {
   type CredentialStoreItems,
@@ -6,7 +7,6 @@ import {
   isCredentialStoreUnavailable,
 } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
-import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
 import type { RefreshJournalReservation } from './refresh-journal.ts';
 import { revokeTokenGrant } from './revoke-grant.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';

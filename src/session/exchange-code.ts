@@ -10,7 +10,7 @@ import {
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
-import { tokenEndpointError, tokenRequestFailedError } from './token-errors.ts';
+import { tokenEndpointError, tokenRequestFailedError } from './token-endpoint-error.ts';
 
 export interface AuthorizationCodeExchangeDeps {
   readonly client: OAuthClient;

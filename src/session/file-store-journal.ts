@@ -15,7 +15,7 @@ import type {
   RefreshJournalReservationOptions,
   RefreshJournalState,
 } from './refresh-journal.ts';
-import { buildCredentialRecordOfResponse, canReplaceCredentialRecord } from './renewed-record.ts';
+import { buildCredentialRecordOfResponse, canReplaceCredentialRecord } from './renewed-credential-record.ts';
 
 /** Creates the temporary file that replaces the session file; tests pass a function that fails. */
 export type SecretFileReplacementFactory = (path: string, reserve: number) => SecretFileReplacement;

@@ -2,7 +2,7 @@ import type { ProfileReference } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
-import type { LoginAddresses } from './response-receiver.ts';
+import type { LoginAddresses } from './authorization-receiver.ts';
 import { formatProfileCommand } from './suggested-commands.ts';
 
 export interface LoginInstructionsOptions {

@@ -4,6 +4,7 @@ import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
+import { type ReachabilityCheckDeps, rejectIfAuthServerUnreachable } from './auth-server-reachability.ts';
 import {
   type AuthorizationAttempt,
   type AuthorizationAttemptDeps,
@@ -11,6 +12,11 @@ import {
   receiveAuthorizationResponse,
 } from './authorization-attempt.ts';
 import { requireAuthorizationGrant } from './authorization-errors.ts';
+import {
+  type AuthorizationReceiver,
+  bindAuthorizationReceiver,
+  createPasteAuthorizationReceiver,
+} from './authorization-receiver.ts';
 import { acceptGrantedScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from './credential-store.ts';
 import {
@@ -20,13 +26,7 @@ import {
 } from './exchange-code.ts';
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
-import {
-  type AuthorizationReceiver,
-  bindAuthorizationReceiver,
-  createPasteAuthorizationReceiver,
-} from './response-receiver.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
-import { type ReachabilityCheckDeps, rejectIfAuthServerUnreachable } from './server-watch.ts';
 import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
 
 export interface LoginDeps

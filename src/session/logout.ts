@@ -17,10 +17,10 @@ import {
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
 import type { TokenAcceptance } from './probe-token.ts';
-import { buildCredentialRecordOfResponse } from './renewed-record.ts';
+import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts';
 import { findNewestCredentialRecord } from './stored-session.ts';
 import { formatProfileCommand } from './suggested-commands.ts';
-import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-errors.ts';
+import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-endpoint-error.ts';
 
 export interface LogoutDeps {
   readonly store: CredentialStore;

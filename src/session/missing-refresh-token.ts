@@ -1,10 +1,10 @@
 import type { CliError } from '../errors.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
-import { storeEndedSession } from './end-session.ts';
 import type { TokenAcceptance } from './probe-token.ts';
-import { type TokenRefreshCause, withoutRefreshToken } from './renewed-record.ts';
+import { type TokenRefreshCause, withoutRefreshToken } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
+import { storeEndedSession } from './store-ended-session.ts';
 import { needsLoginError } from './stored-session.ts';
 
 /** Without a refresh token, the session is stored as ended when the API refuses the access token. */

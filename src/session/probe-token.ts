@@ -1,5 +1,5 @@
 import { isTokenRefused } from '../api/api-response.ts';
-import { readResponseBodyText } from '../platform/buffered-body.ts';
+import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
 

@@ -4,7 +4,7 @@ import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { refreshStoredSession } from './refresh-session.ts';
 import { otherAccountGrantError } from './refreshed-grant.ts';
-import type { TokenRefreshCause } from './renewed-record.ts';
+import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
   type FoundStoredSession,

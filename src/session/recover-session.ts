@@ -1,5 +1,6 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
+import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { SessionBinding } from './credential-record.ts';
 import {
   type CredentialStore,
@@ -8,7 +9,6 @@ import {
   isCredentialStoreUnavailable,
 } from './credential-store.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
-import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
 import { type FoundStoredSession, readStoredSession, requireStoredSession } from './stored-session.ts';
 
 export interface SessionRecoveryDeps extends FailpointObserver {

@@ -2,13 +2,12 @@ import { CliError } from '../errors.ts';
 import { buildTokenRefreshRequest, processTokenResponse, type TokenResponse } from '../oauth/token-endpoint.ts';
 import { deferSignals } from '../platform/defer-signals.ts';
 import { fileErrorCode } from '../platform/files.ts';
+import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
-import { createRunningTimeSignal } from '../platform/timeout-while-running.ts';
 import { announceRefresh, awaitNewerSharedRecord } from './announce-refresh.ts';
 import { commitRefresh, type RefreshToCommit } from './commit-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
-import { buildSessionEndedErrorContext, storeEndedSession, waitForNewerCredentialRecord } from './end-session.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
@@ -21,11 +20,16 @@ import {
   isTokenRefreshDue,
   type TokenRefreshCause,
   withoutRefreshToken,
-} from './renewed-record.ts';
-import { isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-refresh.ts';
+} from './renewed-credential-record.ts';
+import { isSuccessStatus, sendTokenRefresh, sessionKeptMessage } from './send-token-refresh.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
+import {
+  buildSessionEndedErrorContext,
+  storeEndedSession,
+  waitForNewerCredentialRecord,
+} from './store-ended-session.ts';
 import { formatLoginCommand, sessionNotRenewableError } from './stored-session.ts';
-import { type TokenErrorContext, tokenEndpointError } from './token-errors.ts';
+import { type TokenErrorContext, tokenEndpointError } from './token-endpoint-error.ts';
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
 export interface SessionRefreshResult {

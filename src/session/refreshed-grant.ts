@@ -5,9 +5,9 @@ import { splitOAuthScope } from '../oauth/scope.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { TokenAccountInfo, TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type CredentialStore, type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
-import { writeCredentialUnlessSuperseded } from './guarded-write.ts';
 import { type RevokeTokenGrantDeps, revokeTokenGrant } from './revoke-grant.ts';
 import { needsLoginError } from './stored-session.ts';
 

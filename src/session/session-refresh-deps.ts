@@ -5,7 +5,7 @@ import type { Secret } from '../secret.ts';
 import type { TokenAcceptance } from './probe-token.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { RefreshedTokenGrantDeps } from './refreshed-grant.ts';
-import type { SendTokenRefreshDeps } from './send-refresh.ts';
+import type { SendTokenRefreshDeps } from './send-token-refresh.ts';
 
 export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, RefreshedTokenGrantDeps {
   /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */

@@ -1,4 +1,4 @@
-import type { AccountDetails } from '../api/account-context.ts';
+import type { AccountDetails } from '../api/account-details.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
 import { assumedTokenLifetimeSeconds, readAccountAndTeamOfGrant, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';

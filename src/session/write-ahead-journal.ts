@@ -32,7 +32,7 @@ import type {
   RefreshJournalReservationOptions,
   RefreshJournalState,
 } from './refresh-journal.ts';
-import { buildCredentialRecordOfResponse } from './renewed-record.ts';
+import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts';
 
 /** The file operations for write-ahead files; tests replace them with functions that fail. */
 export interface RefreshJournalFileOperations {

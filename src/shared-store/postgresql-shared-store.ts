@@ -1,8 +1,8 @@
 import { parseJson } from '../json.ts';
 import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
-import { buildWriteTransaction } from '../postgresql/pinned-message.ts';
 import { quoteLiteral } from '../postgresql/quote.ts';
+import { buildWriteTransaction } from '../postgresql/search-path-safe-message.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { reconnectingCall, sharedStoreLimits } from './reconnecting-call.ts';
 import {

@@ -1,7 +1,7 @@
 import { DatabaseError } from '../platform/connect-error.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
-import { buildWriteTransaction } from '../postgresql/pinned-message.ts';
-import { makeSessionSearchPathSafe } from '../postgresql/pinned-session.ts';
+import { buildWriteTransaction } from '../postgresql/search-path-safe-message.ts';
+import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { connectRedis } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { validateConnectionParameters } from '../postgresql/connection-parameters.ts';
 import { parseConnectionString } from '../postgresql/connection-string.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
-import { parseSslOptions } from '../postgresql/ssl-mode.ts';
+import { parseSslOptions } from '../postgresql/ssl-options.ts';
 import { parseRedisSource, type RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { DatabaseConnectError } from '../platform/connect-error.ts';
-import type { TlsConnectionInfo } from '../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import type { SourceConnectionProbe } from './connection-probe.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/host.ts';
 import type { MigrationWatchLimits } from './migration-watch-limits.ts';
 import type { SourceBaseline } from './postgresql/source-baseline.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
-import type { WatchedMigrationEnd } from './tracking-result.ts';
+import type { WatchedMigrationEnd } from './watch-poll-result.ts';
 import type { MigrationWatchRecord, WatchRecordSlot } from './watch-record.ts';
 
 export interface SourceWatchOptions {

@@ -5,10 +5,14 @@ import {
   type OnlineMigrationRequest,
   type StartedOnlineMigration,
   startOnlineMigration,
-} from '../api/databases.ts';
+} from '../api/start-online-migration.ts';
 import { CliError } from '../errors.ts';
 import { migrationTimeLimit } from './migration-deadline.ts';
-import { type SentMigrationRequest, settleSentMigrationRequest, writeSentMigrationRequest } from './sent-start.ts';
+import {
+  type SentMigrationRequest,
+  settleSentMigrationRequest,
+  writeSentMigrationRequest,
+} from './sent-migration-request.ts';
 
 export interface StartRecordedMigrationDeps {
   readonly api: ApiClient;

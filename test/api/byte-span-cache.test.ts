@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createByteSpanCache } from '../../src/api/byte-span-cache.ts';
-import { noJsonValue } from '../../src/api/json-scan.ts';
+import { noJsonValue } from '../../src/api/json-value-scanner.ts';
 
 const object = (name: string): string => JSON.stringify({ name, text: 'x'.repeat(300) });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createListSplitter } from '../../src/api/json-list-splitter.ts';
 import { listTotal, nextPagePath, parseListPage, readNextPagePathFromTail } from '../../src/api/list-page.ts';
-import { createListSplitter } from '../../src/api/split-list.ts';
-import { createBufferedResponseBody } from '../../src/platform/buffered-body.ts';
+import { createBufferedResponseBody } from '../../src/platform/buffered-response-body.ts';
 import { origin } from './changing-list.ts';
 import { testResponse } from './test-response.ts';
 

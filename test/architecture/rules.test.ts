@@ -187,7 +187,7 @@ const samples: readonly Sample[] = [
     name: 'a statement that is sent to PostgreSQL beside the one function',
     rule: text.postgresqlStatementsHaveOnePlace,
     good: {
-      'src/postgresql/send-statement.ts': 'await client.query(text);',
+      'src/postgresql/send-postgresql-statement.ts': 'await client.query(text);',
       'src/engine/a.ts': 'await session.query(text);',
       'src/postgresql/pg.ts': "export { default as Client } from 'pg/lib/client.js';",
     },

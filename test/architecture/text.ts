@@ -5,8 +5,8 @@ const longest = 250;
 /** The files in which a secret's value leaves the process: requests, stores, child processes. */
 const revealing: readonly string[] = [
   'src/api/client.ts',
-  'src/api/databases.ts',
-  'src/batch/sending/droplet-requests.ts',
+  'src/api/start-online-migration.ts',
+  'src/batch/sending/droplet-creation-requests.ts',
   'src/commands/auth/share/init.ts',
   'src/commands/auth/share/rotate-key.ts',
   'src/commands/auth/token.ts',
@@ -27,14 +27,14 @@ const revealing: readonly string[] = [
   'src/session/record-length.ts',
   'src/session/stored-session.ts',
   'src/session/file-store-journal.ts',
-  'src/session/guarded-write.ts',
+  'src/session/conditional-credential-write.ts',
   'src/session/write-ahead-journal.ts',
   'src/session/revoke-grant.ts',
   'src/session/store-login.ts',
   'src/session/logout.ts',
   'src/session/probe-token.ts',
   'src/session/credential-record.ts',
-  'src/session/renewed-record.ts',
+  'src/session/renewed-credential-record.ts',
   'src/session/encrypted-journal.ts',
   'src/session/profile-session.ts',
   'src/session/file-store.ts',
@@ -83,7 +83,11 @@ export const processExitIsNotCalled: Rule = (project) =>
 
 /** A later rule about statements, such as a fixed search_path, has one place then. */
 export const postgresqlStatementsHaveOnePlace: Rule = (project) => [
-  ...lines(project.files, /^src\/(?!postgresql\/send-statement\.ts$)/, /\b(?:client|connection)\.query\s*\(/),
+  ...lines(
+    project.files,
+    /^src\/(?!postgresql\/send-postgresql-statement\.ts$)/,
+    /\b(?:client|connection)\.query\s*\(/,
+  ),
   ...lines(
     project.files,
     /^src\/(?!postgresql\/)/,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderImplicitFlowBridgePage } from '../../src/loopback/bridge-page.ts';
-import { decideLoopbackRequest } from '../../src/loopback/decide-request.ts';
+import { decideLoopbackRequest } from '../../src/loopback/decide-loopback-request.ts';
+import { evaluatePaste } from '../../src/loopback/evaluate-paste.ts';
 import {
   type LoopbackRequest,
   readRawRequestPath,
@@ -14,7 +15,6 @@ import {
   buildLoopbackRefusalResponse,
   type LoopbackResponse,
 } from '../../src/loopback/loopback-response.ts';
-import { evaluatePaste } from '../../src/loopback/pasted-response.ts';
 import type { LoopbackRequestDecision } from '../../src/loopback/request-decision.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { expected, host, state } from '../loopback/loopback-fixture.ts';

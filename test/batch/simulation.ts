@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
-import { createMissingDroplets } from '../../src/batch/create-batch.ts';
+import { createMissingDroplets } from '../../src/batch/create-missing-droplets.ts';
 import { type BatchState, createBatchState } from '../../src/batch/ledger/batch-state.ts';
 import { type Ledger, possiblySentRequestGroups } from '../../src/batch/ledger/ledger.ts';
 import {
@@ -11,8 +11,8 @@ import {
   type LedgerEvent,
 } from '../../src/batch/ledger/ledger-event.ts';
 import { createDropletLookup } from '../../src/batch/lookup/droplet-lookup.ts';
-import { recordBatchBaseline } from '../../src/batch/lookup/take-baseline.ts';
-import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-timings.ts';
+import { recordBatchBaseline } from '../../src/batch/lookup/record-batch-baseline.ts';
+import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../src/errors.ts';
 import type { Clock } from '../../src/platform/host.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 import { type CommandOutputOptions, createCommandOutput } from '../../src/cli/output.ts';
-import type { OutputFormat } from '../../src/cli/print-presented.ts';
+import type { OutputFormat } from '../../src/cli/print-prepared-output.ts';
 import { usageError } from '../../src/errors.ts';
 import { maxSanitizedTextLength } from '../../src/sanitize/terminal-text.ts';
 import { fakeSink } from './sink.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readSeenNames } from '../../src/config/completion-cache.ts';
+import { readSeenNames } from '../../src/config/seen-names.ts';
 import { reply, serverFor } from '../fixtures/fake-server.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { noSeenNames, writeSeenNames } from '../../src/config/completion-cache.ts';
+import { noSeenNames, writeSeenNames } from '../../src/config/seen-names.ts';
 import { completionNames } from '../../src/context/completion-names.ts';
 import { testHost } from '../fixtures/host.ts';
 

@@ -12,7 +12,7 @@ import type { MigrationState } from '../../src/engine/migration-state.ts';
 import { type RunningMigration, startMigrationBetweenServers } from '../../src/engine/running-migration.ts';
 import type { SchemaCopier } from '../../src/engine/schema-copier.ts';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe } from '../../src/postgresql/pinned-session.ts';
+import { makeSessionSearchPathSafe } from '../../src/postgresql/search-path-safe-session.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import type { RedisSource } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decideLoopbackRequest } from '../../src/loopback/decide-request.ts';
+import { decideLoopbackRequest } from '../../src/loopback/decide-loopback-request.ts';
 import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
 import type { LoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';

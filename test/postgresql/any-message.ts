@@ -1,4 +1,4 @@
-import type { SearchPathSafeMessage } from '../../src/postgresql/pinned-message.ts';
+import type { SearchPathSafeMessage } from '../../src/postgresql/search-path-safe-message.ts';
 
 /** A message that the program could not send: tests of the connection itself send others than its own. */
 export function anyMessage(text: string): SearchPathSafeMessage {

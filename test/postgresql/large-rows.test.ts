@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe } from '../../src/postgresql/pinned-session.ts';
+import { makeSessionSearchPathSafe } from '../../src/postgresql/search-path-safe-session.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 import { sourceOf } from './source-of.ts';
 

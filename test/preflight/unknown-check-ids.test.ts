@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestWord } from '../../src/cli/suggest.ts';
+import { nearestWord } from '../../src/cli/nearest-word.ts';
 import { postgresqlChecks as postgresql } from '../../src/preflight/postgresql/checks.ts';
 import { redisChecks as redis } from '../../src/preflight/redis/checks.ts';
 import { rejectUnknownCheckIds } from '../../src/preflight/unknown-check-ids.ts';

@@ -1,17 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../src/postgresql/pinned-session.ts';
 import {
-  listRehearsalTables,
-  readSequenceStates,
-  readTableContents,
-} from '../../src/rehearsal/postgresql/count-rows.ts';
+  makeSessionSearchPathSafe,
+  type SearchPathSafeSession,
+} from '../../src/postgresql/search-path-safe-session.ts';
 import { dropRehearsalDatabases, dropRehearsalRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
 import {
   describeExistingObjects,
   readEmptyDatabaseState,
   restoreEmptyDatabaseState,
 } from '../../src/rehearsal/postgresql/existing-objects.ts';
+import {
+  listRehearsalTables,
+  readSequenceStates,
+  readTableContents,
+} from '../../src/rehearsal/postgresql/rehearsal-tables.ts';
 import { Secret } from '../../src/secret.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 

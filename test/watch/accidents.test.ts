@@ -12,7 +12,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { baselinePath, readBaselineFile, writeBaselineFile } from '../../src/watch/baseline-file.ts';
 import { observeBeforeStart } from '../../src/watch/observe-before-start.ts';
 import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/save-watched-slots.ts';
-import { addServiceMigrationStatus } from '../../src/watch/server-status.ts';
+import { addServiceMigrationStatus } from '../../src/watch/service-migration-status.ts';
 import type { MigrationStatusSample, StopCause } from '../../src/watch/status-sample.ts';
 import {
   getMigrationWatchRecordPath,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readSentMigrationRequest } from '../../src/watch/sent-start.ts';
+import { readSentMigrationRequest } from '../../src/watch/sent-migration-request.ts';
 import { migrationStartTime, startRecordedMigration } from '../../src/watch/start-recorded-migration.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../src/watch/watch-record.ts';
 import { apiOf } from '../api/api-of.ts';

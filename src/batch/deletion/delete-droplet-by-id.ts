@@ -1,7 +1,7 @@
 import { type LoginHints, readApiErrorBody } from '../../api/api-response.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { BatchTimeLimits } from '../sending/batch-timings.ts';
+import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
 import {
   type CreationRequestOutcome,
   determineOutcomeOfFailedRequest,

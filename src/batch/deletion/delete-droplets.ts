@@ -7,7 +7,7 @@ import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { listenForBatchInterruption } from '../batch-interruption.ts';
 import { type BatchIo, createBatchIo } from '../batch-io.ts';
 import { type BatchRowStream, startBatchRowStream } from '../report/row-stream.ts';
-import { readBatchTimeLimits } from '../sending/batch-timings.ts';
+import { readBatchTimeLimits } from '../sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../sending/send-lane.ts';
 import { type DropletDeletionDeps, deleteDropletById } from './delete-droplet-by-id.ts';
 import { formatDropletCount, reportDropletDeletionEnd } from './deletion-end.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
 import { isJsonRecord } from '../../json.ts';
-import { addTagToDropletAttributes, batchTag, type DropletAttributes } from '../sending/droplet-requests.ts';
+import { addTagToDropletAttributes, batchTag, type DropletAttributes } from '../sending/droplet-creation-requests.ts';
 import type { BatchDescriptionEvent } from './ledger-event.ts';
 
 /** Reads the id of `--batch-id` in lower case, because services compare tags case-insensitively. */

@@ -1,4 +1,4 @@
-import { type SkippedDropletRow, skippedDropletRow } from '../report/skipped-row.ts';
+import { type SkippedDropletRow, skippedDropletRow } from '../report/skipped-droplet-row.ts';
 import {
   type BatchBaselineEvent,
   type BatchDescriptionEvent,

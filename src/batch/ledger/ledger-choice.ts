@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { usageError } from '../../errors.ts';
 import { readBatchId } from './batch-id.ts';
 import { ledgerPath } from './ledger.ts';

@@ -2,7 +2,7 @@ import { isExactDropletId } from '../../api/droplets.ts';
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../../json.ts';
 import type { Clock } from '../../platform/host.ts';
 import { decodeDropletUserDataDigest } from '../options/user-data.ts';
-import type { DropletAttributes } from '../sending/droplet-requests.ts';
+import type { DropletAttributes } from '../sending/droplet-creation-requests.ts';
 
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
 export type LedgerEvent =

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { shortenInputForError } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { usageError } from '../../errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import { listFolder } from '../../platform/files.ts';

@@ -1,5 +1,5 @@
 import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
-import { batchTag } from '../sending/droplet-requests.ts';
+import { batchTag } from '../sending/droplet-creation-requests.ts';
 import { buildCandidateDropletCriteria, findCandidateDroplets } from './candidate-droplets.ts';
 import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
 

@@ -3,7 +3,7 @@ import { isJsonRecord, type JsonRecord, readStringField } from '../../json.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { isBatchTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
-import type { DropletAttributes } from '../sending/droplet-requests.ts';
+import type { DropletAttributes } from '../sending/droplet-creation-requests.ts';
 import { readDropletTags } from './droplet-tags.ts';
 
 /** The properties of a droplet that may have been created by a request with an unknown result. */

@@ -7,7 +7,7 @@ import {
   type DropletLookupResult,
   type DropletScanOutcome,
   type SharedDropletScan,
-} from './shared-scan.ts';
+} from './shared-droplet-scan.ts';
 
 export interface DropletLookupQuery {
   readonly names: readonly string[];

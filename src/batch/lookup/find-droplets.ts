@@ -2,7 +2,7 @@ import type { ApiClient } from '../../api/client.ts';
 import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from '../../api/droplets.ts';
 import { listTotal } from '../../api/list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from '../../api/rate-limit-retry.ts';
-import { shortenInputForError } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord } from '../../json.ts';
 

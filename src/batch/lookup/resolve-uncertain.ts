@@ -2,7 +2,7 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
-import type { BatchTimeLimits } from '../sending/batch-timings.ts';
+import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
 import type { CreationRequestOutcome } from '../sending/request-outcome.ts';
 import {
   buildCandidateDropletCriteria,
@@ -11,7 +11,11 @@ import {
   findOlderDroplets,
 } from './candidate-droplets.ts';
 import type { DropletLookup } from './droplet-lookup.ts';
-import { nextUncertainRequestStep, type RequestGroupLookup, type UncertainRequestStep } from './uncertain-step.ts';
+import {
+  nextUncertainRequestStep,
+  type RequestGroupLookup,
+  type UncertainRequestStep,
+} from './uncertain-request-step.ts';
 
 export interface ResolveUncertainRequestDeps {
   readonly lookup: DropletLookup;

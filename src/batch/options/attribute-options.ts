@@ -1,6 +1,6 @@
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/printable-input.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { usageError } from '../../errors.ts';
 import { dropletUserDataOption } from './user-data.ts';
 

@@ -3,15 +3,15 @@ import { text as readAll } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { parseExactJson, parseJson } from '../../json.ts';
 import { countAddedTags } from '../ledger/batch-id.ts';
 import { type BatchDescriptionEvent, type ExistingNamePolicy, existingNameChoices } from '../ledger/ledger-event.ts';
-import type { DropletAttributes } from '../sending/droplet-requests.ts';
+import type { DropletAttributes } from '../sending/droplet-creation-requests.ts';
 import { readGivenDropletAttributes } from './attribute-options.ts';
-import { expandDropletNames } from './expand-names.ts';
+import { expandDropletNames } from './expand-droplet-names.ts';
 import type { DropletUserDataDigest } from './user-data.ts';
 
 /** Reads the names from the arguments, --names and --names-from together. */

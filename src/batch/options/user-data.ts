@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { usageError } from '../../errors.ts';
 import { isJsonRecord, readNumberField, readStringField } from '../../json.ts';
 import { Secret } from '../../secret.ts';

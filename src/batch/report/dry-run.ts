@@ -2,7 +2,7 @@ import type { ListView } from '../../cli/columns.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { isJsonRecord, parseJson } from '../../json.ts';
 import { type DropletUserData, describeDropletUserData } from '../options/user-data.ts';
-import { buildDropletCreationRequests, type DropletAttributes } from '../sending/droplet-requests.ts';
+import { buildDropletCreationRequests, type DropletAttributes } from '../sending/droplet-creation-requests.ts';
 
 /** A request that `--dry-run` prints instead of sending, with a curl command that gets the access token when it runs. */
 export interface BatchDryRunRequest {

@@ -3,8 +3,8 @@ import type { ListView } from '../../cli/columns.ts';
 import type { BatchResultRow, BatchState } from '../ledger/batch-state.ts';
 import { describeDropletDifference } from '../lookup/candidate-droplets.ts';
 import type { DropletLookup } from '../lookup/droplet-lookup.ts';
+import { repeatLookupUntilConclusive } from '../lookup/record-batch-baseline.ts';
 import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lookup/tagged-droplets.ts';
-import { repeatLookupUntilConclusive } from '../lookup/take-baseline.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
 /** The action that a batch would take for one name. */

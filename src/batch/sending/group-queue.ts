@@ -1,5 +1,5 @@
 import { type AnnouncedRequestGroupNames, ledgerTimestamp } from '../ledger/ledger-event.ts';
-import type { DropletRequestGroup, DropletRequestGroupDeps } from './droplet-group.ts';
+import type { DropletRequestGroup, DropletRequestGroupDeps } from './droplet-request-group.ts';
 
 export interface RequestGroupQueueOptions extends Pick<DropletRequestGroupDeps, 'ledger' | 'lane' | 'clock'> {
   /** The maximum number of names in one request; the service accepts 10. */

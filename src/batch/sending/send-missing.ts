@@ -2,20 +2,20 @@ import type { ApiClient } from '../../api/client.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { formatWaitingTime } from '../../cli/duration.ts';
 import { type CliError, usageError } from '../../errors.ts';
-import { type CreateMissingDropletsOptions, createMissingDroplets } from '../create-batch.ts';
+import { type CreateMissingDropletsOptions, createMissingDroplets } from '../create-missing-droplets.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { adoptMarkedDroplets } from '../lookup/adopt-marked.ts';
+import { recordBatchBaseline } from '../lookup/record-batch-baseline.ts';
 import {
   createTaggedBatchReconciler,
   type TaggedBatchReconciler,
   type TaggedBatchReconcilerDeps,
-} from '../lookup/settle-tagged.ts';
-import { recordBatchBaseline } from '../lookup/take-baseline.ts';
+} from '../lookup/tagged-batch-reconciler.ts';
 import type { BatchReporter } from '../report/batch-reporter.ts';
-import type { BatchWaitingNotice } from '../report/silence-notice.ts';
-import { describeSkippedDifferences } from '../report/skipped-row.ts';
-import type { BatchTimeLimits } from './batch-timings.ts';
+import type { BatchWaitingNotice } from '../report/batch-waiting-notice.ts';
+import { describeSkippedDifferences } from '../report/skipped-droplet-row.ts';
+import type { BatchTimeLimits } from './batch-time-limits.ts';
 import { addRemainingDropletCount, DropletLimitError } from './droplet-limit.ts';
 
 /** The dependencies of `createMissingDroplets` and of the lookups before it. */

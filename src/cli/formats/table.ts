@@ -1,5 +1,5 @@
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { createTextMeasurerForTexts, type TextMeasurer } from '../text-width.ts';
+import { createTextMeasurerForTexts, type TextMeasurer } from '../text-measurer.ts';
 
 export interface TextTable {
   /** The column names; absent for a table without a header. */

@@ -2,8 +2,8 @@ import { fetchResourceAction, listResourceActions, type ResourceAction } from '.
 import type { ApiClient } from '../../api/client.ts';
 import type { ListView, TableCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/printable-input.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';

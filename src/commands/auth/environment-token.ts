@@ -1,4 +1,4 @@
-import { type AccountDetails, fetchAccountOfToken } from '../../api/account-context.ts';
+import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';

@@ -1,5 +1,5 @@
 import type { ParsedArgs } from '../../cli/command.ts';
-import { readTerminalLines } from '../../cli/read-lines.ts';
+import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { detectRuntimeEnvironment } from '../../platform/runtime-environment.ts';

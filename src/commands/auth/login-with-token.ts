@@ -1,7 +1,7 @@
-import { type AccountDetails, fetchAccountOfToken } from '../../api/account-context.ts';
+import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { removeSeenNames } from '../../config/completion-cache.ts';
+import { removeSeenNames } from '../../config/seen-names.ts';
 import { type ProfileSettingOverrides, type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 import { isTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { removeSeenNames } from '../../config/completion-cache.ts';
+import { removeSeenNames } from '../../config/seen-names.ts';
 import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';

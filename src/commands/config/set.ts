@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { profileKeys } from '../../config/profile.ts';
 import { requireKnownProfile } from '../../config/settings.ts';

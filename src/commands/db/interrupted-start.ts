@@ -5,9 +5,12 @@ import type { CommandContext } from '../../context.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
 import { compareAccountIdentities } from '../../identity.ts';
-import { type ResolvedMigrationRequest, resolveSentMigrationRequest } from '../../watch/resolve-sent-start.ts';
+import {
+  type ResolvedMigrationRequest,
+  resolveSentMigrationRequest,
+} from '../../watch/resolve-sent-migration-request.ts';
 import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
-import { findSentMigrationRequests } from '../../watch/sent-start.ts';
+import { findSentMigrationRequests } from '../../watch/sent-migration-request.ts';
 import type { RecordedMigrationStart } from '../../watch/watch-record.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */

@@ -1,6 +1,6 @@
-import type { StartedOnlineMigration } from '../../api/databases.ts';
-import { wasMigrationRequestSent } from '../../api/databases.ts';
 import { describeOnlineMigration } from '../../api/online-migration.ts';
+import type { StartedOnlineMigration } from '../../api/start-online-migration.ts';
+import { wasMigrationRequestSent } from '../../api/start-online-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
@@ -11,7 +11,7 @@ import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { askTargetVersion } from '../../preflight/ask-target-version.ts';
-import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-options.ts';
+import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import {
@@ -23,12 +23,12 @@ import {
 import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { formatProfileCommand } from '../../session/suggested-commands.ts';
-import { watchMigration } from '../../watch/follow-migration.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
-import type { ResolvedMigrationRequest } from '../../watch/resolve-sent-start.ts';
+import type { ResolvedMigrationRequest } from '../../watch/resolve-sent-migration-request.ts';
 import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
-import { isSameWatchedSource } from '../../watch/sent-start.ts';
+import { isSameWatchedSource } from '../../watch/sent-migration-request.ts';
 import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
+import { watchMigration } from '../../watch/watch-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { createRecordedStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';

@@ -1,4 +1,4 @@
-import type { startOnlineMigration } from '../../api/databases.ts';
+import type { startOnlineMigration } from '../../api/start-online-migration.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
 

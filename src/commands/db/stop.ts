@@ -1,6 +1,6 @@
 import type { LoginHints } from '../../api/api-response.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
-import { stopOnlineMigration } from '../../api/stop-migration.ts';
+import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';

@@ -2,7 +2,7 @@ import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { type WatchMigrationOptions, watchMigration } from '../../watch/follow-migration.ts';
+import { type WatchMigrationOptions, watchMigration } from '../../watch/watch-migration.ts';
 import { createRecordedStatusFetcher, resolveInterruptedMigrations } from './interrupted-start.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */

@@ -1,9 +1,9 @@
 import { createBatchIo } from '../../batch/batch-io.ts';
 import { createBatchState } from '../../batch/ledger/batch-state.ts';
 import { openLedger } from '../../batch/ledger/ledger.ts';
+import { readAccountIdentityOfLedger, requireAccountOfLedger } from '../../batch/ledger/ledger-account.ts';
 import { readLedgerChoice } from '../../batch/ledger/ledger-choice.ts';
 import { existingNameChoices } from '../../batch/ledger/ledger-event.ts';
-import { readAccountIdentityOfLedger, requireAccountOfLedger } from '../../batch/ledger/ledger-identity.ts';
 import { dropletAttributeOptionSpecs } from '../../batch/options/attribute-options.ts';
 import { requireOptionsOfLedger } from '../../batch/options/create-args.ts';
 import { readDropletUserData, requireSameDropletUserData } from '../../batch/options/user-data.ts';
@@ -12,7 +12,7 @@ import { batchDryRunListView, buildBatchDryRunRequests } from '../../batch/repor
 import { batchPlanListView } from '../../batch/report/plan-batch.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../batch/report/resume-command.ts';
 import { isBatchFinished, runBatch } from '../../batch/run-batch.ts';
-import { isSingleDropletCreation } from '../../batch/single-creation.ts';
+import { isSingleDropletCreation } from '../../batch/single-droplet-creation.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireDuration } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';

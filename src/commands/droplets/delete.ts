@@ -13,8 +13,8 @@ import {
 } from '../../batch/lookup/find-droplets.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/printable-input.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';

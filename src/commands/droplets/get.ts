@@ -1,7 +1,7 @@
 import { chooseDroplet, findDroplets, isDropletId } from '../../batch/lookup/find-droplets.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/printable-input.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { createRateLimitPause } from '../rate-limit-pause.ts';

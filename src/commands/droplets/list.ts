@@ -10,7 +10,7 @@ import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
 import { type ListView, linkOutputColumn, type TableCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireNonEmptyValue } from '../../cli/required-value.ts';
+import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { findPanelPages } from '../../config/panel-pages.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';

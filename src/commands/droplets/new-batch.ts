@@ -1,8 +1,8 @@
 import { deriveBatchFromId, readBatchId } from '../../batch/ledger/batch-id.ts';
 import { createLedger, type Ledger, ledgerPath, replaceLedger } from '../../batch/ledger/ledger.ts';
+import { buildLedgerAccountFields } from '../../batch/ledger/ledger-account.ts';
 import { buildBatchIdLedgerPath } from '../../batch/ledger/ledger-choice.ts';
 import type { BatchDescriptionEvent } from '../../batch/ledger/ledger-event.ts';
-import { buildLedgerAccountFields } from '../../batch/ledger/ledger-identity.ts';
 import { deleteOldLedgers } from '../../batch/ledger/stored-batches.ts';
 import {
   noDropletNamesError,
@@ -11,7 +11,7 @@ import {
   readExistingNamePolicy,
 } from '../../batch/options/create-args.ts';
 import type { DropletUserData } from '../../batch/options/user-data.ts';
-import { addTagToDropletAttributes, batchTag } from '../../batch/sending/droplet-requests.ts';
+import { addTagToDropletAttributes, batchTag } from '../../batch/sending/droplet-creation-requests.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { type AccountIdentityLookupWait, readAccountIdentityIfAvailable } from '../../context/current-identity.ts';

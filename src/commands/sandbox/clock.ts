@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { shortenInputForError } from '../../cli/printable-input.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isJsonRecord, readStringField } from '../../json.ts';

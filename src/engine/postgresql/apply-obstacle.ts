@@ -1,8 +1,8 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { lastReplicationError } from '../../postgresql/replication-log.ts';
-import type { ReconnectingServerSession } from '../reconnecting-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
+import type { ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
 /** Tells why a database receives nothing although there are changes; asks the target when that has lasted for a while. */

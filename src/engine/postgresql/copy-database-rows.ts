@@ -1,5 +1,5 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { isCopiedColumnSql } from '../../postgresql/table-rows.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';

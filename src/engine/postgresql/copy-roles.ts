@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.ts';
 import { queryLastRows, querySingleValue } from './engine-session.ts';
 

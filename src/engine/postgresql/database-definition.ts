@@ -1,6 +1,6 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { getSqlStateOrSystemCode } from '../migration-error.ts';
 import { queryLastRows, querySingleValue } from './engine-session.ts';
 

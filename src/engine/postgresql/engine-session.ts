@@ -1,10 +1,10 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
-import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
-import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-session.ts';
+import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import { buildSetSessionSettingsQuery } from '../session-settings.ts';
 
 /**

@@ -13,7 +13,6 @@ import { type DatabaseDefinition, listUserTables } from './database-definition.t
 import { withMigrationEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
-import { migrationEngineApplicationName, replicationObjectName } from './object-names.ts';
 import {
   copyDatabaseSchema,
   createDeferredSchemaObjects,
@@ -22,6 +21,7 @@ import {
 } from './prepare-target.ts';
 import { removeReplicationObjects, restoreMigrationTargetOwner } from './remove-replication-objects.ts';
 import { replicateDatabase } from './replicate-database.ts';
+import { migrationEngineApplicationName, replicationObjectName } from './replication-object-names.ts';
 import { createPublicationAndSlot, createSubscription } from './replication-objects.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { MigrationEngineDependencies, PostgresMigrationJob } from '../migra
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import type { Semaphore } from '../semaphore.ts';
 import type { PostgresqlServerIdentity } from './server-identity.ts';
-import type { SourceSlotPoller } from './source-poller.ts';
+import type { SourceSlotPoller } from './source-slot-poller.ts';
 
 /** Data shared by all databases of one migration. */
 export interface PostgresMigrationContext {

@@ -5,7 +5,7 @@ import type { DatabaseMigrationProgress } from '../migration-state.ts';
 import { createTargetDatabase, type DatabaseDefinition, listUserTables } from './database-definition.ts';
 import { withMigrationEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
-import { migrationEngineApplicationName } from './object-names.ts';
+import { migrationEngineApplicationName } from './replication-object-names.ts';
 import { createTargetOwner, readTargetStateBeforeMigration } from './target-owner.ts';
 
 /**

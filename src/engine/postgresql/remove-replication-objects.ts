@@ -1,11 +1,11 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
-import { removalApplicationName } from './object-names.ts';
+import { removalApplicationName } from './replication-object-names.ts';
 import { buildDropSubscriptionGuardSql } from './subscription-guard.ts';
 import { revokeTargetOwnerLogin } from './target-owner.ts';
 

@@ -4,15 +4,15 @@ import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import { type DatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../migration-state.ts';
 import { createObstacleFinder } from './apply-obstacle.ts';
 import { openReconnectingPostgresSession } from './engine-session.ts';
-import { migrationEngineApplicationName } from './object-names.ts';
-import { createPublicationExistenceCheck } from './publication-check.ts';
+import { createPublicationExistenceCheck } from './publication-existence-check.ts';
+import { migrationEngineApplicationName } from './replication-object-names.ts';
 import {
   readTargetReplicationStatus,
   type SlotReplicationStatus,
   type SourceReplicationStatus,
   type TargetReplicationStatus,
 } from './replication-status.ts';
-import type { SourceSlotPoller } from './source-poller.ts';
+import type { SourceSlotPoller } from './source-slot-poller.ts';
 
 export interface ReplicationOptions {
   readonly entry: PostgresMigrationJournalEntry;

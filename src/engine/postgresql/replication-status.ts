@@ -1,5 +1,5 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { MigrationError } from '../migration-error.ts';
 import type { TableMigrationProgress, TableSyncState } from '../migration-state.ts';
 

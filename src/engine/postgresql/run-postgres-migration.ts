@@ -7,14 +7,14 @@ import { copyRoles } from './copy-roles.ts';
 import { type DatabaseDefinition, listSourceDatabases } from './database-definition.ts';
 import { withMigrationEngineSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
-import { migrationEngineApplicationName } from './object-names.ts';
 import { isReplicationIdle } from './replicate-database.ts';
+import { migrationEngineApplicationName } from './replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
   readPostgresqlServerIdentity,
   requireCompatibleServers,
 } from './server-identity.ts';
-import { createSourceSlotPoller } from './source-poller.ts';
+import { createSourceSlotPoller } from './source-slot-poller.ts';
 
 /**
  * Migrates all databases of the source. Rejects if no database could start; the outcome of each database is in

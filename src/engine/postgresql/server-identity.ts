@@ -1,4 +1,4 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import {
   formatPostgresqlMajorVersion,
   formatPostgresqlVersion,

@@ -1,12 +1,12 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { Secret } from '../../secret.ts';
 import { getSqlStateOrSystemCode, MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
-import { migrationEngineApplicationName } from './object-names.ts';
+import { migrationEngineApplicationName } from './replication-object-names.ts';
 import { scramVerifier } from './scram-verifier.ts';
 import { readTargetPrivileges, restoreTargetPrivileges } from './target-privileges.ts';
 

@@ -3,7 +3,7 @@ import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisSession } from '../../redis/connection.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
-import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-session.ts';
+import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-server-session.ts';
 
 /** A Redis session that is opened again after outages, and that repeats commands while the server refuses them. */
 export function openReconnectingRedisSession(

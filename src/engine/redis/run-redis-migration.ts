@@ -6,7 +6,7 @@ import { MigrationError, managedClusterSourceMessage, redactErrorReason } from '
 import type { MigrationEngineDependencies, RedisMigrationJob } from '../migration-job.ts';
 import type { RedisMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
-import type { ReconnectingServerSession } from '../reconnecting-session.ts';
+import type { ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import { detachRedisTarget } from './detach-target.ts';
 import { openReconnectingRedisSession, retryWhileRedisIsBusy } from './reconnecting-redis-session.ts';
 import { recordRedisMigrationOutage, updateRedisMigrationProgress } from './redis-progress.ts';

@@ -1,5 +1,5 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { SchemaPart } from './schema-part.ts';
 import { schemaCopyStatementTimeout } from './schema-session.ts';
 

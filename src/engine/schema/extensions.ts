@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { trySchemaStatement } from './create-schema-parts.ts';
 import { queryColumn, type SchemaCopySession, schemaCopyStatementTimeout } from './schema-session.ts';
 import { userSchemaCondition } from './sql-fragments.ts';

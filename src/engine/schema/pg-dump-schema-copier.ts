@@ -5,11 +5,11 @@ import type { SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
 import { trySchemaStatement } from './create-schema-parts.ts';
 import { buildPgDumpEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { withLibpqEnvironment } from './libpq-environment.ts';
-import { uncopiedSchemaPropertiesQuery } from './omissions-query.ts';
+import { removePgDumpStatements } from './remove-pg-dump-statements.ts';
 import { queryColumn } from './schema-session.ts';
 import type { SourceAndTargetSchema, TargetSchemaWriter } from './schema-writer.ts';
-import { removePgDumpStatements } from './script-statements.ts';
 import { findSchemaCopyObstacles, findSchemaVersionObstacles } from './target-obstacles.ts';
+import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 
 export interface PgDumpDependencies {
   readonly env: ProcessEnvironment;

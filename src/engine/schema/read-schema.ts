@@ -1,10 +1,10 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { implicitCatalogEntriesQuery, multirangesQuery, schemaDependenciesQuery } from './dependency-queries.ts';
-import { uncopiedSchemaPropertiesQuery } from './omissions-query.ts';
 import type { SchemaPartDependency } from './order-schema-parts.ts';
 import { parseSchemaPart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
 import { schemaPartQueries } from './schema-part-queries.ts';
 import { queryColumn, schemaCopyStatementTimeout } from './schema-session.ts';
+import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 import { unsupportedSchemaObjectsQuery } from './unsupported-objects.ts';
 
 /** A schema, read from the system catalogs of the source. */

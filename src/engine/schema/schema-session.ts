@@ -1,5 +1,5 @@
 import { connectPostgresql } from '../../postgresql/connection.ts';
-import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { SchemaCopyEndpoint } from '../schema-copier.ts';
 import { buildSetSessionSettingsQuery } from '../session-settings.ts';
 

@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SchemaCopyResult, TargetSuperuserAccess } from '../schema-copier.ts';
 import { defaultSchemaCopyTransaction, type SchemaCopyTransaction } from './create-schema-parts.ts';
+import { type DeferredSchemaObject, readDeferredSchemaObjects } from './deferred-schema-objects.ts';
 import {
   installTargetExtensions,
   readSourceExtensions,
   readTrustedExtensions,
   type SourceExtension,
 } from './extensions.ts';
-import { type DeferredSchemaObject, readDeferredSchemaObjects } from './last-objects.ts';
 import { unquoteName } from './schema-part.ts';
 import { queryColumn, type SchemaCopySession, withSchemaCopySession } from './schema-session.ts';
 import { superuserOnlyObjectsQuery } from './superuser-objects.ts';

@@ -1,4 +1,4 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { formatPostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../postgresql/version.ts';
 import type { SchemaPart, ServerVersions } from './schema-part.ts';
 import { queryColumn, queryValueOfFirstRow } from './schema-session.ts';

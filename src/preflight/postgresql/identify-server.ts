@@ -1,15 +1,15 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
   buildReadOnlyTransaction,
   rollbackStatementMessage,
   type SearchPathSafeMessage,
   showVersionStatementMessage,
-} from '../../postgresql/pinned-message.ts';
-import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+} from '../../postgresql/search-path-safe-message.ts';
 import { postgresqlStartupSettings } from '../../postgresql/startup-settings.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { buildReadOnlyPreflightMessage } from './read-only-message.ts';
+import { buildReadOnlyPreflightMessage } from './read-only-preflight-message.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';
 

@@ -1,9 +1,9 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
-import type { NamedConstraint } from './constraint-text.ts';
+import type { NamedConstraint } from './constraint-sql.ts';
 import type { DuplicateKeys } from './deep/scanned-rows.ts';
-import { takeListedObjects } from './object-list.ts';
+import { takeListedObjects } from './listed-objects.ts';
 import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
 
 /**

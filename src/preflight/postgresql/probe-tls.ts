@@ -1,7 +1,7 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
-import type { TlsConnectionInfo } from '../../platform/tls-session.ts';
+import type { TlsConnectionInfo } from '../../platform/tls-connection-info.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { verifiesServerIdentity } from '../../postgresql/ssl-mode.ts';
+import { verifiesServerIdentity } from '../../postgresql/ssl-options.ts';
 import type { TlsFacts } from '../network/network-facts.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 

@@ -2,12 +2,12 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/
 import type { Clock } from '../../platform/host.ts';
 import type { DatabaseResponseMemory } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
-import { buildReadOnlyTransaction } from '../../postgresql/pinned-message.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+import { buildReadOnlyTransaction } from '../../postgresql/search-path-safe-message.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { PreflightQueryResults } from '../query.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions } from './query.ts';
-import { queryFailureText, runPostgresqlPreflightQueries } from './run-queries.ts';
+import { queryFailureText, runPostgresqlPreflightQueries } from './run-postgresql-preflight-queries.ts';
 import type { DatabaseAccessResult } from './source-facts.ts';
 
 export interface QueryDatabaseOptions {

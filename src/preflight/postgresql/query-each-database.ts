@@ -4,7 +4,7 @@ import { createDatabaseResponseMemory } from '../../platform/response-memory.ts'
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { getPreflightQueryValue } from '../query.ts';
 import type { NearestWordFinder } from '../unknown-check-ids.ts';
-import { openPostgresqlSource } from './open-source.ts';
+import { openPostgresqlSource } from './open-postgresql-source.ts';
 import { databasesQuery } from './queries/databases.ts';
 import type { PostgresqlPreflightQuery } from './query.ts';
 import { type QueryDatabaseOptions, queryDatabase, runQueriesOnOpenSession } from './query-database.ts';

@@ -1,6 +1,6 @@
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightQueryResults } from '../query.ts';
-import { applyFixEffectsToResults } from './apply-effects.ts';
+import { applyFixEffectsToResults } from './apply-fix-effects.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { nonOrdinaryRelationsQuery } from './queries/relations.ts';

@@ -1,6 +1,6 @@
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { FindingFix } from '../finding.ts';
-import type { EffectiveRoleSetting } from './effective-settings.ts';
+import type { EffectiveRoleSetting } from './effective-role-settings.ts';
 import type { MigrationRole } from './queries/migration-role.ts';
 
 export function describeEffectiveRoleSetting({ database, value, set }: EffectiveRoleSetting): string {

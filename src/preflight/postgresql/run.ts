@@ -12,16 +12,16 @@ import {
   runPreflight,
 } from '../run.ts';
 import type { PreflightConclusion } from '../verdict.ts';
+import { adviseIgnoringDatabases } from './advise-ignoring-databases.ts';
 import type { PostgresqlCheck, PostgresqlServerCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
-import { collectPostgresqlFacts } from './collect-facts.ts';
-import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-facts.ts';
-import { estimatePostgresqlCopyTime, largestTables, sumInitialCopySize } from './copy-estimate.ts';
-import { describeReadRows } from './deep/rows-report.ts';
+import { collectPostgresqlFacts } from './collect-postgresql-facts.ts';
+import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-postgresql-facts.ts';
+import { estimatePostgresqlCopyTime, largestTables, sumInitialCopySize } from './copy-time-estimate.ts';
+import { describeReadRows } from './deep/describe-read-rows.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
-import { evaluatePostgresqlFixEffects } from './evaluate-effects.ts';
-import { adviseIgnoringDatabases } from './ignore-advice.ts';
-import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-source.ts';
+import { evaluatePostgresqlFixEffects } from './evaluate-postgresql-fix-effects.ts';
+import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-postgresql-source.ts';
 import { migrationRoleQuery } from './queries/migration-role.ts';
 import type { TableSize } from './queries/table-sizes.ts';
 import { statementCount } from './query-database.ts';

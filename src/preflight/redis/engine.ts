@@ -12,11 +12,11 @@ import {
   collectRedisFacts,
   createSentRedisCommandCounter,
   type SentRedisCommandCounter,
-} from './collect-facts.ts';
+} from './collect-redis-facts.ts';
 import { estimateRedisCopy } from './copy-estimate.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
-import { evaluateRedisFixEffects } from './evaluate-effects.ts';
-import { type OpenedRedisSource, openRedisSource } from './open-source.ts';
+import { evaluateRedisFixEffects } from './evaluate-redis-fix-effects.ts';
+import { type OpenedRedisSource, openRedisSource } from './open-redis-source.ts';
 import { redisInfoQuery } from './queries/info.ts';
 import type { RedisConnectionResult } from './source-facts.ts';
 

@@ -4,7 +4,7 @@ import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
 import { redisCommandCallsQuery, redisInfoQuery } from './queries/info.ts';
 import { requireRedisReplyList } from './queries/reply.ts';
 import type { RedisPreflightQueryContext } from './query.ts';
-import { type RedisPreflightQueryResults, toRedisQueryResult } from './run-queries.ts';
+import { type RedisPreflightQueryResults, toRedisQueryResult } from './run-redis-preflight-queries.ts';
 import type { RenamedRedisCommands } from './source-facts.ts';
 
 const commandInfo = { id: 'COMMAND INFO', permission: '+command' };

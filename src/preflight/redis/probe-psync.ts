@@ -4,7 +4,7 @@ import { authenticateRedisConnection } from '../../redis/authenticate.ts';
 import { parseRedisErrorCode, redactServerMessage } from '../../redis/command-error.ts';
 import { openRedisSocket } from '../../redis/redis-socket.ts';
 import { exchangeRedisLine } from '../../redis/resp.ts';
-import type { RedisConnectOptions } from '../../redis/send-command.ts';
+import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { PsyncCopyResult, PsyncProbeResult } from './source-facts.ts';
 

@@ -1,5 +1,5 @@
 import type { RedisReply } from '../../redis/connection.ts';
-import type { RedisCommand } from '../../redis/send-command.ts';
+import type { RedisCommand } from '../../redis/send-redis-command.ts';
 
 /**
  * One read-only command. All commands are sent together; a command that is denied or unknown does not affect the

@@ -1,9 +1,9 @@
-import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-journal.ts';
+import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migration-journal.ts';
 import { withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from '../../engine/postgresql/object-names.ts';
+import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
 import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';

@@ -1,11 +1,11 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
-import { buildReadOnlyTransaction, rollbackStatementMessage } from '../../postgresql/pinned-message.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildComparableTextSettings } from '../../postgresql/read-table.ts';
+import { buildReadOnlyTransaction, rollbackStatementMessage } from '../../postgresql/search-path-safe-message.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
 import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../postgresql/table-rows.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
-import { queryCatalogRows, readPostgresqlServerVersion, type TableContentSession } from './count-rows.ts';
+import { queryCatalogRows, readPostgresqlServerVersion, type TableContentSession } from './rehearsal-tables.ts';
 
 /**
  * Compares the large objects of a database on both servers. Returns one entry, whose row counts are numbers of large objects; no

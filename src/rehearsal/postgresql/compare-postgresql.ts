@@ -1,4 +1,4 @@
-import { nearestWord } from '../../cli/suggest.ts';
+import { nearestWord } from '../../cli/nearest-word.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
@@ -16,8 +16,8 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { compareDatabaseOverSessions } from './compare-open-databases.ts';
-import { queryCatalogRows, readPostgresqlServerVersion } from './count-rows.ts';
+import { compareDatabaseOverSessions } from './compare-database-over-sessions.ts';
+import { queryCatalogRows, readPostgresqlServerVersion } from './rehearsal-tables.ts';
 
 export interface ComparePostgresqlServersOptions extends DatabaseComparisonLimits {
   readonly ignoreDbs: readonly string[];

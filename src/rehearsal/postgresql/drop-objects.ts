@@ -1,7 +1,7 @@
-import { replicationObjectName } from '../../engine/postgresql/object-names.ts';
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
+import { replicationObjectName } from '../../engine/postgresql/replication-object-names.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { RehearsalCreatedObject } from '../rehearsal-record.ts';
 import type { RehearsalLeftover } from '../rehearsal-report.ts';
 

@@ -1,5 +1,5 @@
-import type { SearchPathSafeSession } from '../../postgresql/pinned-session.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
+import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 
 type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 

@@ -2,7 +2,7 @@ import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import { type DatabaseDefinition, listSourceDatabases } from '../../engine/postgresql/database-definition.ts';
 import { queryLastRows, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName } from '../../engine/postgresql/object-names.ts';
+import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
   readPostgresqlServerIdentity,

@@ -4,22 +4,25 @@ import type { DatabaseMigrationState, MigrationState } from '../../engine/migrat
 import { copyRoles } from '../../engine/postgresql/copy-roles.ts';
 import { createTargetDatabase } from '../../engine/postgresql/database-definition.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
-import { migrationEngineApplicationName, replicationObjectName } from '../../engine/postgresql/object-names.ts';
+import {
+  migrationEngineApplicationName,
+  replicationObjectName,
+} from '../../engine/postgresql/replication-object-names.ts';
 import { type RunningMigration, startMigrationBetweenServers } from '../../engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../engine/schema/choose-schema-copier.ts';
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
-import { compareSequences } from '../compare-counts.ts';
+import { compareSequences } from '../compare-row-counts.ts';
 import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { createRehearsalRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
-import { compareRehearsalRows, findTableCopyError } from './compare-rows.ts';
-import { listRehearsalTables, readSequenceStates } from './count-rows.ts';
+import { compareRehearsalRows, findTableCopyError } from './compare-rehearsal-rows.ts';
 import { buildDatabaseEndpoints, describeStalledDatabase } from './database-endpoints.ts';
 import type { RehearsalPlan, RehearsalTargetState } from './plan.ts';
+import { listRehearsalTables, readSequenceStates } from './rehearsal-tables.ts';
 
 /** The parameters of a rehearsal of PostgreSQL. */
 export interface PostgresRehearsalParams extends RehearsalRunParams {

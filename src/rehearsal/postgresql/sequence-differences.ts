@@ -1,10 +1,10 @@
-import { nearestWord } from '../../cli/suggest.ts';
+import { nearestWord } from '../../cli/nearest-word.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
 import { selectDatabasesToMigrate } from '../../preflight/postgresql/select-databases.ts';
-import { compareSequences } from '../compare-counts.ts';
-import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStates } from './count-rows.ts';
+import { compareSequences } from '../compare-row-counts.ts';
+import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStates } from './rehearsal-tables.ts';
 
 /**
  * The sequences whose values differ on the target, as `database: schema.sequence`. The comparison only reads both

@@ -15,8 +15,8 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-keys.ts';
-import { canReadRedisExpiryTimes } from './read-key.ts';
+import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
+import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
 type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 

@@ -1,4 +1,4 @@
-import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-journal.ts';
+import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
 import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import { defaultMigrationEngineLimits, type MigrationEngineDependencies } from '../../engine/migration-job.ts';
@@ -11,13 +11,13 @@ import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
 import { waitForRehearsalCatchUp } from '../catch-up.ts';
-import { canTableBecomeEqual, compareRowCounts } from '../compare-counts.ts';
+import { canTableBecomeEqual, compareRowCounts } from '../compare-row-counts.ts';
 import { createRehearsalRecordJournal, type RehearsalEndpoints } from '../postgresql/clean-up.ts';
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
-import { compareRedisDatabaseKeys } from './compare-keys.ts';
-import { canReadRedisExpiryTimes } from './read-key.ts';
+import { compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
+import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
 export interface RedisRehearsalParams extends RehearsalRunParams {
   readonly endpoints: RehearsalEndpoints<RedisSource>;

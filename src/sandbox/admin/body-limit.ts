@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { equalSecrets } from '../equal-secrets.ts';
+import type { SandboxSettings } from '../handler-context.ts';
 import { DEFAULT_BODY_LIMIT } from '../http/http-server.ts';
-import type { SandboxSettings } from '../service.ts';
 
 const SNAPSHOT_LIMIT = 512 * 1024 * 1024;
 

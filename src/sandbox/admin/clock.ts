@@ -1,10 +1,10 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { advanceClock, freezeClock, resumeClock } from '../virtual-clock.ts';
 import type { World } from '../world.ts';
-import { buildAdminErrorReply } from './access.ts';
 import { parseDurationMs } from './duration.ts';
+import { buildAdminErrorReply } from './is-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
 
 export function handleGetClock(_request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {

@@ -1,9 +1,9 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { ConsentScript } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { World } from '../world.ts';
-import { buildAdminErrorReply } from './access.ts';
+import { buildAdminErrorReply } from './is-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
 import { decodeSandboxPersonInTeam } from './people.ts';
 

@@ -1,8 +1,8 @@
 import { decodeFault } from '../faults/decode-fault.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
-import { buildAdminErrorReply } from './access.ts';
+import { buildAdminErrorReply } from './is-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
 
 export function handleListFaults(_request: HttpRequest, { faults }: SandboxHandlerContext): HttpReply {

@@ -1,7 +1,7 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
-import { buildAdminErrorReply } from './access.ts';
+import { buildAdminErrorReply } from './is-admin-request.ts';
 
 const MAX_WAIT_MS = 30_000;
 

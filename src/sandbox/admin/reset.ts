@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 
 export function handleResetSandbox(_request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   restoreInitialState(service);

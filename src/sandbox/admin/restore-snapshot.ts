@@ -1,8 +1,8 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { parseSandboxSnapshot } from '../state/snapshot.ts';
-import { buildAdminErrorReply } from './access.ts';
+import { buildAdminErrorReply } from './is-admin-request.ts';
 
 /**
  * Replaces the state, including the virtual time, with a snapshot; changes nothing when the snapshot is invalid. Restoring a

@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { takeSandboxSnapshot } from '../state/snapshot.ts';
 
 /** Responds with the whole state of the sandbox, including its secrets. */

@@ -1,12 +1,12 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { grantOfAuthorization } from '../oauth/authorization-response.ts';
 import { parseOAuthScope } from '../oauth/rules/scope.ts';
 import { renderTokenResponse } from '../oauth/token-response.ts';
 import type { TokenPair } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { World } from '../world.ts';
-import { buildAdminErrorReply } from './access.ts';
+import { buildAdminErrorReply } from './is-admin-request.ts';
 import { nonEmptyTextMember, readAdminJsonBody } from './json-body.ts';
 import { decodeSandboxPersonInTeam } from './people.ts';
 

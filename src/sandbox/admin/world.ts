@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 
 /** Responds with the ready line and all registered applications. */
 export function handleGetWorld(_request: HttpRequest, { world, ready }: SandboxHandlerContext): HttpReply {

@@ -1,5 +1,5 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { normalizeDropletAttributes } from '../v2/normalize-droplet-attributes.ts';
 import type { Fault } from './fault.ts';
 

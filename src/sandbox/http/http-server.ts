@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { deliverWithFault } from './faulty-delivery.ts';
+import { deliverWithFault } from './deliver-with-fault.ts';
 import { checkHttpMessageFraming } from './framing.ts';
 import type { HttpReply } from './http-reply.ts';
 

@@ -1,8 +1,8 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { readRawQueryParameter, readRequestParameters } from '../http/request-parameters.ts';
 import type { RegisteredApplication, SandboxOAuthScope } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
 import type { AuthorizationRequestRule } from './authorization-rule.ts';
 import { checkAccountHint } from './rules/account-hint.ts';

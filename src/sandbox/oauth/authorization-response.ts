@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { ApplicationAuthorization, SandboxGrant, SandboxOAuthScope, SandboxPerson } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { redirectWithError, redirectWithFragment, redirectWithQuery } from './authorization-redirects.ts';
 import type { SandboxAuthorizationRequest } from './authorization-request.ts';
 

@@ -1,3 +1,4 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import { redirectReply } from '../http/http-reply.ts';
@@ -5,7 +6,6 @@ import type { HttpRequest } from '../http/http-request.ts';
 import { consentFormId } from '../panel/consent-page.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { endPanelSession, findPanelSession, isCrossOriginForm } from '../panel/panel-session.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { validateAuthorizationRequest } from './authorization-request.ts';
 import { approveAuthorizationRequest, denyAuthorizationRequest } from './authorization-response.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { equalSecrets } from '../equal-secrets.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { AuthorizationCode } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { buildInvalidClientReply, type OAuthClientAuthentication } from './client-authentication.ts';
 import { buildInvalidGrantReply, buildInvalidRequestReply } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';

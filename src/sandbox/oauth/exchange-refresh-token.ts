@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { OAuthClientAuthentication } from './client-authentication.ts';
 import { buildInvalidGrantReply, buildInvalidRequestReply } from './oauth-errors.ts';
 import { renderTokenResponse } from './token-response.ts';

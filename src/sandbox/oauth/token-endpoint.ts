@@ -1,8 +1,8 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createLoginTraceOfTokenPair, loginTraceOfCode } from '../login-trace.ts';
 import { getLastTokenCharacters, type LoginTrace, type RequestLogFields } from '../request-log.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { authenticateOAuthClient, claimedClientId, type OAuthClientAuthentication } from './client-authentication.ts';
 import { handleAuthorizationCodeGrant } from './exchange-authorization-code.ts';
 import { handleRefreshTokenGrant } from './exchange-refresh-token.ts';

@@ -1,8 +1,8 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createLoginTraceOfTokenPair } from '../login-trace.ts';
 import { getLastTokenCharacters, type LoginTrace, type RequestLogFields } from '../request-log.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { ApplicationAuthorization } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { describeScope } from './consent-page.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxAuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { SandboxOAuthScope, SandboxPerson } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { SANDBOX_IMAGES_BY_ID } from '../v2/catalogue.ts';
 import {
   computePanelPageWindow,

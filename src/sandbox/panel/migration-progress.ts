@@ -9,7 +9,7 @@ import type {
 } from '../../engine/migration-state.ts';
 import type { Markup } from '../http/http-reply.ts';
 import { renderPanelTable } from './listing.ts';
-import { renderHorizontalBar } from './migration-picture.ts';
+import { renderHorizontalBar } from './migration-diagram.ts';
 
 /** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
 export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {

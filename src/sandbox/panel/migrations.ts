@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import {
@@ -8,10 +9,9 @@ import {
 } from '../migration-store.ts';
 import { formatDataPlaneAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
-import { type CurrentSandboxMigrationState, getCurrentSandboxMigrationState } from '../v2/migration-view.ts';
+import { type CurrentSandboxMigrationState, getCurrentSandboxMigrationState } from '../v2/migration-json.ts';
 import { renderErrorPage } from './error-page.ts';
-import { renderMigrationDiagram } from './migration-picture.ts';
+import { renderMigrationDiagram } from './migration-diagram.ts';
 import { renderSandboxMigrationProgress } from './migration-progress.ts';
 import { renderPanelPage } from './panel-page.ts';
 import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';

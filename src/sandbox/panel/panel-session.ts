@@ -1,9 +1,9 @@
 import { parse, serialize } from 'hono/utils/cookie';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { BrowserSession, SandboxPerson } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 
 /** The session of a browser in which a person is signed in. */
 export interface PanelSession {

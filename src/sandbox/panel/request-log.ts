@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { LoggedRequest } from '../request-log.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import {
   computePanelPageWindow,
   formatUtcSecond,

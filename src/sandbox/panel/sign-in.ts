@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { equalSecrets } from '../equal-secrets.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { loginTraceOfAuthorizationRequest } from '../login-trace.ts';
 import type { LoginTrace } from '../request-log.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
 import {

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { buildLoginTimelines, type LoginTimeline, type LoginTimelineStep } from '../login-timeline.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { formatElapsedTime, formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';

@@ -1,10 +1,10 @@
 import { html } from 'hono/html';
 import { findRefreshChainOfTokenPair, type TokenPairState } from '../grant-store.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply, Markup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { TokenPair } from '../records.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { World } from '../world.ts';
 import { formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';

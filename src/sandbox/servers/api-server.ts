@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
@@ -6,7 +7,6 @@ import { createLoginTraceOfTokenPair } from '../login-trace.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
 import type { SandboxOriginServer } from '../request-pipeline.ts';
 import { type ApiServerRoute, SANDBOX_ROUTES } from '../routes.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import {
   type ApiCaller,
   authenticateApiCaller,

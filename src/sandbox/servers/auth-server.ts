@@ -1,4 +1,5 @@
-import { buildAdminErrorReply, isAdminRequest } from '../admin/access.ts';
+import { buildAdminErrorReply, isAdminRequest } from '../admin/is-admin-request.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
@@ -7,7 +8,6 @@ import { renderErrorPage } from '../panel/error-page.ts';
 import { findPanelSession, redirectToSignIn } from '../panel/panel-session.ts';
 import type { SandboxOriginServer } from '../request-pipeline.ts';
 import { type AuthServerRoute, SANDBOX_ROUTES } from '../routes.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 
 /** Serves the origin of the authorization server, the control panel and the admin API. */
 export const sandboxAuthServer: SandboxOriginServer<AuthServerRoute> = {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { createObjectDecoder, integerDecoder, JsonDecodeError, type JsonDecoder } from './decoder.ts';
-import { decodeSandboxStateRecords } from './frame.ts';
 import { findSandboxStateInconsistency } from './inconsistency.ts';
 import { decodeSandboxStatePatch } from './sandbox-state-decoder.ts';
 import { decodeSandboxStateCheckpoint, type SandboxStateCheckpoint, type SavedSandboxState } from './saved-state.ts';
 import { damagedSandboxStateError } from './state-error.ts';
 import { readFileIfExists } from './state-files.ts';
 import { applySandboxStatePatches, type SandboxStatePatch } from './state-patch.ts';
+import { decodeSandboxStateRecords } from './state-record-encoding.ts';
 
 /** The saved state of a folder, and the position at which its journal continues. */
 export interface LoadedSandboxState {

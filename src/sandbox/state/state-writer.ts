@@ -1,10 +1,10 @@
 import { unlink } from 'node:fs/promises';
 import type { World } from '../world.ts';
-import { encodeSandboxStateRecord } from './frame.ts';
 import { buildSandboxJournalPath, buildSandboxSnapshotPath } from './load-state.ts';
 import { SANDBOX_STATE_FORMAT, type SandboxIdentity, type SandboxStateCheckpoint } from './saved-state.ts';
 import { openSandboxJournalFile, replaceFileDurably, type SandboxJournalFile } from './state-files.ts';
 import { encodeSandboxStatePatch, recordSandboxStateChange, type SandboxStateChanges } from './state-patch.ts';
+import { encodeSandboxStateRecord } from './state-record-encoding.ts';
 import { toSandboxState } from './world-state.ts';
 
 /** Writes the changes of the state to the state folder. */

@@ -1,5 +1,5 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { notFoundReply } from './api-errors.ts';
 import { type ApiReply, apiReplyOfJson } from './api-reply.ts';

@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxOAuthScope } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import { apiErrorReply, notFoundReply } from './api-errors.ts';
 import type { ApiReply } from './api-reply.ts';
 

@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxCluster } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import type { ApiReply } from './api-reply.ts';
 import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';

@@ -1,6 +1,6 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { notFoundReply, unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReply, apiReplyOfJson } from './api-reply.ts';

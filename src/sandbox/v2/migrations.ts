@@ -1,3 +1,4 @@
+import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import {
   addSandboxMigration,
@@ -6,13 +7,12 @@ import {
   markSandboxMigrationStopped,
 } from '../migration-store.ts';
 import type { SandboxCluster } from '../records.ts';
-import type { SandboxHandlerContext } from '../service.ts';
 import type { ApiCaller } from './api-caller.ts';
 import { apiErrorReply, notFoundReply, unprocessableReply } from './api-errors.ts';
 import { type ApiReply, apiReply } from './api-reply.ts';
 import { readApiJsonRequest } from './json-request.ts';
+import { buildSandboxMigrationJson } from './migration-json.ts';
 import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './migration-request.ts';
-import { buildSandboxMigrationJson } from './migration-view.ts';
 import { formatTimestamp } from './resource-json.ts';
 
 /** Starts an online migration into a cluster (spec §4.5). A successful response does not mean that the source could be reached. */

@@ -1,7 +1,7 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-rate.ts';
 import type { DatabaseStatusSample, MigrationWatchPhase, WatchRuleViolation } from '../status-sample.ts';
-import type { WatchedMigrationEnd } from '../tracking-result.ts';
+import type { WatchedMigrationEnd } from '../watch-poll-result.ts';
 import { pollsUntilSlotDropped } from './rules/object-rules.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';

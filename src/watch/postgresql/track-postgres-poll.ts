@@ -6,7 +6,7 @@ import {
 import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { updateMovingRate } from '../moving-average-rate.ts';
 import type { MigrationWatchPhase, StopCause, WatchRuleViolation } from '../status-sample.ts';
-import type { WatchPollResult } from '../tracking-result.ts';
+import type { WatchPollResult } from '../watch-poll-result.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotChoice } from './choose-slots.ts';
 import { combineDatabasePhases } from './decide-phase.ts';
 import { findStopCause, outageCause, violationsWithCause } from './find-stop-cause.ts';

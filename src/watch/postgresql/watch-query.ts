@@ -1,12 +1,12 @@
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
+import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
   buildReadOnlyTransaction,
   dropTransactionResults,
   rollbackStatementMessage,
   type SearchPathSafeMessage,
-} from '../../postgresql/pinned-message.ts';
-import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
-import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
+} from '../../postgresql/search-path-safe-message.ts';
 
 /**
  * A query of the watch: one SELECT without parameters. All queries of a poll are sent in one message, in a read-only

@@ -3,7 +3,7 @@ import { RedisCommandError } from '../../redis/command-error.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import { parseRedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
-import type { RedisCommand } from '../../redis/send-command.ts';
+import type { RedisCommand } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { SourceConnectionProbe } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';

@@ -6,7 +6,7 @@ import {
 import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
 import { progressPercent } from '../progress-percent.ts';
-import type { WatchPollResult } from '../tracking-result.ts';
+import type { WatchPollResult } from '../watch-poll-result.ts';
 import { countRedisFullSyncs, initialRedisFullSyncCount, type RedisFullSyncCount } from './full-syncs.ts';
 import type { ConnectedReplica, RedisSourceOutage, RedisWatchPoll, WatchedRedisFacts } from './redis-facts.ts';
 import { redisOutageViolations, redisReplicationStoppingRules, runRedisWatchRules } from './redis-rules.ts';

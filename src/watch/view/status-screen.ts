@@ -1,6 +1,6 @@
 import { plainStyles, type TerminalStyles } from '../../cli/color.ts';
 import { progressBar, sparkline } from '../../cli/progress-bar.ts';
-import type { TextMeasurer } from '../../cli/text-width.ts';
+import type { TextMeasurer } from '../../cli/text-measurer.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type {
   DatabaseStatusSample,

@@ -2,7 +2,7 @@ import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { createTerminalScreen } from '../../cli/screen.ts';
-import { createTextMeasurer } from '../../cli/text-width.ts';
+import { createTextMeasurer } from '../../cli/text-measurer.ts';
 import type { MigrationStatusSample } from '../status-sample.ts';
 import { buildNextWatchLogLines, type LastLoggedWatchState } from './log-lines.ts';
 import { drawStatusScreen } from './status-screen.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../../src/api/client.ts';
 import { deleteDropletById } from '../../../src/batch/deletion/delete-droplet-by-id.ts';
-import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-timings.ts';
+import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../../src/errors.ts';
 import { HttpSendError } from '../../../src/platform/http-sender.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { BatchDescriptionEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { adoptMarkedDroplets } from '../../../src/batch/lookup/adopt-marked.ts';
 import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
-import { batchTag } from '../../../src/batch/sending/droplet-requests.ts';
+import { batchTag } from '../../../src/batch/sending/droplet-creation-requests.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock, ledgerFor } from '../batch-fixtures.ts';

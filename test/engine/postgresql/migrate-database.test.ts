@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-journal.ts';
+import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-migration-journal.ts';
 import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import type { MigrationLeftoverObject } from '../../../src/engine/migration-state.ts';
 import { Secret } from '../../../src/secret.ts';

@@ -4,7 +4,7 @@ import { MigrationError, redactErrorReason } from '../../../src/engine/migration
 import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
 import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
 import { querySingleValue, withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
-import { replicationObjectName } from '../../../src/engine/postgresql/object-names.ts';
+import { replicationObjectName } from '../../../src/engine/postgresql/replication-object-names.ts';
 import { readSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';
 import {
   readPostgresqlServerIdentity,

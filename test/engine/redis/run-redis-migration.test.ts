@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-journal.ts';
+import { cleanUpFromMigrationJournal } from '../../../src/engine/clean-up-from-migration-journal.ts';
 import type { MigrationEngineDependencies } from '../../../src/engine/migration-job.ts';
 import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import { connectRedis } from '../../../src/redis/connection.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { decideLoopbackRequest } from '../../../src/loopback/decide-request.ts';
+import { decideLoopbackRequest } from '../../../src/loopback/decide-loopback-request.ts';
 import { type Row, table } from '../decision-table.ts';
 import {
   armed,

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { makeSessionSearchPathSafe } from '../../../src/postgresql/pinned-session.ts';
+import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
 import {
   listRehearsalTables,
   readSequenceStates,
   readTableContents,
-} from '../../../src/rehearsal/postgresql/count-rows.ts';
+} from '../../../src/rehearsal/postgresql/rehearsal-tables.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';

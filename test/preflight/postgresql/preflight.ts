@@ -1,4 +1,4 @@
-import { nearestWord } from '../../../src/cli/suggest.ts';
+import { nearestWord } from '../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import {

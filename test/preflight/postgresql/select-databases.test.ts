@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestWord } from '../../../src/cli/suggest.ts';
+import { nearestWord } from '../../../src/cli/nearest-word.ts';
 import { CliError } from '../../../src/errors.ts';
 import { selectDatabasesToMigrate } from '../../../src/preflight/postgresql/select-databases.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

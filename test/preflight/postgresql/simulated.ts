@@ -1,8 +1,8 @@
 import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
-import type { CollectedPostgresqlFacts } from '../../../src/preflight/postgresql/collected-facts.ts';
+import type { CollectedPostgresqlFacts } from '../../../src/preflight/postgresql/collected-postgresql-facts.ts';
 import { evaluateDatabaseChecks, evaluateServerCheck } from '../../../src/preflight/postgresql/evaluate-checks.ts';
-import { evaluatePostgresqlFixEffects } from '../../../src/preflight/postgresql/evaluate-effects.ts';
+import { evaluatePostgresqlFixEffects } from '../../../src/preflight/postgresql/evaluate-postgresql-fix-effects.ts';
 import { clientAddressQuery } from '../../../src/preflight/postgresql/queries/client-address.ts';
 import { connectionCapacityQuery } from '../../../src/preflight/postgresql/queries/connection-capacity.ts';
 import { databasesQuery } from '../../../src/preflight/postgresql/queries/databases.ts';
@@ -13,12 +13,12 @@ import type { AnyPostgresqlPreflightQuery, PostgresqlPreflightQuery } from '../.
 import { selectResultsForFixEffects } from '../../../src/preflight/postgresql/results-for-effects.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import { simulatePreflightFixes } from '../../../src/preflight/simulate-fixes.ts';
+import { simulatePreflightFixes } from '../../../src/preflight/simulate-preflight-fixes.ts';
 import {
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
   findingKey,
-} from '../../../src/preflight/simulated-fix.ts';
+} from '../../../src/preflight/simulated-preflight-fix.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */

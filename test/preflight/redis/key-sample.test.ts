@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sampleRedisKeys } from '../../../src/preflight/redis/key-sample.ts';
 import { connectRedis, type RedisSession } from '../../../src/redis/connection.ts';
-import type { RedisCommand } from '../../../src/redis/send-command.ts';
+import type { RedisCommand } from '../../../src/redis/send-redis-command.ts';
 import { parseRedisSource } from '../../../src/redis/source.ts';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';

@@ -3,13 +3,13 @@ import type { PreflightOptions } from '../../../src/preflight/preflight-options.
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
 import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-checks.ts';
-import { evaluateRedisFixEffects } from '../../../src/preflight/redis/evaluate-effects.ts';
-import { runRedisPreflightQueries } from '../../../src/preflight/redis/run-queries.ts';
+import { evaluateRedisFixEffects } from '../../../src/preflight/redis/evaluate-redis-fix-effects.ts';
+import { runRedisPreflightQueries } from '../../../src/preflight/redis/run-redis-preflight-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
-import type { EvaluatedFixEffects, FixEffectInDatabase } from '../../../src/preflight/simulated-fix.ts';
+import type { EvaluatedFixEffects, FixEffectInDatabase } from '../../../src/preflight/simulated-preflight-fix.ts';
 import { parseRedisErrorCode, RedisCommandError } from '../../../src/redis/command-error.ts';
 import type { RedisReply, RedisSession } from '../../../src/redis/connection.ts';
-import type { RedisCommand } from '../../../src/redis/send-command.ts';
+import type { RedisCommand } from '../../../src/redis/send-redis-command.ts';
 import { preflightOptions } from './preflight-options.ts';
 
 /** The replies of a server, as far as it is queried. */

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { encodeSandboxStateRecord } from '../../../src/sandbox/state/frame.ts';
 import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
+import { encodeSandboxStateRecord } from '../../../src/sandbox/state/state-record-encoding.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { makeFolder, openWorld } from './state-folders.ts';
 import { WORLD_CHANGES } from './world-changes.ts';

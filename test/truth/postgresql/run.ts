@@ -1,4 +1,4 @@
-import { nearestWord } from '../../../src/cli/suggest.ts';
+import { nearestWord } from '../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { quoteIdentifier } from '../../../src/postgresql/quote.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';

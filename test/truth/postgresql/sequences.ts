@@ -1,4 +1,4 @@
-import { nearestWord } from '../../../src/cli/suggest.ts';
+import { nearestWord } from '../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { psqlConnectCommand, psqlSessionStatements } from '../../../src/postgresql/psql-script.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createTerminalStyles } from '../../../src/cli/color.ts';
-import { createTextMeasurer } from '../../../src/cli/text-width.ts';
+import { createTextMeasurer } from '../../../src/cli/text-measurer.ts';
 import type { MigrationStatusSample } from '../../../src/watch/status-sample.ts';
 import { drawStatusScreen } from '../../../src/watch/view/status-screen.ts';
 import { expectGolden } from '../../fixtures/golden.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { OutputFormat } from '../../../src/cli/print-presented.ts';
+import type { OutputFormat } from '../../../src/cli/print-prepared-output.ts';
 import { openMigrationWatchScreen } from '../../../src/watch/view/watch-screen.ts';
 import { argsFrom, commandIo } from '../../fixtures/command-io.ts';
 import { type TestHost, testHost } from '../../fixtures/host.ts';

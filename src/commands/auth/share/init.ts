@@ -7,7 +7,7 @@ import { prepareSharedStore } from '../../../shared-store/prepare-shared-store.t
 import { createShareKeys, encodeShareKeys } from '../../../shared-store/share-keys.ts';
 import { orShareUnreachable, requireSharedProfile } from './use-share.ts';
 
-export const authShareInitCommand: CommandSpec<CommandContext> = {
+export const shareInitCommand: CommandSpec<CommandContext> = {
   description:
     'Creates or upgrades the schema in the PostgreSQL server of CLOUDCTL_STORE_URL, or checks the settings of the Redis server, and creates the key of the share on this machine. If the role may not create the schema, the SQL for a DBA is printed on standard output. The key never reaches the server: copy it to the other machines, where `auth share join` reads it.',
   options: [

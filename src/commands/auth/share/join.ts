@@ -6,7 +6,7 @@ import { findShareKeys, storeKeyVariable, writeShareKeys } from '../../../sessio
 import { decodeShareKeys, mergeShareKeys } from '../../../shared-store/share-keys.ts';
 import { orShareUnreachable, requireSharedProfile } from './use-share.ts';
 
-export const authShareJoinCommand: CommandSpec<CommandContext> = {
+export const shareJoinCommand: CommandSpec<CommandContext> = {
   description:
     'Reads the key of a share from standard input, checks that the store of CLOUDCTL_STORE_URL can be used, and stores the key on this machine. After `auth share rotate-key`, the command adds the new key.',
   options: [{ name: 'keychain', description: 'store the key in the keychain instead of a file of mode 0600' }],

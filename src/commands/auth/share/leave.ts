@@ -6,7 +6,7 @@ import { removeShareKeys } from '../../../session/share-key-items.ts';
 import { removeSharedCopy } from '../../../session/shared-copy.ts';
 import { requireSharedProfile } from './use-share.ts';
 
-export const authShareLeaveCommand: CommandSpec<CommandContext> = {
+export const shareLeaveCommand: CommandSpec<CommandContext> = {
   description:
     'Publishes what only this machine knows of the session, then removes the key and the copy of the session from this machine. The session goes on for the other machines. To exclude a machine that you do not control, use `auth share rotate-key`.',
   examples: [{ text: 'Leave the share', command: 'cloudctl auth share leave' }],

@@ -22,7 +22,7 @@ const view: ListView<ShareLogRow> = {
   ],
 };
 
-export const authShareLogCommand: CommandSpec<CommandContext> = {
+export const shareLogCommand: CommandSpec<CommandContext> = {
   description:
     'Prints who used the shared session when, newest first: login, claim (a machine announced a refresh), refresh, refused (the server refused the refresh token), publish (a machine stored a record that the store had lost), rotate and logout.',
   options: [{ name: 'limit', valueName: 'N', description: 'maximum number of entries, 1 to 10000 (default: 50)' }],

@@ -6,7 +6,7 @@ import { storeKeyVariable, writeShareKeys } from '../../../session/share-key-ite
 import { addShareKey, encodeShareKeys } from '../../../shared-store/share-keys.ts';
 import { type OpenShare, withOpenShare } from './use-share.ts';
 
-export const authShareRotateKeyCommand: CommandSpec<CommandContext> = {
+export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
   description:
     'Adds a new key to the share on this machine. Copy the key file to the other machines (`auth share join`), then run the command with --activate: the session in the store is encrypted again with the new key, at the same generation. Older keys are kept, because files of this machine may need them. To exclude a machine, remove its database role too, and run `auth refresh`.',
   options: [

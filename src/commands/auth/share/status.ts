@@ -48,7 +48,7 @@ const view: ListView<ShareStatusReport> = {
   ],
 };
 
-export const authShareStatusCommand: CommandSpec<CommandContext> = {
+export const shareStatusCommand: CommandSpec<CommandContext> = {
   description:
     'Prints the version of the session in the shared store and of the copy on this machine, the machine that refreshes it now, and the machines that began a refresh and have not reported. Nothing is changed.',
   examples: [{ text: 'Show the share', command: 'cloudctl auth share status' }],

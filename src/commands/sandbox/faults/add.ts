@@ -1,6 +1,6 @@
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
 import { requireDuration } from '../../../cli/duration.ts';
-import { shortenInputForError } from '../../../cli/printable-input.ts';
+import { shortenInputForError } from '../../../cli/shorten-input-for-error.ts';
 import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';

@@ -2,7 +2,7 @@ import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requ
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { type AddedExtensionMember, addedExtensionMembersQuery } from '../queries/added-members.ts';
 import { pluralize } from '../units.ts';
 

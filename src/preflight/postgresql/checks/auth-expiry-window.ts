@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRoleChangeEffect } from '../../fix-effect.ts';
 import { serverCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-estimate.ts';
+import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { timeSpanText } from '../units.ts';
 

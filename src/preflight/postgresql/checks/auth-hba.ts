@@ -7,7 +7,7 @@ import {
   evaluatePostgresqlLoginStep,
   loginFailedSkipReason,
   type RefusedPostgresqlConnection,
-} from '../login-steps.ts';
+} from '../login-step-outcomes.ts';
 
 export const authHbaCheck = serverCheck({
   id: 'auth-hba',

@@ -6,7 +6,7 @@ import {
   evaluatePostgresqlLoginStep,
   loginFailedSkipReason,
   type RefusedPostgresqlConnection,
-} from '../login-steps.ts';
+} from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const dbExistsCheck = serverCheck({

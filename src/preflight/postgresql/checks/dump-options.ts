@@ -1,7 +1,7 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
 import { systemUserNamesQuery } from '../queries/system-user-names.ts';
 import { pluralize } from '../units.ts';

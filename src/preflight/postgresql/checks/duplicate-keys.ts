@@ -4,7 +4,7 @@ import type { UncheckedKey } from '../deep/comparable-keys.ts';
 import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
 import type { DuplicateKeys } from '../deep/scanned-rows.ts';
 import { reasonText } from '../deep/unread-reason.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { ownerDuplicateQueries } from '../owner-queries.ts';
 import { pluralize } from '../units.ts';
 

@@ -1,7 +1,7 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
 import { pluralize } from '../units.ts';
 

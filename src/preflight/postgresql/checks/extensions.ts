@@ -2,7 +2,7 @@ import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { contribExtensionReleases, getContribExtensionStatus } from '../contrib-extensions.ts';
-import { takeListedObjects } from '../object-list.ts';
+import { takeListedObjects } from '../listed-objects.ts';
 import { type InstalledExtension, installedExtensionsQuery, isBuiltInExtension } from '../queries/extensions.ts';
 
 export const extensionsCheck = databaseCheck({

@@ -1,7 +1,7 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { nullableColumnsFoundByHashIndex } from '../hash-index-lookup.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { nullableColumnsFoundByHashIndex } from '../columns-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,

@@ -1,9 +1,9 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findEnvironmentUse } from '../function-body/environment-use.ts';
-import { createFunctionRelationReader, type FunctionReach } from '../function-body/relation-reads.ts';
-import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-names.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { createFunctionRelationReader, type FunctionReach } from '../function-body/function-relation-reader.ts';
+import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';

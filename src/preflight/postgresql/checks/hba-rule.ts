@@ -1,14 +1,14 @@
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildHbaAllowRuleFix } from '../allow-rule-fix.ts';
 import { serverCheck } from '../check.ts';
-import { computeHbaAddressCoverage } from '../hba-address-shares.ts';
+import { computeHbaAddressCoverage } from '../hba-address-coverage.ts';
 import {
   firstMatchingHbaRule,
   getNetmaskPrefixLength,
   type HbaClient,
   hasHbaRuleHostName,
   hbaRulesForOtherAddresses,
-} from '../hba-match.ts';
+} from '../matching-hba-rule.ts';
 import { clientAddressQuery } from '../queries/client-address.ts';
 import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';

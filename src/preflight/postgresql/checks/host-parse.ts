@@ -1,6 +1,6 @@
 import { evaluateHostParse } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 
 export const hostParseCheck = serverCheck({
   id: 'host-parse',

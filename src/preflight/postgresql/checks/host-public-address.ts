@@ -1,6 +1,6 @@
 import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 
 export const postgresqlHostPublicAddressCheck = serverCheck({
   id: 'host-public-address',

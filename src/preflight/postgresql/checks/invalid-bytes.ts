@@ -2,7 +2,7 @@ import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { encodingKind } from '../deep/byte-validator.ts';
 import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
 
 export const invalidBytesCheck = databaseCheck({

@@ -2,7 +2,7 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } 
 import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { describeTableOwnerLengthQueries } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
 import { binarySizeText, pluralize } from '../units.ts';

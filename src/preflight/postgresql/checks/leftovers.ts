@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { isMigrationPublication } from '../migration-publications.ts';
+import { isMigrationPublication } from '../is-migration-publication.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import {
   isMigrationSlot,

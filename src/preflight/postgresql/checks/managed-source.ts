@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { managedPostgresqlMarkersQuery } from '../queries/managed-service-markers.ts';
 
 export const managedSourceCheck = serverCheck({

@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-steps.ts';
+import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
 export const notPostgresCheck = serverCheck({

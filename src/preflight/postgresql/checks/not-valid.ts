@@ -14,8 +14,8 @@ import {
   buildAlterTableOrDomainPrefix,
   buildDropConstraintSql,
   quoteConstraintName,
-} from '../constraint-text.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+} from '../constraint-sql.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
 import type { TableRowScanResult } from '../queries/row-scan.ts';
 import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';

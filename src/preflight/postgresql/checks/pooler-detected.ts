@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods, evaluatePostgresqlLoginStep } from '../login-steps.ts';
+import { continuousAndDumpMethods, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const poolerDetectedCheck = serverCheck({

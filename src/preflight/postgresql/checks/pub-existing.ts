@@ -1,7 +1,7 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { isMigrationPublication } from '../migration-publications.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { isMigrationPublication } from '../is-migration-publication.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import { pluralize } from '../units.ts';
 

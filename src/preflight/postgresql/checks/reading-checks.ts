@@ -1,13 +1,13 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-text.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import {
   createFunctionRelationReader,
   type FunctionReach,
   type FunctionRelationRead,
-} from '../function-body/relation-reads.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+} from '../function-body/function-relation-reader.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import {
   type FunctionCallingConstraint,

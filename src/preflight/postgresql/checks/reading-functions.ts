@@ -1,8 +1,8 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/relation-reads.ts';
+import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/function-relation-reader.ts';
 import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { pluralize } from '../units.ts';

@@ -4,7 +4,7 @@ import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
 import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
 import { versionIncompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';

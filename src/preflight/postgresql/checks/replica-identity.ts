@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsMissedByHashIndex } from '../hash-index-lookup.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { columnsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { replicationWorkerCopyRates } from '../copy-estimate.ts';
-import { computeEffectiveRoleSettings } from '../effective-settings.ts';
+import { replicationWorkerCopyRates } from '../copy-time-estimate.ts';
+import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';

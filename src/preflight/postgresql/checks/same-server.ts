@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { firstServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
 
 export const sameServerCheck = serverCheck({

@@ -3,8 +3,11 @@ import { requoteSignature } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { findUnresolvedFunctionBodyNames, type UnresolvedFunctionBodyName } from '../function-body/unresolved-names.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import {
+  findUnresolvedFunctionBodyNames,
+  type UnresolvedFunctionBodyName,
+} from '../function-body/unresolved-function-body-names.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';

@@ -1,6 +1,6 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
 import { superusersQuery } from '../queries/superusers.ts';
 import { pluralize } from '../units.ts';

@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const selfTargetCheck = serverCheck({

@@ -1,8 +1,8 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-text.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { describeConstraintOwnerQueries } from '../owner-queries.ts';
 import {
   type SessionDependentConstraint,

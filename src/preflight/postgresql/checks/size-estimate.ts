@@ -1,6 +1,6 @@
 import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime, maxMigrationSeconds, replicationWorkerCopyRates } from '../copy-estimate.ts';
+import { estimatePostgresqlCopyTime, maxMigrationSeconds, replicationWorkerCopyRates } from '../copy-time-estimate.ts';
 import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
 
 export const sizeEstimateCheck = serverCheck({

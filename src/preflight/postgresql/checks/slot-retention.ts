@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime, replicationWorkerCopyRates } from '../copy-estimate.ts';
+import { estimatePostgresqlCopyTime, replicationWorkerCopyRates } from '../copy-time-estimate.ts';
 import {
   type PostgresqlServerSettings,
   type PostgresqlSettingName,

@@ -1,6 +1,6 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { subscriptionsQuery } from '../queries/subscriptions.ts';
 import { pluralize } from '../units.ts';
 

@@ -3,7 +3,7 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../find
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
 import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { storedSynchronousCommitQuery } from '../queries/stored-commit-modes.ts';
+import { storedSynchronousCommitQuery } from '../queries/stored-synchronous-commit.ts';
 import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
 import { pluralize } from '../units.ts';
 

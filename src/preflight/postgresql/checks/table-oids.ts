@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
-import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/table-oid-uses.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/tableoid-column-uses.ts';
 import { pluralize } from '../units.ts';
 
 export const tableOidsCheck = databaseCheck({

@@ -1,5 +1,5 @@
 import { failOutcome, type PreflightCheckOutcome } from '../../finding.ts';
-import { evaluateTcpConnections } from '../../network/evaluate-connect.ts';
+import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
 import { serverCheck } from '../check.ts';
 import {
   buildFailedLoginOutcome,
@@ -7,7 +7,7 @@ import {
   evaluatePostgresqlLoginStep,
   explainRefusedLogin,
   explainUnansweredLogin,
-} from '../login-steps.ts';
+} from '../login-step-outcomes.ts';
 
 export const tcpConnectCheck = serverCheck({
   id: 'tcp-connect',

@@ -1,8 +1,8 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql, quoteConstraintName } from '../constraint-text.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildAddConstraintNotValidSql, buildDropConstraintSql, quoteConstraintName } from '../constraint-sql.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 import { pluralize } from '../units.ts';
 

@@ -1,6 +1,6 @@
 import { passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-steps.ts';
+import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 
 export const tlsRequiredCheck = serverCheck({
   id: 'tls-required',

@@ -3,7 +3,7 @@ import { databaseCheck } from '../check.ts';
 import { scanOfDatabase } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { cannotBeCopied, reasonText, type UnreadReason } from '../deep/unread-reason.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../object-list.ts';
+import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
 
 export const unreadTablesCheck = databaseCheck({

@@ -1,7 +1,7 @@
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
 export const postgresqlVersionMinCheck = serverCheck({

@@ -6,7 +6,7 @@ import {
 } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { continuousAndDumpMethods } from '../login-steps.ts';
+import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
 export const postgresqlVersionNotNewerCheck = serverCheck({

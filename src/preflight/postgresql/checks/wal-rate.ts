@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime } from '../copy-estimate.ts';
+import { estimatePostgresqlCopyTime } from '../copy-time-estimate.ts';
 import { walHistoryQuery } from '../queries/wal.ts';
 import { binarySizeText, timeSpanText } from '../units.ts';
 import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';

@@ -1,7 +1,7 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { serverCheck } from '../check.ts';
-import { computeEffectiveRoleSettings } from '../effective-settings.ts';
+import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { parsePostgresqlDuration, timeSpanText } from '../units.ts';

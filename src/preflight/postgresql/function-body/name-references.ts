@@ -1,5 +1,5 @@
 import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.ts';
-import { readObjectNameInStringAt } from './names-in-strings.ts';
+import { readObjectNameInStringAt } from './object-name-in-string.ts';
 import { type OperandPair, readOperands } from './operands.ts';
 import { createSqlStatementContext, type QualifiedName } from './statement-context.ts';
 import {

@@ -1,7 +1,7 @@
 import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
-import { evaluateTcpConnections } from '../../network/evaluate-connect.ts';
+import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
 import { redisCheck, redisMigrationMethods } from '../check.ts';
 import { redisInfoQuery } from '../queries/info.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hbaRuleCheck } from '../../../../src/preflight/postgresql/checks/hba-rule.ts';
-import { getNetmaskPrefixLength } from '../../../../src/preflight/postgresql/hba-match.ts';
+import { getNetmaskPrefixLength } from '../../../../src/preflight/postgresql/matching-hba-rule.ts';
 import type { HbaRule } from '../../../../src/preflight/postgresql/queries/hba-rules.ts';
 import type { DatabaseAccessResult } from '../../../../src/preflight/postgresql/source-facts.ts';
 import { expectText } from '../expect-text.ts';

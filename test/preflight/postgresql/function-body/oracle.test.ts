@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createFunctionRelationReader } from '../../../../src/preflight/postgresql/function-body/function-relation-reader.ts';
 import { findFunctionBodyNameReferences } from '../../../../src/preflight/postgresql/function-body/name-references.ts';
-import { createFunctionRelationReader } from '../../../../src/preflight/postgresql/function-body/relation-reads.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import { knownDifferences, plpgsqlBodies, sqlBodies } from './function-bodies.ts';
 import { type ParsedReferences, parsePlpgsqlBody, parseSqlBody } from './parse-tree.ts';

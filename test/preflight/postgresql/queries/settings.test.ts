@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { computeEffectiveRoleSettings } from '../../../../src/preflight/postgresql/effective-settings.ts';
+import { computeEffectiveRoleSettings } from '../../../../src/preflight/postgresql/effective-role-settings.ts';
 import {
   getNumericPostgresqlSetting,
   getPostgresqlSetting,

@@ -1,0 +1,51 @@
+import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import type { PostgresqlSession } from './connection.ts';
+import type { CopyFromStdinSink, ReceiveCopyToStdout } from './copy.ts';
+import type { PostgresqlRow } from './postgresql-row.ts';
+import { PostgresqlQueryError } from './query-error.ts';
+import {
+  buildReadOnlyTransaction,
+  buildSearchPathSafeMessage,
+  searchPathSafeSessionMessage,
+} from './search-path-safe-message.ts';
+
+/** A direct session that has sent `searchPathSafeSessionMessage`, so that it can send any statement. */
+export interface SearchPathSafeSession extends Omit<PostgresqlSession, 'query' | 'copyOut' | 'copyIn'> {
+  /** Like `query` of the session, but for any SQL text. */
+  query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
+  /** Runs `COPY … TO STDOUT`. If the response is not read to its end, the session is closed. Throws a QueryError. */
+  copyOut: ReceiveCopyToStdout<string>;
+  /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
+  copyIn(text: string): Promise<CopyFromStdinSink>;
+}
+
+/**
+ * Sets role, search_path and transaction defaults for a whole session, overriding the settings of the role and the
+ * database. Throws a QueryError if a pooler is in between: the pooler would pass the settings on to its next client,
+ * and the next statement to a session without them.
+ */
+export async function makeSessionSearchPathSafe(session: PostgresqlSession): Promise<SearchPathSafeSession> {
+  await refusePooler(session);
+  await session.query(searchPathSafeSessionMessage);
+  return {
+    ...session,
+    query: (text, limit) => session.query(buildSearchPathSafeMessage(text), limit),
+    copyOut: (text, take, messages) => session.copyOut(buildSearchPathSafeMessage(text), take, messages),
+    copyIn: (text) => session.copyIn(buildSearchPathSafeMessage(text)),
+  };
+}
+
+/**
+ * A pooler is detected because it rejects settings at the login, or because another process than that of the login runs
+ * the statements.
+ */
+async function refusePooler(session: PostgresqlSession): Promise<void> {
+  const sets = await session.query(buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']));
+  const pid = sets.flat()[0]?.pid;
+  if (session.startupRefusal === undefined && pid === String(session.processId)) return;
+  throw new PostgresqlQueryError(
+    databaseConnectErrorCodes.protocol,
+    'the connection goes through a connection pooler, and a direct connection is required',
+    false,
+  );
+}

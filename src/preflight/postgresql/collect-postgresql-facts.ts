@@ -1,0 +1,244 @@
+import type { PostgresqlSession } from '../../postgresql/connection.ts';
+import type { PostgresqlSource } from '../../postgresql/source.ts';
+import type { CheckFinding } from '../finding.ts';
+import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
+import type { PreflightEngineInput } from '../run.ts';
+import type { PostgresqlCheck } from './check.ts';
+import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-postgresql-facts.ts';
+import { completeResultsByRowSearch } from './complete-results-by-row-search.ts';
+import { checksOfRows, scanAndEvaluate } from './deep/scan-and-evaluate.ts';
+import { addCatalogLocksToAccess } from './diagnose-unanswered-login.ts';
+import { createEmptyPostgresqlFacts } from './empty-postgresql-facts.ts';
+import { evaluateDatabaseChecks } from './evaluate-checks.ts';
+import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
+import type { OpenedPostgresqlSource } from './open-postgresql-source.ts';
+import { catalogLocksQuery } from './queries/catalog-locks.ts';
+import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
+import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
+import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
+import { secondServerInstanceQuery } from './queries/server-instances.ts';
+import { lockedDatabasesQuery } from './queries/table-locks.ts';
+import { buildDatabaseTableSizes, type DatabaseTableSizes, tableSizesQuery } from './queries/table-sizes.ts';
+import { walPositionQuery } from './queries/wal.ts';
+import type { AnyPostgresqlPreflightQuery } from './query.ts';
+import {
+  type DatabaseQueryOutcome,
+  getDatabaseDisconnectReason,
+  isTransientFailure,
+  type QueryDatabaseOptions,
+  queryDatabase,
+  runQueriesOnOpenSession,
+  statementCount,
+} from './query-database.ts';
+import { resultsOfChecks, selectResultsForFixEffects } from './results-for-effects.ts';
+import { selectDatabasesToMigrate } from './select-databases.ts';
+import type { ConnectedSource, DatabaseAccessResult, PostgresqlSourceFacts } from './source-facts.ts';
+
+/**
+ * Runs the queries of the checks on the server and in every database. The checks of a database are evaluated as soon as
+ * its queries are done, so that the query results can be discarded. Ends the session.
+ */
+export async function collectPostgresqlFacts(
+  opened: OpenedPostgresqlSource,
+  run: PreflightEngineInput<PostgresqlSource>,
+  settings: PostgresqlPreflightSettings,
+): Promise<CollectedPostgresqlFacts> {
+  const { session, facts } = opened;
+  if (session === undefined || facts.connection.kind !== 'entered') return createEmptyPostgresqlFacts(facts);
+  const { options, clock, signal, onProgress } = run;
+  const beforeQueries = queryDatabaseOptions(opened, facts.connection, run);
+  try {
+    const planQueries = [
+      databasesQuery,
+      connectionCapacityQuery,
+      lockedDatabasesQuery,
+      walPositionQuery,
+      catalogLocksQuery,
+    ];
+    const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
+    const readAt = clock.now();
+    const serverResults = first.results;
+    const queryOptions = { ...beforeQueries, serverResults };
+    let lost = getDatabaseDisconnectReason(first);
+    const known = getPreflightQueryValue(serverResults, databasesQuery);
+    const names =
+      known === undefined ? [facts.dbname] : selectDatabasesToMigrate(known, options.ignoreDbs, run.nearest);
+    onProgress(0, names.length);
+    const state: CollectState = {
+      run,
+      settings,
+      session,
+      facts,
+      queryOptions,
+      known,
+      names,
+      access: new Map(),
+      sizes: new Map(),
+      findings: new Map(),
+      retained: new Map(),
+      beforeScan: new Map(),
+    };
+    const serverQueries = queriesOf(settings.checks, 'server').filter((query) => !serverResults.has(query));
+    const server = runOnOpenSession(session, serverQueries, facts.dbname, queryOptions).then(
+      (outcome): PreflightQueryResults => {
+        lost ??= getDatabaseDisconnectReason(outcome);
+        return new Map([...serverResults, ...outcome.results]);
+      },
+    );
+    const capacity = getPreflightQueryValue(serverResults, connectionCapacityQuery);
+    const free = capacity === undefined ? 1 : tenthOfFreeConnections(capacity);
+    await queryAllDatabases(state, server, Math.max(1, Math.min(settings.concurrency, free)));
+    const results = await server;
+    const interval = isWalRateIntervalRequired(results, run.options) ? settings.walInterval : 0;
+    const waitingSince = clock.now();
+    const walRate = await measureWalRate(getPreflightQueryValue(results, walPositionQuery), readAt, {
+      interval,
+      dbname: facts.dbname,
+      queryOptions,
+    });
+    const waited = interval === 0 ? 0 : clock.now() - waitingSince;
+    if (signal.aborted) onProgress(state.findings.size, names.length);
+    const scanning = {
+      query: beforeQueries,
+      known: known ?? [],
+      facts: databaseFacts(state),
+      findings: state.findings,
+    };
+    const scans = await scanAndEvaluate(state.beforeScan, { run, checks: settings.checks, ...scanning });
+    return {
+      facts: { ...facts, scans },
+      databases: names,
+      access: state.access,
+      results,
+      lost,
+      findings: names.flatMap((name) => state.findings.get(name) ?? evaluateDatabase(state, name, results)),
+      retained: state.retained,
+      sizes: state.sizes,
+      walRate,
+      waited,
+    };
+  } finally {
+    await session.end();
+  }
+}
+
+interface CollectState {
+  readonly run: PreflightEngineInput<PostgresqlSource>;
+  readonly settings: PostgresqlPreflightSettings;
+  readonly session: PostgresqlSession;
+  readonly facts: PostgresqlSourceFacts;
+  readonly queryOptions: QueryDatabaseOptions;
+  readonly known: readonly PostgresqlDatabase[] | undefined;
+  readonly names: readonly string[];
+  readonly access: Map<string, DatabaseAccessResult>;
+  readonly sizes: Map<string, DatabaseTableSizes>;
+  readonly findings: Map<string, readonly CheckFinding[]>;
+  readonly retained: Map<string, PreflightQueryResults>;
+  /** Results for the checks that are evaluated again after rows were read. */
+  readonly beforeScan: Map<string, PreflightQueryResults>;
+}
+
+function queryDatabaseOptions(
+  { source, memory }: OpenedPostgresqlSource,
+  { version, inRecovery, superuser }: ConnectedSource,
+  { clock, signal, onSend }: PreflightEngineInput<PostgresqlSource>,
+): QueryDatabaseOptions {
+  return {
+    source,
+    version,
+    context: { inRecovery, superuser },
+    serverResults: new Map(),
+    clock,
+    signal,
+    memory,
+    onSend: (database, text) => onSend(database, text, statementCount(text)),
+  };
+}
+
+/** The queries of all checks, each query once. */
+function queriesOf(
+  checks: readonly PostgresqlCheck[],
+  scope: 'server' | 'database',
+): readonly AnyPostgresqlPreflightQuery[] {
+  const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries));
+  const own =
+    scope === 'database' ? [databaseFeatureOverviewQuery, tableSizesQuery, secondServerInstanceQuery, ...all] : all;
+  return [...new Set(own)].filter((query) => query.scope === scope);
+}
+
+/** Runs the queries on the open session and, when its connection breaks, on a new one. */
+async function runOnOpenSession(
+  session: PostgresqlSession,
+  queries: readonly AnyPostgresqlPreflightQuery[],
+  dbname: string,
+  options: QueryDatabaseOptions,
+): Promise<DatabaseQueryOutcome> {
+  const attempt = await runQueriesOnOpenSession(session, dbname, queries, options);
+  if (!isTransientFailure(attempt.code)) return attempt;
+  const again = await queryDatabase(dbname, queries, options, attempt);
+  return again.results.size === 0 ? attempt : again;
+}
+
+async function queryAllDatabases(
+  state: CollectState,
+  server: Promise<PreflightQueryResults>,
+  lanes: number,
+): Promise<void> {
+  const { run, settings, session, facts, queryOptions, names } = state;
+  const queries = queriesOf(settings.checks, 'database');
+  const waiting = names.filter((name) => !isClosed(state, name) && name !== facts.dbname);
+  let done = names.length - waiting.length - (names.includes(facts.dbname) ? 1 : 0);
+  for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
+  const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
+    const results = await completeResultsByRowSearch(name, queries, answers, queryOptions);
+    const instance = getPreflightQueryValue(results, secondServerInstanceQuery);
+    const reached = access.kind === 'entered' ? { ...access, instance } : access;
+    state.access.set(name, addCatalogLocksToAccess(reached, name, await server));
+    const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);
+    if (overview !== undefined)
+      state.sizes.set(name, buildDatabaseTableSizes(overview, getPreflightQueryValue(results, tableSizesQuery)));
+    const all = new Map([...(await server), ...results]);
+    const findings = evaluateDatabase(state, name, all);
+    state.findings.set(name, findings);
+    state.retained.set(name, selectResultsForFixEffects(settings.checks, findings, all));
+    if (run.options.deep !== undefined) state.beforeScan.set(name, resultsOfChecks(checksOfRows(settings.checks), all));
+    done += 1;
+    run.onProgress(done, names.length);
+  };
+  const queryOwnDatabase = async () => {
+    await server;
+    if (names.includes(facts.dbname)) {
+      const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
+      const broken = getDatabaseDisconnectReason(outcome);
+      const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
+      // The session is ended first, because it counts towards the limit of simultaneous connections.
+      await session.end();
+      const access: DatabaseAccessResult = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
+      await finish(facts.dbname, access, outcome.results);
+    } else await session.end();
+  };
+  const lane = async () => {
+    for (let name = waiting.shift(); name !== undefined && !run.signal.aborted; name = waiting.shift()) {
+      const { access, results } = await queryDatabase(name, queries, queryOptions);
+      await finish(name, access, results);
+    }
+  };
+  await Promise.all([queryOwnDatabase().then(lane), ...Array.from({ length: lanes - 1 }, lane)]);
+}
+
+/**
+ * No connection is tried to a database for which the catalog shows that the server would refuse it. connectionLimit is
+ * -2 after an interrupted DROP DATABASE.
+ */
+function isClosed({ known }: CollectState, name: string): boolean {
+  const found = known?.find((database) => database.name === name);
+  return found !== undefined && !(found.allowsConnections && found.mayConnect && found.connectionLimit !== -2);
+}
+
+function evaluateDatabase(state: CollectState, name: string, results: PreflightQueryResults): readonly CheckFinding[] {
+  return evaluateDatabaseChecks(state.settings.checks, results, name, databaseFacts(state), state.run.options);
+}
+
+function databaseFacts({ facts, names, access }: CollectState): PostgresqlSourceFacts {
+  return { ...facts, databases: names, access };
+}

@@ -1,0 +1,79 @@
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
+import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../../platform/response-memory.ts';
+import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
+import type { RedisSource } from '../../redis/source.ts';
+import { findReachableAddress } from '../network/find-reachable-address.ts';
+import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
+import type { RedisConnectionResult } from './source-facts.ts';
+
+export interface OpenedRedisSource {
+  readonly address: SourceAddressFacts;
+  readonly tls: TlsFacts;
+  readonly connection: RedisConnectionResult;
+  /** The open session, which the caller must end; undefined if the connection or the login failed. */
+  readonly session: RedisSession | undefined;
+  /** The source with the IP address that the connection was made to. */
+  readonly source: RedisSource;
+  /** Memory limit that all sessions of the preflight share, because their replies are kept. */
+  readonly memory: DatabaseResponseMemory;
+}
+
+export interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit'> {
+  readonly signal: AbortSignal;
+}
+
+/** Time limits in milliseconds: for the host name, for TCP, and for TLS with AUTH and PING. */
+const connectTimeout = 5000;
+
+/**
+ * Looks up the host of the Redis source, connects and authenticates. A failed connection is part of the result and does
+ * not throw.
+ */
+export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
+  const { signal } = options;
+  const memory = createDatabaseResponseMemory('always');
+  const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
+  const reachable = await search.firstReachable;
+  if (reachable === undefined) {
+    const address = await search.facts;
+    return { address, tls: tlsNotTried, connection: unreachable(address), session: undefined, source: given, memory };
+  }
+  const source = { ...given, address: reachable };
+  try {
+    const [session, address] = await Promise.all([
+      connectRedis(source, { ...options, limit: connectTimeout, memory }),
+      search.facts,
+    ]);
+    const tls: TlsFacts =
+      session.tls === undefined ? tlsNotTried : { offered: 'yes', ...session.tls, verified: source.ca !== undefined };
+    return { address, tls, connection: { kind: 'connected', ...session.authentication }, session, source, memory };
+  } catch (error) {
+    if (!(error instanceof DatabaseConnectError)) throw error;
+    const { phase, code, message } = error;
+    const connection: RedisConnectionResult = { kind: 'refused', phase, code, message };
+    return { address: await search.facts, tls: tlsFactsOf(error), connection, session: undefined, source, memory };
+  }
+}
+
+/**
+ * The name of the ACL user that the session uses. AUTH is not sent without a password, even if a user name was given; a
+ * Redis replica does the same.
+ */
+export function getAuthenticatedRedisUser({ username }: RedisSource, connection: RedisConnectionResult): string {
+  return connection.kind === 'connected' && connection.auth === 'password' ? (username ?? 'default') : 'default';
+}
+
+const tlsNotTried: TlsFacts = { offered: 'not_asked' };
+
+function tlsFactsOf({ phase, code, message }: DatabaseConnectError): TlsFacts {
+  if (code === databaseConnectErrorCodes.noTls) return { offered: 'no', plaintext: 'accepted' };
+  if (code === databaseConnectErrorCodes.onlyTls) return { offered: 'yes', plaintext: 'refused' };
+  return phase === 'tls' ? { offered: 'yes', failure: message } : tlsNotTried;
+}
+
+function unreachable(address: SourceAddressFacts): RedisConnectionResult {
+  const code = address.connects.find(({ error }) => error !== undefined)?.error ?? 'ENOTFOUND';
+  const message = address.lookup.kind === 'failed' ? address.lookup.reason : `no connection (${code})`;
+  return { kind: 'refused', phase: 'network', code, message };
+}

@@ -1,0 +1,59 @@
+import type { CheckFinding } from './finding.ts';
+import {
+  type EvaluatedFixEffects,
+  type FixEffectInDatabase,
+  type FixSimulationProblem,
+  findingKey,
+  type SimulatedPreflightFix,
+} from './simulated-preflight-fix.ts';
+
+/**
+ * Removes one of every two fixes that set the same setting to different values. It keeps the fix that corrects both
+ * findings, or else the first.
+ */
+export function removeConflictingFixes(
+  fixes: readonly SimulatedPreflightFix[],
+  isOptional: (fix: SimulatedPreflightFix) => boolean,
+  evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
+  harms: Map<CheckFinding, FixSimulationProblem>,
+): readonly SimulatedPreflightFix[] {
+  const kept = new Set<SimulatedPreflightFix>();
+  const byName = new Map<string, { readonly fix: SimulatedPreflightFix; readonly value: string }>();
+  const keep = (fix: SimulatedPreflightFix) => {
+    kept.add(fix);
+    for (const { name, value } of valuesSetBy(fix)) byName.set(name, { fix, value });
+  };
+  for (const fix of fixes) {
+    const other = valuesSetBy(fix)
+      .map(({ name, value }) => ({ value, known: byName.get(name) }))
+      .find(({ value, known }) => known !== undefined && kept.has(known.fix) && isConflict(value, known.value))
+      ?.known?.fix;
+    if (other === undefined) {
+      keep(fix);
+      continue;
+    }
+    const corrects = (one: SimulatedPreflightFix, { finding }: SimulatedPreflightFix) =>
+      evaluate(one.effects).changed.get(findingKey(finding))?.status === 'pass';
+    const isCorrected = corrects(other, fix);
+    if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
+      kept.delete(other);
+      keep(fix);
+      harms.set(other.finding, { kind: 'conflict', with: fix.finding.id, isCorrected: true });
+    } else harms.set(fix.finding, { kind: 'conflict', with: other.finding.id, isCorrected });
+  }
+  return [...kept];
+}
+
+/** The settings that a fix sets; a setting of a role is named with its role and database. */
+function valuesSetBy({ effects }: SimulatedPreflightFix): readonly { readonly name: string; readonly value: string }[] {
+  return effects.flatMap(({ effect }) => {
+    if (effect.kind === 'setting') return [{ name: effect.name, value: effect.value }];
+    if (effect.kind !== 'role-setting') return [];
+    return [{ name: JSON.stringify([effect.role, effect.database, effect.name]), value: effect.value }];
+  });
+}
+
+/** Two different numbers are not a conflict, because the fix script sets the larger one (fix-sections.ts). */
+function isConflict(one: string, other: string): boolean {
+  return one !== other && !(/^\d+$/.test(one) && /^\d+$/.test(other));
+}

@@ -1,0 +1,27 @@
+import { equalSecrets } from '../equal-secrets.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
+import { type HttpReply, jsonReply } from '../http/http-reply.ts';
+import type { HttpRequest } from '../http/http-request.ts';
+
+/** Whether the request has the admin token and the exact Host header, which no page in a browser can send together. */
+export function isAdminRequest(request: HttpRequest, { settings }: SandboxHandlerContext): boolean {
+  const tokens = request.header('x-admin-token');
+  if (request.authority !== settings.adminAuthority || tokens.length !== 1) return false;
+  return equalSecrets(tokens[0] ?? '', settings.adminToken);
+}
+
+export function buildAdminErrorReply(status: number, message: string): HttpReply {
+  return jsonReply(status, { id: IDS.get(status) ?? 'error', message });
+}
+
+const IDS: ReadonlyMap<number, string> = new Map([
+  [400, 'bad_request'],
+  [403, 'forbidden'],
+  [404, 'not_found'],
+  [405, 'method_not_allowed'],
+  [408, 'timeout'],
+  [409, 'conflict'],
+  [413, 'payload_too_large'],
+  [422, 'unprocessable_entity'],
+  [500, 'server_error'],
+]);

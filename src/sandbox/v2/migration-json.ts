@@ -1,0 +1,84 @@
+import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
+import type { SandboxHandlerContext } from '../handler-context.ts';
+import { getSandboxMigrationDeadline, getSandboxMigrationOutcome } from '../migration-store.ts';
+import { formatDataPlaneAddress } from '../ready-line.ts';
+import type { SandboxCluster, SandboxMigration } from '../records.ts';
+import { formatTimestamp } from './resource-json.ts';
+
+export interface CurrentSandboxMigrationState {
+  readonly status: string;
+  /** The end of the migration in milliseconds of the virtual clock; undefined while it runs. */
+  readonly endedAt: number | undefined;
+  readonly reason: string | undefined;
+  /**
+   * The state that the migration engine reports; undefined when the cluster has no database server, or when an earlier process
+   * ran the migration.
+   */
+  readonly live: MigrationState | undefined;
+}
+
+/** The recorded status if the migration has ended; otherwise the status that the migration engine reports. */
+export function getCurrentSandboxMigrationState(
+  migration: SandboxMigration,
+  { world, planes }: Pick<SandboxHandlerContext, 'world' | 'planes'>,
+): CurrentSandboxMigrationState {
+  const { status, stop } = getSandboxMigrationOutcome(migration, world.now());
+  const live = planes.stateOf(migration);
+  return {
+    status: status === 'running' ? (live?.status ?? status) : status,
+    endedAt: stop?.at,
+    reason: stop?.reason ?? live?.reason,
+    live,
+  };
+}
+
+export function buildSandboxMigrationJson(
+  migration: SandboxMigration,
+  cluster: SandboxCluster,
+  service: SandboxHandlerContext,
+): object {
+  const { status, endedAt, reason, live } = getCurrentSandboxMigrationState(migration, service);
+  return {
+    id: migration.id,
+    status,
+    created_at: formatTimestamp(migration.startedAt),
+    deadline: formatTimestamp(getSandboxMigrationDeadline(migration)),
+    ...(endedAt === undefined ? {} : { stopped_at: formatTimestamp(endedAt) }),
+    ...(reason === undefined ? {} : { reason }),
+    data_plane: formatDataPlaneAddress(service.planes.planeOf(cluster)),
+    ...(live === undefined ? {} : liveView(live)),
+  };
+}
+
+function liveView({ method, databases, warnings, leftovers }: MigrationState): object {
+  return {
+    ...(method === undefined ? {} : { method }),
+    databases: databases.map(databaseView),
+    ...(warnings.length === 0 ? {} : { warnings }),
+    ...(leftovers.length === 0 ? {} : { leftovers }),
+  };
+}
+
+function databaseView({
+  name,
+  phase,
+  method,
+  tables,
+  lagBytes,
+  reason,
+  error,
+  warnings,
+}: DatabaseMigrationState): object {
+  return {
+    name,
+    phase,
+    ...(method === undefined ? {} : { method }),
+    ...(lagBytes === undefined ? {} : { lag_bytes: lagBytes }),
+    tables_total: tables.length,
+    tables_ready: tables.filter(({ stage }) => stage === 'r').length,
+    tables: tables.map((table) => ({ name: table.name, state: table.stage, rows: table.rows })),
+    ...(reason === undefined ? {} : { reason }),
+    ...(error === undefined ? {} : { error }),
+    ...(warnings.length === 0 ? {} : { warnings }),
+  };
+}

@@ -1,0 +1,135 @@
+import type { CliError } from '../errors.ts';
+import {
+  processTokenResponse,
+  sendTokenRequest,
+  type TokenRequest,
+  type TokenResponse,
+} from '../oauth/token-endpoint.ts';
+import type { Clock } from '../platform/host.ts';
+import { type HttpResponse, HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
+import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
+import {
+  isServerFailure,
+  type TokenErrorContext,
+  tokenEndpointError,
+  tokenRequestFailedError,
+} from './token-endpoint-error.ts';
+
+export interface SendTokenRefreshDeps extends FailpointObserver {
+  /** Each HttpSender uses a new connection. */
+  readonly createSender: () => Promise<HttpSender>;
+  readonly clock: Clock;
+}
+
+export interface SendTokenRefreshOptions {
+  readonly errorContext: TokenErrorContext;
+  /** Aborts all attempts of this command to refresh. */
+  readonly deadline: AbortSignal;
+  /** Whether an earlier command sent a refresh request whose result is not known. */
+  readonly inDoubt: boolean;
+  /** Called with the body of a successful response as soon as its last byte was read. */
+  readonly persistResponse: (body: string) => void;
+}
+
+export type SendTokenRefreshResult =
+  | { readonly kind: 'answered'; readonly raw: TokenResponse }
+  /** `inDoubt` is true if the server may have processed one of the requests. */
+  | { readonly kind: 'failed'; readonly error: CliError; readonly inDoubt: boolean };
+
+/**
+ * Sends a refresh request at most three times; it is repeated if the server certainly did not process it (it was not sent, or
+ * the response is a complete 429). When it is not known whether the server processed the request, the same refresh token is
+ * sent once more: the session has no other refresh token, so the repetition cannot make the result worse. If an earlier command
+ * left a refresh with an unknown result, only one request is sent.
+ */
+export async function sendTokenRefresh(
+  deps: SendTokenRefreshDeps,
+  request: TokenRequest,
+  { errorContext, deadline, inDoubt, persistResponse }: SendTokenRefreshOptions,
+): Promise<SendTokenRefreshResult> {
+  let unsent = 0;
+  let doubtful = inDoubt ? 1 : 0;
+  const failed = (error: CliError): SendTokenRefreshResult => ({ kind: 'failed', error, inDoubt: doubtful > 0 });
+  for (;;) {
+    let complete: TokenResponse | undefined;
+    const onComplete = (response: TokenResponse): void => {
+      if (complete === undefined && isSuccessStatus(response) && response.body !== undefined)
+        persistResponse(response.body);
+      complete = response;
+    };
+    try {
+      const send = observeResponse(await deps.createSender(), deps, onComplete);
+      const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, createRunningTimeSignal(30_000)]));
+      onComplete(raw);
+      if (raw.status !== 429 && !isServerFailure(raw.status)) return { kind: 'answered', raw };
+      const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
+      const result = processTokenResponse(raw);
+      if (isOver && result.kind !== 'granted') return failed(tokenEndpointError(result, errorContext));
+    } catch (error) {
+      if (!(error instanceof HttpSendError)) throw error;
+      // The response was complete, so an error at the end of its connection has no effect.
+      if (complete !== undefined && isSuccessStatus(complete)) return { kind: 'answered', raw: complete };
+      const isOver = error.sent ? ++doubtful > 1 : ++unsent > 2;
+      // After a TLS error no further attempt is made, because the certificate would still be invalid.
+      if (isOver || error.kind === 'tls')
+        return failed(
+          tokenRequestFailedError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage }),
+        );
+    }
+    // After the deadline, the next attempt fails immediately with the timeout error.
+    await deps.clock.sleep(250 * (unsent + doubtful), deadline).catch(() => undefined);
+  }
+}
+
+export function isSuccessStatus({ status }: Pick<TokenResponse, 'status'>): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Reports the response at the last byte of its Content-Length, because the end of the stream arrives milliseconds later. */
+function observeResponse(
+  send: HttpSender,
+  deps: FailpointObserver,
+  onComplete: (response: TokenResponse) => void,
+): HttpSender {
+  return async (url, init) => {
+    reachFailpoint(deps, 'K3-sending');
+    const response = await send(url, init);
+    reachFailpoint(deps, 'K6-answering');
+    return response.body === null
+      ? response
+      : { ...response, body: observeBody(response, response.body, deps, onComplete) };
+  };
+}
+
+async function* observeBody(
+  { status, headers }: HttpResponse,
+  body: AsyncIterable<Uint8Array>,
+  deps: FailpointObserver,
+  onComplete: (response: TokenResponse) => void,
+): AsyncGenerator<Uint8Array> {
+  // The Content-Length of a compressed body is not the length of the decompressed body.
+  const announced = headers.get('content-encoding') === null ? Number(headers.get('content-length') ?? -1) : -1;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    reachFailpoint(deps, 'K6-partial');
+    size += chunk.byteLength;
+    if (size <= announced) chunks.push(chunk);
+    if (size === announced && size <= bodyLimit)
+      onComplete({
+        status,
+        contentType: headers.get('content-type') ?? '',
+        body: Buffer.concat(chunks).toString('utf8'),
+      });
+    yield chunk;
+  }
+}
+
+/** The maximum length of a body that sendTokenRequest reads, in bytes. */
+const bodyLimit = 1024 * 1024;
+
+/** Text for the detail of the error of a refresh. */
+export const sessionKeptMessage = 'the session was kept';
+const outcomeUnknown =
+  'it is not known whether the server processed the request; the session was kept, and the next command checks it';

@@ -1,0 +1,63 @@
+import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
+import type { CredentialRecord } from './credential-record.ts';
+import { type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
+import type { SessionRecoveryDeps } from './recover-session.ts';
+import type { RefreshJournalReservation } from './refresh-journal.ts';
+import type { RefreshedTokenGrantDeps } from './refreshed-grant.ts';
+import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
+import type { TokenErrorContext } from './token-endpoint-error.ts';
+
+/** Milliseconds to wait until another process has stored the response that it has received. */
+const rivalTimeoutMs = 2_000;
+
+/**
+ * Waits for the record of another process that has sent the same refresh token. The other process created a journal file before
+ * its request, so it is recognized by that file as long as its record is not stored. @returns the newer record; undefined when
+ * there is none
+ */
+export async function waitForNewerCredentialRecord(
+  { store, binding, clock }: Pick<SessionRecoveryDeps, 'store' | 'binding' | 'clock'>,
+  items: CredentialStoreItems,
+  sent: CredentialRecord,
+  reservation: RefreshJournalReservation,
+): Promise<CredentialRecord | undefined> {
+  const pauseMs = 50;
+  for (let left = rivalTimeoutMs; ; left -= pauseMs) {
+    // `hasRival` is called before the record is read, because a process that ends between the two calls has stored its record.
+    const hasRival = reservation.hasRival();
+    const stored = await readStoredSession(store, items, binding);
+    const isNewer = stored.kind === 'found' && (stored.record.sid !== sent.sid || stored.record.gen > sent.gen);
+    if (isNewer) return stored.record;
+    if (!hasRival || left <= 0) return undefined;
+    await clock.sleep(pauseMs);
+  }
+}
+
+/** Stores that the session has ended, unless the store has a newer record than the one with the rejected refresh token. */
+export async function storeEndedSession(
+  { store }: Pick<SessionRecoveryDeps, 'store'>,
+  items: CredentialStoreItems,
+  ended: CredentialRecord,
+  sent: CredentialRecord,
+): Promise<void> {
+  const written = await writeCredentialUnlessSuperseded(store, items, ended, sent);
+  if (!isCredentialStoreUnavailable(written) && written.kind === 'done')
+    store.journal.removeCommitted({ ...ended, gen: ended.gen + 1 });
+}
+
+/** Additions to the error that ends a session: the command that logs in to the same account, and a possible reason. */
+export function buildSessionEndedErrorContext(
+  { profile, flowOption }: Pick<RefreshedTokenGrantDeps, 'profile' | 'flowOption'>,
+  ended: CredentialRecord,
+  context: TokenErrorContext,
+): TokenErrorContext {
+  const { consequence: _kept, ...rest } = context;
+  const mayMissCredentials = context.tokenParams === 'query' && !context.isSpecServer;
+  return {
+    ...rest,
+    loginCommand: formatReauthenticateCommand(profile, ended, flowOption(ended.sid)),
+    ...(mayMissCredentials
+      ? { consequence: 'token_params query sends no client credentials with it, and some servers require them' }
+      : {}),
+  };
+}

@@ -1,0 +1,193 @@
+import type { OnlineMigration } from '../api/online-migration.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { quoteShellArg } from '../cli/shell-quote.ts';
+import type { DbSource } from '../db-source/read-source.ts';
+import { sourceOptionArgs } from '../db-source/source-option-args.ts';
+import { CliError, type ExitCode } from '../errors.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
+import type { SignalName } from '../platform/host.ts';
+import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
+import { baselinePath, readBaselineFile } from './baseline-file.ts';
+import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
+import { getWatchedSourceIdentity, saveWatchedSlots } from './save-watched-slots.ts';
+import {
+  addServiceMigrationStatus,
+  createServiceStatusPoller,
+  isMigrationFailedAtService,
+} from './service-migration-status.ts';
+import type { SourcePollResult } from './source-watcher.ts';
+import type { MigrationStatusSample } from './status-sample.ts';
+import { openMigrationWatchScreen } from './view/watch-screen.ts';
+import {
+  formatSourceName,
+  getMigrationWatchRecordPath,
+  type RecordedMigrationStart,
+  readMigrationWatchRecord,
+} from './watch-record.ts';
+import { pollWatchedSource } from './watch-source.ts';
+
+export interface WatchMigrationOptions {
+  readonly source: DbSource;
+  /** Milliseconds between two polls of the source. */
+  readonly interval: number;
+  /** Whether the watch ends when nothing is left to replicate. */
+  readonly untilIdle: boolean;
+  readonly ignoreDbs: readonly string[];
+  readonly slots: readonly string[];
+  readonly showQueries: boolean;
+  readonly caFile: string | undefined;
+  /**
+   * Reads the migration into a cluster from the service; rejects if this run may not query a migration that another
+   * account started.
+   */
+  readonly fetchStatus?: (started: RecordedMigrationStart, signal: AbortSignal) => Promise<OnlineMigration | undefined>;
+}
+
+/**
+ * Watches a migration and shows its status until the target has received all changes (`untilIdle`), the migration no
+ * longer exists, or a signal arrives. Resolves with the exit code; throws a CliError for a source that was never
+ * reached and for a migration that has ended.
+ * @param watch polls the source
+ */
+export async function watchMigration(
+  io: CommandIo,
+  options: WatchMigrationOptions,
+  watch: typeof pollWatchedSource = pollWatchedSource,
+): Promise<ExitCode> {
+  const { host, output } = io;
+  const { source } = options;
+  const stopping = new AbortController();
+  let signal: SignalName | undefined;
+  const stopListening = host.signals.listen((name) => {
+    signal ??= name;
+    stopping.abort();
+  });
+  // A closed stdout ends the watch, because no process reads its output any more.
+  host.stdout.closed?.addEventListener('abort', () => stopping.abort());
+  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
+  const screen = await openMigrationWatchScreen(
+    io,
+    formatSourceName(getWatchedSourceIdentity(source)),
+    options.showQueries,
+  );
+  let lastPoll: SourcePollResult | undefined;
+  let isIdle = false;
+  const record = readMigrationWatchRecord(path);
+  let wasReached = record !== undefined;
+  let failedPolls = 0;
+  const { fetchStatus } = options;
+  const started = record?.started;
+  const baseline =
+    started === undefined
+      ? undefined
+      : readBaselineFile(baselinePath(host.folders.state, getWatchedSourceIdentity(source), started.cluster));
+  const cluster = started?.cluster;
+  const poller =
+    fetchStatus === undefined || started === undefined
+      ? undefined
+      : createServiceStatusPoller(
+          () => fetchStatus(started, stopping.signal),
+          () => host.clock.now(),
+        );
+  try {
+    const watchOptions = {
+      clock: host.clock,
+      signal: stopping.signal,
+      ignoreDbs: options.ignoreDbs,
+      slots: options.slots,
+      record,
+      baseline,
+      onSent: (place: string, text: string) => {
+        if (options.showQueries) void output.show(`sent to ${place}: ${text}`, maxSanitizedTextLength);
+      },
+    };
+    for await (const result of watch(source, options.interval, watchOptions)) {
+      // The watch fails if the source was never reached, because its address is more likely wrong than that it has an
+      // outage.
+      if (!wasReached && !result.reached) throw sourceUnreachableError(result);
+      wasReached = true;
+      saveWatchedSlots(path, source, result);
+      const server = poller?.latest();
+      const sample = cluster === undefined ? result.sample : addServiceMigrationStatus(result.sample, server, cluster);
+      await screen.show(sample);
+      failedPolls = isMigrationFailedAtService(server) && !isReplicating(sample) ? failedPolls + 1 : 0;
+      if (options.untilIdle && failedPolls >= maxFailedPolls) throw failedAtServerError(sample, cluster ?? '');
+      if (options.untilIdle) requireSlots(sample);
+      if (result.ending !== undefined) lastPoll = result;
+      isIdle = options.untilIdle && result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
+      if (isIdle) break;
+    }
+  } finally {
+    stopListening();
+    // A request for the status that is still pending would keep the process running.
+    stopping.abort();
+    await screen.close();
+  }
+  if (isIdle) {
+    await output.note(idleText(io, options, record?.started?.cluster), maxSanitizedTextLength);
+    return 0;
+  }
+  if (lastPoll?.ending !== undefined)
+    throw new CliError('not_found', lastPoll.ending.message, { hint: lastPoll.ending.hint });
+  if (signal === undefined) return 0;
+  throw new CliError('cancelled', 'the watch was interrupted; the migration continues', {
+    hint: `watch again with \`${watchAgainCommand(options)}\``,
+    exitCode: interruptedError(signal).exitCode,
+  });
+}
+
+/** A database whose slot was dropped never catches up, even if others do. */
+function requireSlots({ cause }: MigrationStatusSample): void {
+  if (cause?.rule !== 'slot-dropped' && cause?.rule !== 'slot-lost') return;
+  throw new CliError('not_found', cause.observed, { hint: cause.hint });
+}
+
+/** Polls of a migration that failed at the service while the source shows no replication: the watch would wait for nothing. */
+const maxFailedPolls = 3;
+
+function isReplicating({ phase }: MigrationStatusSample): boolean {
+  return phase === 'copying' || phase === 'catching_up' || phase === 'streaming';
+}
+
+function failedAtServerError({ violations, server_status: status }: MigrationStatusSample, cluster: string): CliError {
+  return new CliError('api_error', 'the migration failed at the service, and nothing is replicated', {
+    detail: violations[0]?.observed ?? `status ${status ?? 'unknown'}`,
+    hint: `run \`cloudctl db status ${cluster}\`; start again with \`cloudctl db migrate\` when the cause is gone`,
+  });
+}
+
+function sourceUnreachableError({ outage = 'it does not respond' }: SourcePollResult): CliError {
+  return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
+    hint: 'run `cloudctl db preflight` with the same options to find the cause',
+  });
+}
+
+/** What follows when the target has caught up; the checklist of `db cutover` when the cluster is known. */
+function idleText(
+  { globals }: Pick<CommandIo, 'globals'>,
+  { source, ignoreDbs, caFile }: WatchMigrationOptions,
+  cluster: string | undefined,
+): readonly string[] {
+  const isRedis = source.engine === 'redis';
+  const steps = isRedis
+    ? 'The target has caught up with the source. Stop the application, switch it to the target, and stop the migration in the control panel.'
+    : 'The target has caught up with the source. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), switch the application to the target, and stop the migration in the control panel.';
+  if (cluster === undefined) return [steps];
+  const target = isRedis ? 'rediss://HOST' : 'postgres://USER@HOST:25061/DBNAME';
+  const service = ['profile', 'auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
+  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
+  const next = ['cloudctl db cutover', cluster, ...from, '--target', target, ...service];
+  return [
+    'The target has caught up with the source. Stop the application.',
+    `Next, see what is left to do before the cut-over: ${next.join(' ')}`,
+  ];
+}
+
+/** The command line of this watch, without the password. */
+function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions): string {
+  const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
+  return ['cloudctl db watch', ...sourceOptionArgs(source, { ignoreDbs, caFile }), ...options].join(' ');
+}

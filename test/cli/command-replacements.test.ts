@@ -1,0 +1,9 @@
+import { expect, test } from 'vitest';
+import { buildCommandReplacements } from '../../src/cli/command-replacements.ts';
+
+test('each word has the same replacement', () => {
+  expect(buildCommandReplacements('cloudctl auth list', ['profile', 'profiles'])).toEqual({
+    profile: 'cloudctl auth list',
+    profiles: 'cloudctl auth list',
+  });
+});

@@ -1,9 +1,0 @@
-import { expect, test } from 'vitest';
-import { buildCommandReplacements } from '../../src/cli/replacements-of.ts';
-
-test('each word has the same replacement', () => {
-  expect(buildCommandReplacements('cloudctl auth list', ['profile', 'profiles'])).toEqual({
-    profile: 'cloudctl auth list',
-    profiles: 'cloudctl auth list',
-  });
-});

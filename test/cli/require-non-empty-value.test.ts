@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { parseArgs } from '../../src/cli/parse-args.ts';
+import { requireNonEmptyValue } from '../../src/cli/require-non-empty-value.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { thrownText } from './error-text.ts';
+
+const wordsWith = (...typed: readonly string[]) =>
+  parseArgs(
+    [],
+    [{ name: 'tag', valueName: 'T', description: '' }],
+    new Map(typed.length === 0 ? [] : [['tag', typed]]),
+  );
+
+it('gives what was typed, as it was typed, and the last of several', () => {
+  expect(requireNonEmptyValue(wordsWith(), 'tag', 'web')).toBeUndefined();
+  expect(requireNonEmptyValue(wordsWith('', ' a b '), 'tag', 'web')).toBe(' a b ');
+});
+
+it.each(['', ' ', '\t'])('%j is an empty value', (text) => {
+  expectGolden(
+    'errors',
+    thrownText(() => requireNonEmptyValue(wordsWith(text), 'tag', 'web')),
+  );
+});

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { createTerminalCellFormatter, relativeTime } from '../../src/cli/terminal-cell-formatter.ts';
+
+const now = Date.parse('2026-03-10T12:00:00Z');
+
+test.each([
+  ['2026-03-10T12:00:00Z', '0 s ago'],
+  ['2026-03-10T11:59:01Z', '59 s ago'],
+  ['2026-03-10T11:57:00.500Z', '2 min ago'],
+  ['2026-03-10T09:00:00Z', '3 h ago'],
+  ['2026-03-08T11:00:00Z', '2 d ago'],
+  ['2026-04-08T12:00:00Z', 'in 29 d'],
+  ['2025-03-10T12:00:00Z', '2025-03-10'],
+  ['2028-03-10T12:00:00Z', '2028-03-10'],
+  ['soon', 'soon'],
+  ['2026-13-45T99:00:00Z', '2026-13-45T99:00:00Z'],
+])('the time %s is shown as %s', (time, text) => {
+  expect(relativeTime(time, now)).toBe(text);
+});
+
+test('only a terminal gets relative times, and only columns with a kind are changed', async () => {
+  const time = '2026-03-10T11:00:00Z';
+  const terminal = await createTerminalCellFormatter({ isTerminal: true, color: true, now: () => now });
+  const pipe = await createTerminalCellFormatter({ isTerminal: false, color: false, now: () => now });
+  expect(terminal.text(time, { kind: 'time' })).toBe('1 h ago');
+  expect(terminal.text(time, undefined)).toBe(time);
+  expect(pipe.text(time, { kind: 'time' })).toBe(time);
+  expect(pipe.style('active', { kind: 'state' }, undefined)).toBe('active');
+  expect(terminal.style('active', { kind: 'state' }, undefined)).toBe('\u001b[32mactive\u001b[39m');
+  expect(terminal.style('errored', { kind: 'state' }, undefined)).toBe('\u001b[31merrored\u001b[39m');
+  expect(terminal.style('new', { kind: 'state' }, undefined)).toBe('\u001b[33mnew\u001b[39m');
+  expect(terminal.style('off', { kind: 'state' }, undefined)).toBe('\u001b[2moff\u001b[22m');
+  expect(terminal.style('active', {}, undefined)).toBe('active');
+  expect(terminal.styleHeader('Status')).toBe('\u001b[2mStatus\u001b[22m');
+});
+
+test('a cell has its link where the terminal shows links', async () => {
+  const link = (cell: unknown) => (cell === 7 ? 'https://cloud.example/7' : undefined);
+  const options = { isTerminal: true, color: false, now: () => now };
+  const [linked, plain] = await Promise.all(
+    [true, false].map((hyperlinks) => createTerminalCellFormatter({ ...options, hyperlinks })),
+  );
+  expect(linked?.style('7', { link }, 7)).toBe('\u001b]8;;https://cloud.example/7\u001b\\7\u001b]8;;\u001b\\');
+  expect(linked?.style('8', { link }, 8)).toBe('8');
+  expect(plain?.style('7', { link }, 7)).toBe('7');
+});

@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import {
+  maxSeenNames,
+  noSeenNames,
+  readSeenNames,
+  removeSeenNames,
+  writeSeenNames,
+} from '../../src/config/seen-names.ts';
+import { testHost } from '../fixtures/host.ts';
+
+const server = 'https://api.example.com';
+const fileOf = (state: string) => join(state, 'completion', 'work.json');
+
+it('names are kept for one profile and one server, in a file of mode 0600', () => {
+  const { state } = testHost().folders;
+  const names = { ...noSeenNames, droplets: [{ value: 'web', description: 'droplet 7' }], sizes: [{ value: 's-1' }] };
+  writeSeenNames(state, 'work', server, names);
+  expect(readSeenNames(state, 'work', server)).toEqual(names);
+  expect(readSeenNames(state, 'work', 'https://other.example.com')).toEqual(noSeenNames);
+  expect(readSeenNames(state, 'home', server)).toEqual(noSeenNames);
+  expect(statSync(fileOf(state)).mode & 0o777).toBe(0o600);
+  expect(statSync(join(state, 'completion')).mode & 0o777).toBe(0o700);
+  removeSeenNames(state, 'work');
+  expect(existsSync(fileOf(state))).toBe(false);
+  removeSeenNames(state, 'work');
+});
+
+it('hostile names are not kept, and not read either', () => {
+  const { state } = testHost().folders;
+  const hostile = ['', 'a\nb', 'a\tb', '\u001b[31mred', 'a\u202eb', 'back\\slash', 'x'.repeat(256), '\u0000'];
+  const names = ['$(touch owned)', 'a b', ...hostile].map((value) => ({ value, description: value }));
+  writeSeenNames(state, 'work', server, { ...noSeenNames, droplets: names });
+  const kept = ['$(touch owned)', 'a b'].map((value) => ({ value, description: value }));
+  expect(readSeenNames(state, 'work', server).droplets).toEqual(kept);
+  writeFileSync(
+    fileOf(state),
+    JSON.stringify({ base_url: server, droplets: [...names, 7, null, { value: 7 }], regions: 'x' }),
+  );
+  expect(readSeenNames(state, 'work', server)).toEqual({ ...noSeenNames, droplets: kept });
+});
+
+it('the file is bounded', () => {
+  const { state } = testHost().folders;
+  const many = Array.from({ length: maxSeenNames + 50 }, (_, at) => ({ value: `web-${at}` }));
+  writeSeenNames(state, 'work', server, { ...noSeenNames, droplets: many });
+  expect(readSeenNames(state, 'work', server).droplets).toHaveLength(maxSeenNames);
+  const padding = ' '.repeat(5_000_000);
+  writeFileSync(fileOf(state), `${readFileSync(fileOf(state), 'utf8')}${padding}`);
+  expect(readSeenNames(state, 'work', server)).toEqual(noSeenNames);
+});
+
+it('what is not a file with JSON has no names, and no error', () => {
+  const { state } = testHost().folders;
+  mkdirSync(join(state, 'completion'), { recursive: true });
+  for (const text of ['', '{', '[]', 'null', '{"base_url":7}']) {
+    writeFileSync(fileOf(state), text);
+    expect(readSeenNames(state, 'work', server)).toEqual(noSeenNames);
+  }
+  const other = join(state, 'other.json');
+  writeFileSync(other, JSON.stringify({ base_url: server, droplets: [{ value: 'web' }] }));
+  removeSeenNames(state, 'work');
+  symlinkSync(other, fileOf(state));
+  expect(readSeenNames(state, 'work', server)).toEqual(noSeenNames);
+  writeSeenNames(state, 'work', server, { ...noSeenNames, regions: [{ value: 'nyc3' }] });
+  expect(readFileSync(other, 'utf8')).toContain('web');
+});
+
+it('a folder that cannot be written is no error', () => {
+  const { state } = testHost().folders;
+  mkdirSync(state, { recursive: true });
+  writeFileSync(join(state, 'completion'), 'a file');
+  writeSeenNames(state, 'work', server, noSeenNames);
+  removeSeenNames(state, 'work');
+  expect(readSeenNames(state, 'work', server)).toEqual(noSeenNames);
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import {
+  buildCallbackPortProbeKey,
+  type CallbackPort,
+  type CallbackPortProbeResult,
+  checkLoginCallbackPorts,
+} from '../../src/doctor/check-login-callback-ports.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+
+const literal: CallbackPort = { href: 'http://127.0.0.1:8765/callback', port: 8765, addresses: ['127.0.0.1'] };
+const named: CallbackPort = { href: 'http://localhost:8765/callback', port: 8765, addresses: ['127.0.0.1', '::1'] };
+const other: CallbackPort = { href: 'http://127.0.0.1:9876/callback', port: 9876, addresses: ['127.0.0.1'] };
+
+function bound(
+  four: CallbackPortProbeResult,
+  six: CallbackPortProbeResult,
+  port = 8765,
+): ReadonlyMap<string, CallbackPortProbeResult> {
+  return new Map([
+    [buildCallbackPortProbeKey('127.0.0.1', port), four],
+    [buildCallbackPortProbeKey('::1', port), six],
+  ]);
+}
+
+describe('a registered port', () => {
+  test.each([
+    ['free on both families', literal, 'free', 'free', 'ok'],
+    ['taken on the family the URL names', literal, 'EADDRINUSE', 'free', 'failed'],
+    ['reserved', literal, 'EACCES', 'free', 'failed'],
+    ['taken on the other family alone', literal, 'free', 'EADDRINUSE', 'ok'],
+    ['localhost, taken on the second family', named, 'free', 'EADDRINUSE', 'failed'],
+    ['localhost, without a second family', named, 'free', 'EADDRNOTAVAIL', 'ok'],
+    ['localhost, without IPv6 at all', named, 'free', 'EAFNOSUPPORT', 'ok'],
+    ['localhost, without the first family', named, 'EADDRNOTAVAIL', 'free', 'failed'],
+  ] as const)('%s', (_, callback, four, six, status) => {
+    const [finding] = checkLoginCallbackPorts([callback], bound(four, six));
+    expect(finding).toMatchObject({ id: 'port-8765', status });
+    expect(finding?.hint === undefined).toBe(status === 'ok');
+  });
+
+  test('both address families are reported', () => {
+    const observed = checkLoginCallbackPorts([literal], bound('free', 'EADDRINUSE'))[0]?.observed ?? '';
+    expect(observed).toMatch(/^http:\/\/127\.0\.0\.1:8765\/callback: 127\.0\.0\.1 .*, ::1 /);
+    expectGolden('doctor', observed);
+  });
+
+  test('a port in use is a warning while another one is free', () => {
+    const findings = checkLoginCallbackPorts(
+      [literal, other],
+      new Map([...bound('EADDRINUSE', 'free'), ...bound('free', 'free', 9876)]),
+    );
+    expect(findings.map(({ status }) => status)).toEqual(['warning', 'ok']);
+  });
+
+  test('all ports in use are failures', () => {
+    const findings = checkLoginCallbackPorts(
+      [literal, other],
+      new Map([...bound('EADDRINUSE', 'free'), ...bound('EADDRINUSE', 'free', 9876)]),
+    );
+    expect(findings.map(({ status }) => status)).toEqual(['failed', 'failed']);
+  });
+
+  test('port 0 is any free port', () => {
+    const any: CallbackPort = { href: 'http://127.0.0.1:0/callback', port: 0, addresses: ['127.0.0.1'] };
+    const [finding] = checkLoginCallbackPorts([any], new Map());
+    expect(finding).toMatchObject({ id: 'port-0', status: 'ok' });
+    expectGolden('doctor', finding?.observed ?? '');
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { createBufferedResponseBody, readResponseBodyText } from '../../src/platform/buffered-response-body.ts';
+import type { HttpResponse } from '../../src/platform/http-sender.ts';
+
+function answering(body: AsyncIterable<Uint8Array> | null): HttpResponse {
+  return { status: 200, headers: { get: () => null }, text: async () => 'unread', body };
+}
+
+describe('the body of an answer', () => {
+  it('is its pieces as UTF-8, wherever they are cut', async () => {
+    const bytes = Buffer.from('a ✓ b');
+    const pieces = async function* () {
+      for (const byte of bytes) yield Uint8Array.of(byte);
+    };
+    expect(await readResponseBodyText(answering(pieces()), bytes.length)).toBe('a ✓ b');
+    expect(await readResponseBodyText(answering(null), 0)).toBe('');
+  });
+
+  it.each([
+    [['abc'], 2, 'bc'],
+    [['abc'], 9, 'abc'],
+    [['ab', 'c'], 2, 'bc'],
+    [['ab', '', 'cdef'], 3, 'def'],
+    [[], 3, ''],
+  ])('in the pieces %j has as its last %i bytes %j', (pieces, length, end) => {
+    const body = createBufferedResponseBody(pieces.map((piece) => Buffer.from(piece)));
+    expect(body.end(length).toString()).toBe(end);
+    expect(body.bytes().toString()).toBe(pieces.join(''));
+    expect(body.size).toBe(pieces.join('').length);
+    expect(body.end(length).toString()).toBe(end);
+  });
+
+  it('that is longer than allowed is left at once', async () => {
+    let given = 0;
+    let left = false;
+    const endless = async function* () {
+      try {
+        for (;;) {
+          given += 100;
+          yield new Uint8Array(100);
+        }
+      } finally {
+        left = true;
+      }
+    };
+    expect(await readResponseBodyText(answering(endless()), 1000)).toBeUndefined();
+    expect([given, left]).toEqual([1100, true]);
+  });
+});

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  buildReadOnlyTransaction,
+  dropTransactionResults,
+  identifySystemStatementMessage,
+  rollbackStatementMessage,
+  searchPathSafeSessionMessage,
+  showVersionStatementMessage,
+} from '../../src/postgresql/search-path-safe-message.ts';
+import { isPinnedTransaction, pinRules } from '../fixtures/pin-rules.ts';
+
+test('a read-only transaction begins with the pin and ends with COMMIT', () => {
+  const text = buildReadOnlyTransaction(['SELECT 1  \n\n\n', 'COPY s.t (a) TO STDOUT'], { statement_timeout: '15s' });
+  expect(isPinnedTransaction(text)).toBe(true);
+  expect(text.split('; ').slice(3)).toEqual([
+    "SET LOCAL statement_timeout='15s'",
+    'SELECT 1',
+    'COPY s.t (a) TO STDOUT',
+    'COMMIT',
+  ]);
+});
+
+test('the results of the statements are those before COMMIT', () => {
+  expect(dropTransactionResults(['BEGIN', 'SET', 'SET', 'a', 'b', 'COMMIT'], 2)).toEqual(['a', 'b']);
+});
+
+test('every other message resolves no name, or pins the session', () => {
+  for (const text of [rollbackStatementMessage, showVersionStatementMessage]) {
+    const rules = pinRules({ replication: false });
+    expect(rules.refuse(text)).toBeUndefined();
+    expect(rules.refuse('SELECT 1')).toBeDefined();
+  }
+  expect(pinRules({ replication: true }).refuse(identifySystemStatementMessage)).toBeUndefined();
+  const session = pinRules({ replication: false });
+  expect([session.refuse(searchPathSafeSessionMessage), session.refuse('SELECT 1')]).toEqual([undefined, undefined]);
+});
+
+test('only pinned sessions send any text, and only the connection uses the client', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const using = (text: string) =>
+    files.filter((path) => readFileSync(join('src', path), 'utf8').includes(text)).toSorted();
+  expect(using('buildSearchPathSafeMessage')).toEqual([
+    'postgresql/search-path-safe-message.ts',
+    'postgresql/search-path-safe-session.ts',
+  ]);
+  expect(using("import('./pg.ts')")).toEqual(['postgresql/connection.ts']);
+  expect(using('client.query(')).toEqual(['postgresql/send-postgresql-statement.ts']);
+  expect(using('as SearchPathSafeMessage')).toEqual(['postgresql/search-path-safe-message.ts']);
+});

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import type { PreflightQueryResult } from '../../../src/preflight/query.ts';
+import { redisInfoQuery } from '../../../src/preflight/redis/queries/info.ts';
+import { retryRedisPreflightQueries } from '../../../src/preflight/redis/retry-redis-preflight-queries.ts';
+import type { RedisSession } from '../../../src/redis/connection.ts';
+import { parseRedisSource } from '../../../src/redis/source.ts';
+import { closedOrigin } from '../../fixtures/fake-server.ts';
+
+it.each([
+  ['that disconnects', {}, 1],
+  ['that is silent', { late: true }, 0],
+])('after a server %s, the session is replaced %i times', async (_behaviour, more, times) => {
+  const { port } = new URL(await closedOrigin());
+  const { source } = parseRedisSource({ url: `redis://127.0.0.1:${port}` });
+  let ended = 0;
+  const failing = () => Promise.reject(new Error('it is lost'));
+  const session: RedisSession = {
+    authentication: { auth: 'open' },
+    tls: undefined,
+    send: failing,
+    sendRaw: failing,
+    end: () => {
+      ended += 1;
+    },
+  };
+  const lost: PreflightQueryResult<never> = { kind: 'failed', reason: 'INFO: lost', broke: true, ...more };
+  const options = { source, context: { user: 'default' }, connect: {} };
+  const retried = await retryRedisPreflightQueries(new Map([[redisInfoQuery, lost]]), session, options);
+  expect({ ended, pipelineFailure: retried.pipelineFailure }).toEqual({ ended: times, pipelineFailure: undefined });
+});
