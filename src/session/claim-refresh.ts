@@ -19,9 +19,16 @@ export interface RefreshClaimTiming {
   readonly renewMs: number;
   /** How long to wait for another machine that refreshes, or that may publish its record. */
   readonly waitMs: number;
+  /** How long a commit is repeated while the store is away. */
+  readonly commitMs: number;
 }
 
-export const refreshClaimTiming: RefreshClaimTiming = { leaseMs: 15_000, renewMs: 5_000, waitMs: 45_000 };
+export const refreshClaimTiming: RefreshClaimTiming = {
+  leaseMs: 15_000,
+  renewMs: 5_000,
+  waitMs: 45_000,
+  commitMs: 35_000,
+};
 
 export interface ClaimRefreshDeps {
   readonly store: Pick<SharedSessionStore, 'run'>;

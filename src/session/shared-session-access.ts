@@ -8,6 +8,7 @@ import {
   type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
+import { type RefreshClaimTiming, refreshClaimTiming } from './claim-refresh.ts';
 import {
   type CredentialRecord,
   computeTokenSecondsLeft,
@@ -38,6 +39,7 @@ export interface SharedSessionAccessDeps {
   readonly machine: () => string;
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
+  readonly timing?: RefreshClaimTiming;
 }
 
 /** The session in the shared store, together with the copy on this machine. */
@@ -55,9 +57,6 @@ export interface SharedSessionAccess {
   writeTombstone(): Promise<CredentialItemWriteResult>;
   commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
 }
-
-/** Milliseconds in which a commit is repeated while the store is away. */
-const commitLimitMs = 35_000;
 
 export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
   const { place, share, store, location, sealer, journal, clock } = deps;
@@ -162,7 +161,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     async commit(next, isRefresh) {
       const { epoch = 0, sid, gen } = next;
       const sealed = sealer.seal({ epoch, sid, gen }, next, activeKid);
-      const end = clock.elapsed() + commitLimitMs;
+      const end = clock.elapsed() + (deps.timing ?? refreshClaimTiming).commitMs;
       for (;;) {
         const result = await orSharedStoreUnavailable(location, () =>
           commitSealed(sealed, isRefresh ? 'refresh' : 'publish'),
