@@ -1,6 +1,6 @@
 import { DatabaseError } from '../platform/connect-error.ts';
-import { connectPostgresql } from '../postgresql/connection.ts';
-import { buildWriteTransaction } from '../postgresql/search-path-safe-message.ts';
+import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
+import { buildWriteTransaction, rollbackStatementMessage } from '../postgresql/search-path-safe-message.ts';
 import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { connectRedis } from '../redis/connection.ts';
@@ -10,7 +10,7 @@ import { sharedStoreLimits } from './reconnecting-call.ts';
 import type { SharedStoreAddress } from './store-url.ts';
 
 export type PreparedSharedStore =
-  | { readonly kind: 'ready'; readonly isChanged: boolean }
+  | { readonly kind: 'ready' }
   /** The role may not create the schema, so a DBA runs the SQL. */
   | { readonly kind: 'forbidden'; readonly sql: string; readonly reason: string }
   /** A setting of the server would lose sessions. */
@@ -32,34 +32,33 @@ async function prepareSchema(source: PostgresqlSource, role: string): Promise<Pr
     applicationName: 'cloudctl-share',
   });
   try {
-    const version = await session.query(
-      buildWriteTransaction([
-        "SELECT pg_catalog.to_regprocedure('cloudctl_share.schema_version()') IS NOT NULL AS exists",
-      ]),
-    );
-    if (version.flat()[0]?.exists === 't' && (await schemaVersion(session.query)) >= sharedSchemaVersion)
-      return { kind: 'ready', isChanged: false };
     const sql = buildShareSchemaSql(role);
     try {
       const direct = await makeSessionSearchPathSafe(session);
       await direct.query(`BEGIN;\n${sql}\nCOMMIT`);
-      return { kind: 'ready', isChanged: true };
+      return { kind: 'ready' };
     } catch (error) {
-      if (error instanceof DatabaseError && error.code === '42501')
-        return { kind: 'forbidden', sql: `BEGIN;\n\n${sql}\n\nCOMMIT;\n`, reason: error.message };
-      throw error;
+      if (!(error instanceof DatabaseError) || error.code !== insufficientPrivilege) throw error;
+      await session.query(rollbackStatementMessage);
+      if ((await readSchemaVersion(session)) >= sharedSchemaVersion) return { kind: 'ready' };
+      return { kind: 'forbidden', sql: `BEGIN;\n\n${sql}\n\nCOMMIT;\n`, reason: error.message };
     }
   } finally {
     await session.end();
   }
 }
 
-type SendStatement = Awaited<ReturnType<typeof connectPostgresql>>['query'];
+const insufficientPrivilege = '42501';
 
-/** 0 if the role may not execute the function. */
-async function schemaVersion(query: SendStatement): Promise<number> {
-  const sets = await query(buildWriteTransaction(['SELECT cloudctl_share.schema_version() AS version']));
-  return Number(sets.flat()[0]?.version ?? 0);
+/** The version of the schema; 0 if there is none, or if the role may not execute its functions. */
+async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
+  try {
+    const sets = await session.query(buildWriteTransaction(['SELECT cloudctl_share.schema_version() AS version']));
+    return Number(sets.flat()[0]?.version ?? 0);
+  } catch (error) {
+    if (error instanceof DatabaseError && !error.lost) return 0;
+    throw error;
+  }
 }
 
 async function checkRedisSettings(source: RedisSource): Promise<PreparedSharedStore> {
@@ -71,7 +70,7 @@ async function checkRedisSettings(source: RedisSource): Promise<PreparedSharedSt
       return { kind: 'unsuitable', reason: `maxmemory-policy is ${policy}: the server may delete the session` };
     if (/^aof_enabled:0/m.test(info))
       return { kind: 'unsuitable', reason: 'appendonly is no: a restart of the server loses the session' };
-    return { kind: 'ready', isChanged: false };
+    return { kind: 'ready' };
   } finally {
     session.end();
   }

@@ -51,7 +51,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
       await writeShareKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
     if (args.has('print-key')) await context.output.text(encodeShareKeys(keys).reveal());
     await context.output.note([
-      prepared.isChanged ? 'The schema was created or upgraded.' : 'The server needs no change.',
+      'The server is ready.',
       existing === undefined
         ? `The key of share ${keys.share} was created (${args.has('keychain') ? 'keychain' : share.keyFile}).`
         : `This machine has the key of share ${keys.share} (${existing.from}).`,
