@@ -38,6 +38,8 @@ export interface Fleet {
   refreshes(): readonly LoggedRequest[];
   /** The row in the store. */
   row(): Promise<SharedSessionRow>;
+  /** Stores a new session, as a login on one more machine does. */
+  login(): Promise<void>;
   /** Works on the store as one more machine. */
   withStore<T>(work: (store: SharedSessionStore) => Promise<T>): Promise<T>;
   /** The record of a row or a copy. */
@@ -98,17 +100,21 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
     if (opened.kind !== 'record') throw new Error(`the record is ${opened.kind}`);
     return opened.record;
   };
-  await withStore(async (opened) => {
-    const { nowMs } = await opened.run({ op: 'read' });
-    const version = { epoch: Math.floor(nowMs / 1000), sid: randomBytes(8).toString('hex'), gen: 1 };
-    const record = await recordOfGrant(sandbox, profile, version.sid);
-    await opened.run({ op: 'commit', by: 'login', event: 'login', ...sealer.seal(version, record) });
-  });
+  const login = (): Promise<void> =>
+    withStore(async (opened) => {
+      const { row: before, nowMs } = await opened.run({ op: 'read' });
+      const epoch = Math.max((before?.epoch ?? 0) + 1, Math.floor(nowMs / 1000));
+      const version = { epoch, sid: randomBytes(8).toString('hex'), gen: 1 };
+      const record = await recordOfGrant(sandbox, profile, version.sid);
+      await opened.run({ op: 'commit', by: 'login', event: 'login', ...sealer.seal(version, record) });
+    });
+  await login();
   return {
     sandbox,
     machines,
     keys,
     row,
+    login,
     withStore,
     open,
     refreshes: () => sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token'),

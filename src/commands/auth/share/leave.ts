@@ -1,10 +1,12 @@
 import type { CommandSpec } from '../../../cli/command.ts';
+import type { ProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
-import { requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
+import { CliError, exitCodes } from '../../../errors.ts';
 import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
 import { removeShareKeys } from '../../../session/share-key-items.ts';
-import { removeSharedCopy } from '../../../session/shared-copy.ts';
-import { requireSharedProfile } from './use-share.ts';
+import { readSharedCopy, removeSharedCopy } from '../../../session/shared-copy.ts';
+import { compareSharedVersions } from '../../../shared-store/shared-session.ts';
+import { requireSharedProfile, withOpenShare } from './use-share.ts';
 
 export const shareLeaveCommand: CommandSpec<CommandContext> = {
   description:
@@ -13,11 +15,9 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     const { settings, share } = requireSharedProfile(context);
     const place = context.profilePaths(settings.profileName);
+    await publishWhatIsOnlyHere(context, settings);
     const lock = await context.lock(place.lock);
     try {
-      // The read publishes a copy that is newer than the store; if it fails, nothing is removed.
-      const away = await share.store.synchronize?.();
-      if (away !== undefined) requireCredentialStoreAvailable(away, settings.profile);
       await removeShareKeys(share.keyPlaces);
       removeSharedCopy(place);
       removeSessionFiles(place);
@@ -28,3 +28,22 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
     return 0;
   },
 };
+
+/** Throws if the store cannot be reached, or has an older record than this machine. */
+async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileSettings): Promise<void> {
+  try {
+    // Reading the session stores what an interrupted command has left in its journal.
+    await context.session(settings).record();
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== exitCodes.not_logged_in) throw error;
+  }
+  await context.store(settings).synchronize?.();
+  await withOpenShare(context, async ({ store, found }) => {
+    const { row } = await store.run({ op: 'read' });
+    const copy = readSharedCopy(context.profilePaths(settings.profileName), found.keys.share);
+    if (copy === undefined || (row !== undefined && compareSharedVersions(copy, row) !== 'newer')) return;
+    throw new CliError('busy', 'could not leave the share: the store has an older record than this machine', {
+      hint: 'run `cloudctl auth share leave` again',
+    });
+  });
+}
