@@ -47,6 +47,11 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
       }),
     };
   },
+  'docs/guides/fleet.md': async () => {
+    const store = await postgres(18);
+    const real = `postgres://postgres:${store.password}@127.0.0.1:${store.port}/postgres`;
+    return { sandboxOptions: [], replace: () => ({ 'postgres://owner@db.example.com/fleet': real }) };
+  },
   'docs/guides/migrate-redis.md': async () => {
     const [source, target] = await Promise.all([startRedis(), startRedis()]);
     for (const server of [source, target]) onTestFinished(() => server.stop());

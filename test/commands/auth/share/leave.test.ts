@@ -30,3 +30,18 @@ describe.skipIf(lacks('redis-server'))('auth share leave', () => {
     expect(existsSync(profilePaths(host.folders.state, 'default').sharedCopyFile)).toBe(true);
   });
 });
+
+it.skipIf(lacks('redis-server'))('auth remove leaves the share, and auth logout ends the session for all', async () => {
+  const fixture = await shareFixture();
+  const host = await fixture.first();
+  await fixture.login(host);
+  const second = fixture.machine('ci-2');
+  await runCloudctl(second, ['auth', 'share', 'join'], { stdin: fixture.keysOf(host) });
+  await runCloudctl(second, ['auth', 'token']);
+  const third = fixture.machine('ci-3', { CLOUDCTL_STORE_KEY: fixture.keysOf(host) });
+  expect((await runCloudctl(second, ['auth', 'remove', 'default'])).code).toBe(0);
+  expect((await runCloudctl(third, ['auth', 'status', '-o', 'json'])).json()).toMatchObject({ store: 'shared' });
+  expect((await runCloudctl(third, ['auth', 'logout', '--local'])).code).toBe(2);
+  expect((await runCloudctl(third, ['auth', 'logout'])).code).toBe(0);
+  expect((await runCloudctl(host, ['auth', 'token', '-o', 'json'])).error()).toMatchObject({ code: 'not_logged_in' });
+});
