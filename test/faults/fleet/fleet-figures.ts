@@ -2,9 +2,9 @@ import { appendFileSync } from 'node:fs';
 
 /** How much is done: `npm run test:fleet` asks for all of it, the normal suite for a part. */
 export const fleetAmount = {
-  machines: numberOf('CLOUDCTL_TEST_MACHINES', 4),
+  machines: numberOf('CLOUDCTL_TEST_MACHINES', 3),
   expiries: numberOf('CLOUDCTL_TEST_EXPIRIES', 2),
-  kills: numberOf('CLOUDCTL_TEST_FLEET_KILLS', 8),
+  kills: numberOf('CLOUDCTL_TEST_FLEET_KILLS', 3),
 };
 
 /** For scripts/fleet.mjs, which prints them. */

@@ -64,7 +64,7 @@ describeFleetStores(
       const counts: Record<End, number> = { usable: 0, W1: 0, W2: 0, W3: 0, unexplained: 0, 'not killed': 0 };
       for (let round = 0; round < fleetAmount.kills; round += 1) {
         const victim = fleet.machines[round % 3]!;
-        const point = points[(round * 5) % points.length]!;
+        const point = points[(1 + round * 6) % points.length]!;
         counts[await killOnce(fleet, victim, point, false)] += 1;
         // The generation never falls, and what the store has is what the server accepts.
         expect((await fleet.row()).record).not.toBe('');
