@@ -73,16 +73,21 @@ describeFleetStores(
       expect([counts.unexplained, counts.W3]).toEqual([0, 0]);
     }, 3_600_000);
 
-    test('a machine that is destroyed before the store has its grant loses the session, and only then (W3)', async () => {
-      const fleet = await createFleet({ store: store(), machines: 2 });
-      const counts: Record<string, number> = {};
-      for (const point of ['K2-claimed', 'K8-sealed', 'K10-stored']) {
-        const end = await killOnce(fleet, fleet.machines[0]!, point, true);
-        counts[`${point} ${end}`] = 1;
-      }
-      reportFleetFigures('destroyed', store().kind, counts);
-      expect(counts).toEqual({ 'K2-claimed usable': 1, 'K8-sealed W3': 1, 'K10-stored usable': 1 });
-    }, 600_000);
+    // A machine that never runs again costs the others a minute.
+    test.runIf(fleetAmount.kills >= 10)(
+      'a machine that is destroyed before the store has its grant loses the session, and only then (W3)',
+      async () => {
+        const fleet = await createFleet({ store: store(), machines: 2 });
+        const counts: Record<string, number> = {};
+        for (const point of ['K2-claimed', 'K8-sealed', 'K10-stored']) {
+          const end = await killOnce(fleet, fleet.machines[0]!, point, true);
+          counts[`${point} ${end}`] = 1;
+        }
+        reportFleetFigures('destroyed', store().kind, counts);
+        expect(counts).toEqual({ 'K2-claimed usable': 1, 'K8-sealed W3': 1, 'K10-stored usable': 1 });
+      },
+      600_000,
+    );
   },
   ['postgresql', 'redis'],
 );
