@@ -13,7 +13,10 @@ const story = ['test/e2e/story.test.ts'];
 /** Hostile servers and owners of databases against the built program. */
 const adversary = ['test/adversary/**/*.test.ts'];
 
-const builtProgram = ['test/e2e/**', ...hard, ...adversary];
+/** The executable that contains Node. */
+const standalone = ['test/standalone/**/*.test.ts'];
+
+const builtProgram = ['test/e2e/**', ...hard, ...adversary, ...standalone];
 
 /** Tests that leave their process as they found it, so that they can share one: starting a process takes longer than most of them run. */
 const shared = [
@@ -24,10 +27,12 @@ const shared = [
   'test/sandbox/{admin,faults,http,oauth}/**/*.test.ts',
 ];
 
-const servers = serverTests(root).filter((path) => !/^test\/(adversary|e2e|attack|faults|truth)\//.test(path));
+const servers = serverTests(root).filter(
+  (path) => !/^test\/(adversary|e2e|attack|faults|standalone|truth)\//.test(path),
+);
 
 // `light` and `unit` test the sources and need nothing but Node, `servers` needs real servers as well; `story`, `e2e`,
-// `hard` and `adversary` run the built program.
+// `hard` and `adversary` run the built program, `standalone` its executable.
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -72,6 +77,14 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           exclude: story,
           globalSetup: ['scripts/build-before-tests.mjs'],
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          name: 'standalone',
+          include: standalone,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

@@ -69,18 +69,27 @@ export function buildForTests() {
 
 /** What the built program prints. */
 function printed(program, ...words) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], { maxBuffer: 16 * 1024 * 1024 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], {
+    maxBuffer: 16 * 1024 * 1024,
+    env: { ...process.env, CLOUDCTL_CODE_CACHE: 'off' },
+  });
   if (status !== 0) throw new Error(`${words.join(' ')} ended with ${status}: ${stderr}`);
   return stdout;
 }
 
 /** One file, because the helper process starts while a command waits for it. */
 async function buildKeychainHelper(options) {
-  const { metafile } = await esbuild({ ...options, format: 'cjs', outExtension: { '.js': '.cjs' } });
+  const { metafile } = await esbuild({
+    ...options,
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
+    // Neither a module without a file nor compiled code that was stored can import (scripts/standalone.mjs).
+    supported: { 'dynamic-import': false },
+  });
   return [metafile];
 }
 
-function common(from, forTests) {
+export function common(from, forTests) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return {
     absWorkingDir: from,

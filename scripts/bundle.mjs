@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'es-module-lexer';
 import { build, transform } from 'esbuild';
 import { parseSync } from 'oxc-parser';
 import { leanPackages } from './lean-packages.mjs';
+import { assignPacks, isNeededWithPack, quickPacks, refuseCycles } from './packs.mjs';
 
 /**
  * Builds the program into a few packs: CommonJS files with many modules each. esbuild splits the program into modules at its
@@ -25,14 +27,17 @@ export async function buildPacks({ entry, outdir, ...options }) {
   refuseCycles(modules);
   const packs = assignPacks(modules);
   mkdirSync(outdir, { recursive: true });
-  await Promise.all(
-    [...packs].map(async ([pack, members]) => {
-      const functions = await Promise.all(
-        members.map((module) => moduleFunction(module, neededAtOnce.has(pack), options)),
-      );
-      writeFileSync(join(outdir, `${pack}.cjs`), packText(pack, functions, packs));
-    }),
-  );
+  const digest = createHash('sha256');
+  // The entry, the first in the list, contains the digest of all others.
+  for (const [pack, members] of [...packs].toReversed()) {
+    const functions = await Promise.all(
+      members.map((module) => moduleFunction(module, isNeededWithPack(pack, module.name, modules), options)),
+    );
+    const isEntry = pack === 'entry';
+    const text = isEntry ? entryText(functions, packs, digest.digest('hex')) : packText(pack, functions, packs);
+    if (!isEntry) digest.update(text);
+    writeFileSync(join(outdir, `${pack}.cjs`), text);
+  }
   return [metafile];
 }
 
@@ -70,66 +75,6 @@ function withSpecifiers(text, named) {
   }, text);
 }
 
-/** The packs in the order in which modules are assigned to them, each with the sources whose needs it contains. */
-const packRoots = [
-  ['entry', /^src\/entry\.ts/],
-  ['token', /^src\/session\/read-access-token-on-fast-path\.ts/],
-  ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
-  ['main', /^src\/(main|cli\/help)\.ts/],
-  ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
-  ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool|v8-flags)\.ts/],
-  ['droplets', /^src\/commands\/droplets\/list\.ts/],
-  [
-    'account',
-    /^src\/(commands\/(overview|actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,
-  ],
-  ['batch', /^src\/commands\/(droplets|actions|api)/],
-  ['sandbox', /^src\/commands\/sandbox\/(?!start)/],
-  ['db', /^src\/commands\/db\/(preflight|list|status|watch|stop|sequences|cutover|migrate)/],
-  ['rehearsal', /^src\/commands\/db\//],
-  ['server', /^src\/commands\/sandbox\/start/],
-  ['postgresql', /^src\/postgresql\//],
-  ['redis', /^src\/redis\//],
-];
-
-/** Packs whose modules are all needed when one of them is. */
-const neededAtOnce = new Set(['entry', 'token', 'secret-service', 'main', 'run', 'network', 'droplets']);
-
-/** Packs that are loaded without `main`, which contains the table of all packs. */
-const quickPacks = ['token', 'secret-service'];
-
-/** A module belongs to the first pack that needs it, else to `account`; packages that are loaded alone have a pack of their own. */
-function assignPacks(modules) {
-  const packs = new Map(packRoots.map(([pack]) => [pack, []]));
-  const assigned = new Set();
-  const assign = (pack, name) => {
-    if (assigned.has(name)) return;
-    assigned.add(name);
-    for (const needed of modules.get(name).needs) assign(pack, needed);
-    packs.set(pack, [...(packs.get(pack) ?? []), modules.get(name)]);
-  };
-  for (const [pack, pattern] of packRoots)
-    for (const { name, root } of modules.values()) if (pattern.test(root)) assign(pack, name);
-  for (const { name, root } of modules.values()) {
-    const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(root)?.[1];
-    if (dependency !== undefined) assign(dependency.replace('@', '').replaceAll('/', '-'), name);
-    else if (root !== '') assign('account', name);
-  }
-  return packs;
-}
-
-/** The exports of a module are complete when its function has run, which in a cycle would be too late. */
-function refuseCycles(modules) {
-  const done = new Set();
-  const visit = (name, above) => {
-    if (above.includes(name)) throw new Error(`modules import each other: ${[...above, name].join(' > ')}`);
-    if (done.has(name)) return;
-    done.add(name);
-    for (const next of modules.get(name).needs) visit(next, [...above, name]);
-  };
-  for (const name of modules.keys()) visit(name, []);
-}
-
 /**
  * The function of one module: its imports are properties of other modules' exports. V8 compiles a function in parentheses
  * with its file; any other function it parses then, and again when it is called.
@@ -137,7 +82,7 @@ function refuseCycles(modules) {
 async function moduleFunction({ name, text }, isNeededAtOnce, { target, minifySyntax, minifyWhitespace }) {
   const { code } = await transform(withoutExports(withRequireForImport(withLateBuiltins(text))), {
     ...{ format: 'cjs', platform: 'node', target, minifySyntax, minifyWhitespace },
-    define: { 'import.meta.url': 'thisBundle.url' },
+    define: { 'import.meta.url': 'thisBundle.url', 'import.meta.packs': 'thisBundle.packs' },
   });
   const body = code.replace(/^"use strict";/, '').trim();
   return isNeededAtOnce ? `${name}:(function(require,module){${body}\n})` : `${name}(require,module){${body}\n}`;
@@ -205,27 +150,50 @@ function withRequireForImport(text) {
 }
 
 function packText(pack, functions, packs) {
-  const head = `"use strict";\nconst thisBundle={get url(){return require('node:url').pathToFileURL(__filename).href}};\n`;
-  const table = `{\n${functions.join(',\n')}\n}`;
-  const places = (names) =>
-    Object.fromEntries(names.flatMap((name) => packs.get(name).map((module) => [module.name, name])));
-  if (pack === 'entry')
-    return `${head}const packOf=${JSON.stringify(places(quickPacks))},modules=${table};\n${loader}load('./entry');\n`;
-  const packOf = pack === 'main' ? places([...packs.keys()].filter((name) => name !== 'entry')) : {};
-  return `${head}exports.packOf=${JSON.stringify(packOf)};\nexports.modules=${table};\n`;
+  const packOf =
+    pack === 'main'
+      ? places(
+          [...packs.keys()].filter((name) => name !== 'entry'),
+          packs,
+        )
+      : {};
+  return `${packHead('')}exports.packOf=${JSON.stringify(packOf)};\nexports.modules=${tableOf(functions)};\n`;
 }
+
+function entryText(functions, packs, digest) {
+  const packOf = JSON.stringify(places(quickPacks, packs));
+  const head = packHead(`packs:{digest:'${digest}',${packAccess}},`);
+  return `${head}const packOf=${packOf},modules=${tableOf(functions)};\n${loader}load('./entry');\n`;
+}
+
+function packHead(properties) {
+  return `"use strict";\nconst thisBundle={${properties}get url(){return require('node:url').pathToFileURL(__filename).href}};\n`;
+}
+
+function tableOf(functions) {
+  return `{\n${functions.join(',\n')}\n}`;
+}
+
+/** The pack of each module. */
+function places(names, packs) {
+  return Object.fromEntries(names.flatMap((name) => packs.get(name).map((module) => [module.name, name])));
+}
+
+/** How the program compiles packs itself: BundledPacks of src/platform/code-cache.ts. */
+const packAccess = 'folder:__dirname,require,moduleNames:()=>[...loaded.keys()],loadWith(load){loadPack=load}';
 
 /**
  * Loads the modules of the packs. In it, `require` of a module in a pack runs its function once; `late:` is an object that
  * loads a module of Node when a property of it is read.
  */
 const loader = `const loaded=new Map(),lateModules=new Map();
+let loadPack=(pack)=>require('./'+pack+'.cjs');
 function load(specifier){
   if(specifier.startsWith('./')){
     const name=specifier.slice(2);
     let module=loaded.get(name);
     if(module===undefined){
-      while(modules[name]===undefined)addPack(require('./'+(packOf[name]??'main')+'.cjs'));
+      while(modules[name]===undefined)addPack(loadPack(packOf[name]??'main'));
       module={exports:{}};
       loaded.set(name,module);
       modules[name](load,module);

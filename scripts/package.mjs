@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { setup } from './build-before-tests.mjs';
+import { install, side } from './extra-packages.mjs';
 import { parts } from './library.mjs';
 import { root } from './run-vitest.mjs';
 
@@ -22,12 +23,14 @@ const required = [
   'dist/THIRD-PARTY-NOTICES.txt',
   'schemas/preflight-report-1.json',
 ];
+/** Bytes of the tarball: what `npx cloudctl` downloads. */
+const largestTarball = 1_500_000;
 const allowed =
   /^(package\.json|LICENSE|README\.md|CHANGELOG\.md|SECURITY\.md|(bin|dist|completions|docs|man|schemas)\/.+)$/;
 
 /**
- * Checks the package that is published: publint's rules, the list of its files, and an installation from the tarball that
- * runs on `oldest`, the lowest version of Node that package.json allows.
+ * Checks the package that is published: publint's rules, the list of its files, its size, the resolution of its types, an
+ * installation from the tarball that runs on `oldest`, the lowest version of Node that package.json allows, and npx.
  */
 export async function checkPackage(oldest, ci) {
   await setup();
@@ -41,16 +44,46 @@ export async function checkPackage(oldest, ci) {
     const unexpected = files.filter((path) => !allowed.test(path));
     if (lacking.length > 0) throw new Error(`the tarball lacks ${lacking.join(', ')}`);
     if (unexpected.length > 0) throw new Error(`the tarball contains unexpected files: ${unexpected.join(', ')}`);
-    console.log(`${tarball.filename}: ${files.length} files, ${Math.round(tarball.size / 1024)} KiB`);
-    return checkInstallation(folder, tarball, oldest, ci);
+    console.log(`${tarball.filename}: ${files.length} files, ${tarball.size} bytes`);
+    if (tarball.size > largestTarball) throw new Error(`the tarball has more than ${largestTarball} bytes`);
+    const file = join(folder, tarball.filename);
+    checkNpx(folder, file);
+    const { skipped: types = 0 } = checkTypes(file, ci);
+    const { skipped: nodes = 0 } = checkInstallation(folder, file, oldest, ci);
+    return { skipped: types + nodes };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Whether each part resolves to its types and its module, by attw. ES modules only: docs/decisions/029-importable-parts.md. */
+function checkTypes(tarball, ci) {
+  const folder = join(side, 'attw');
+  const attw = join(folder, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+  if (!existsSync(attw) && !install(folder, '@arethetypeswrong/cli@0.18.5')) {
+    if (ci) throw new Error('attw could not be installed from the registry');
+    console.log('attw could not be installed from the registry: the resolution of the types was not checked');
+    return { skipped: 1 };
+  }
+  const words = [attw, tarball, '--profile', 'esm-only', '--format', 'table-flipped', '--no-color', '--no-emoji'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', timeout: 120_000 });
+  if (status !== 0) throw new Error(`attw: ${stdout}${stderr}`);
+  console.log('attw: the types of all parts resolve');
+  return {};
+}
+
+/** A person without an installation runs the tarball, with a cache of npm that has nothing yet, and without install scripts. */
+function checkNpx(folder, tarball) {
+  const words = ['--yes', '--ignore-scripts', '--cache', join(folder, 'cache'), '--package', tarball, 'cloudctl'];
+  const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 };
+  const { status, stdout, stderr } = spawnSync('npx', [...words, 'help', 'exit-codes'], options);
+  if (status !== 0 || !stdout.includes('usage')) throw new Error(`npx ended with ${status}: ${stdout}${stderr}`);
+  console.log('npx --ignore-scripts runs the tarball');
+}
+
 function checkInstallation(folder, tarball, oldest, ci) {
   const prefix = join(folder, 'prefix');
-  npm(['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', join(folder, tarball.filename)]);
+  npm(['install', '--global', '--prefix', prefix, '--no-audit', '--no-fund', tarball]);
   const program = join(prefix, 'bin', 'cloudctl');
   checkPinned(join(prefix, 'lib/node_modules/cloudctl'));
   checkRuns(program, []);

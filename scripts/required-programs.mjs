@@ -23,6 +23,7 @@ const programs = {
   bash: 'bash',
   dash: 'dash',
   make: 'make',
+  ip: 'iproute2',
   python3: 'python3',
   xargs: 'findutils',
   jq: 'jq',

@@ -6,6 +6,7 @@ const serverModules = new Set([
   'test/cli/completion/shells.ts',
   'test/fixtures/browser.ts',
   'test/fixtures/certificates.ts',
+  'test/fixtures/network-namespaces.ts',
   'test/fixtures/oidc-server.ts',
   'test/fixtures/pgbouncer.ts',
   'test/fixtures/postgres.ts',

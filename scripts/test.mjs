@@ -9,6 +9,7 @@ import { checkPackage } from './package.mjs';
 import { missingPostgres } from './postgres-binaries.mjs';
 import { installCommand, installPrograms, lowest, missingPrograms, nodeIsOld } from './required-programs.mjs';
 import { root, run, suite } from './run-vitest.mjs';
+import { buildStandalone } from './standalone.mjs';
 
 const usage = `usage: npm test -- [--stage NAME,NAME] [PATH...]
        npm run test:all -- [--stage NAME,NAME] [--install] [PATH...]
@@ -42,6 +43,19 @@ const nodeTests = [
   'terminal',
 ].map((path) => `test/e2e/${path}`);
 
+/** Tests of what is different in the executable: locks, the keychain, the browser, the sandbox, a source; none names the program itself. */
+const standaloneTests = [
+  'test/standalone',
+  ...[
+    'db/healthy.test.ts',
+    'keychain/session.test.ts',
+    'keychain/unavailable.test.ts',
+    'login/code-flow.test.ts',
+    'login/opener.test.ts',
+    'sandbox/state.test.ts',
+  ].map((path) => `test/e2e/${path}`),
+];
+
 /** Each stage resolves with its counts; a stage that is no test suite counts nothing unless it fails. */
 const quickStages = {
   node: async () => (nodeIsOld() ? failure(oldNode()) : {}),
@@ -59,6 +73,7 @@ const serverStages = {
   e2e: () => repeating(['--project', 'e2e', '--maxWorkers', '3']),
   hard: () => repeating(['--project', 'hard', '--passWithNoTests']),
   adversary: () => repeating(['--project', 'adversary', '--maxWorkers', '4']),
+  standalone: () => onStandalone((env) => repeating([...standaloneTests, '--maxWorkers', '3'], env)),
   'e2e-node24': () => onNode24((env) => repeating(['--project', 'e2e', '--maxWorkers', '3', ...nodeTests], env)),
 };
 
@@ -143,6 +158,10 @@ async function onNode24(test) {
   if (isCi) return failure('node 24 could not be installed from the registry');
   console.log('node 24 could not be installed from the registry: the end-to-end tests are not repeated on it');
   return { skipped: 1 };
+}
+
+async function onStandalone(test) {
+  return test({ CLOUDCTL_TEST_STANDALONE: await buildStandalone() });
 }
 
 function failure(text) {

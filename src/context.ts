@@ -1,5 +1,5 @@
 import { type ApiClient, createApiClient } from './api/client.ts';
-import { createSandboxAdminApi, type SandboxAdminApi } from './api/sandbox-admin.ts';
+import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
 import { requireDuration } from './cli/duration.ts';
@@ -189,7 +189,7 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
   };
   const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {
     const admin = resolveSandboxAdminAccess(host.folders.state, host.env, adminUrl);
-    if (admin !== undefined) return createSandboxAdminApi(await send(), admin.adminUrl, admin.adminToken);
+    if (admin !== undefined) return createSandboxAdminClient(await send(), admin.adminUrl, admin.adminToken);
     throw new CliError('not_found', 'no sandbox is running', {
       detail:
         adminUrl === undefined

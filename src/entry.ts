@@ -1,7 +1,15 @@
 import { writeSync } from 'node:fs';
 import { storedHelpPage } from './cli/stored-help.ts';
+import type { BundledPacks } from './platform/code-cache.ts';
 import { isTerminalCandidate } from './platform/terminal-candidate.ts';
 import { programVersion } from './version.ts';
+
+declare global {
+  interface ImportMeta {
+    /** Absent when the sources are run. */
+    readonly packs?: BundledPacks;
+  }
+}
 
 /**
  * The entry of the program. `--version`, help and `auth token` take little more time than the start of Node, because everything
@@ -20,8 +28,12 @@ async function start(argv: readonly string[]): Promise<void> {
     });
     if (token !== undefined) return print(`${token.reveal()}\n`);
   }
+  const packs = import.meta.packs;
+  const cache = packs && (await import('./platform/code-cache.ts')).openCodeCache(packs, process.env);
   const { runOnThisMachine } = await import('./main.ts');
   process.exitCode = await runOnThisMachine(argv);
+  if (packs !== undefined && cache !== undefined && process.exitCode === 0 && cache.incompletePacks().length > 0)
+    (await import('./platform/write-code-cache.ts')).writeCodeCache(cache, packs.moduleNames());
   if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitWithBlockedThread(process.exitCode);
 }
 

@@ -35,6 +35,7 @@ export const exitCodes = {
   rehearsal_failed: 1,
   contents_differ: 1,
   contents_not_comparable: 5,
+  inventory_incomplete: 5,
   cutover_incomplete: 5,
   cancelled: 130,
   internal: 1,

@@ -31,6 +31,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       env: host.env,
       namesFrom: async (from, typed) =>
         (await import('./context/completion-names.ts')).completionNames(host, from, typed),
+      fixedNames: ['check'],
       makeContext: async (globals) => {
         // Context.ts is loaded here because help does not need it.
         const { createCommandContext: createContext } = await import('./context.ts');

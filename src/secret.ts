@@ -31,7 +31,7 @@ export class Secret {
 }
 
 /** A URL whose query contains secrets (spec.md §4.2). A SecretUrl is printed as origin and path, without the query. */
-export function secretFromUrl(url: URL): Secret {
+export function wrapUrlAsSecret(url: URL): Secret {
   return new Secret(url.href, `${url.origin}${url.pathname}`);
 }
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { redactSecrets, Secret, secretFromUrl } from '../src/secret.ts';
+import { redactSecrets, Secret, wrapUrlAsSecret } from '../src/secret.ts';
 
 describe('a secret', () => {
   const secret = new Secret('hunter2');
@@ -28,7 +28,7 @@ describe('a secret', () => {
 });
 
 it('a URL with secrets in its query prints as origin and path', () => {
-  const url = secretFromUrl(new URL('https://cloud.example/v1/oauth/token?refresh_token=hunter2#frag'));
+  const url = wrapUrlAsSecret(new URL('https://cloud.example/v1/oauth/token?refresh_token=hunter2#frag'));
   expect(`${url}`).toBe('https://cloud.example/v1/oauth/token');
   expect(url.reveal()).toContain('refresh_token=hunter2');
 });

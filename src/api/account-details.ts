@@ -1,6 +1,6 @@
 import { type AccountAndTeam, personalTeamValue } from '../identity.ts';
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
-import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
+import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import type { RateLimitRetry } from './rate-limit-retry.ts';
 
@@ -20,7 +20,7 @@ const collectionPath = '/v2/actions?page=1&per_page=1';
  * Reads which account owns the access token, as far as the server reveals it. Throws `token_refused` if the server does not
  * accept the token.
  */
-export async function fetchAccountOfToken(api: ApiClient, loginHints: LoginHints): Promise<AccountDetails> {
+export async function fetchAccountOfToken(api: ApiClient, loginHints: RefusedRequestHints): Promise<AccountDetails> {
   const account = await fetchAccountDetails(api, loginHints);
   if (account.accountUuid === undefined) await api.json({ method: 'GET', path: collectionPath });
   return account;
@@ -33,7 +33,7 @@ export async function fetchAccountOfToken(api: ApiClient, loginHints: LoginHints
  */
 export async function fetchAccountDetails(
   api: ApiClient,
-  loginHints: LoginHints,
+  loginHints: RefusedRequestHints,
   rateLimitRetry?: RateLimitRetry,
 ): Promise<AccountDetails> {
   let response = await api.request({ method: 'GET', path });

@@ -62,7 +62,7 @@ export function mayBeTokenRefused(response: ApiResponse, path: string): boolean 
 }
 
 /** Hints for requests that the server refuses. The commands in the hints depend on the profile and on the origin of the token. */
-export interface LoginHints {
+export interface RefusedRequestHints {
   /** The hint for a refused access token. */
   readonly login: string;
   /** The hint for a write request without write scope. */
@@ -74,7 +74,7 @@ export interface LoginHints {
 }
 
 /** The error for a response that is not a success. */
-export function toApiError(response: ApiResponse, method: string, path: string, wayIn: LoginHints): CliError {
+export function toApiError(response: ApiResponse, method: string, path: string, wayIn: RefusedRequestHints): CliError {
   const { status } = response;
   const requestId = response.requestId();
   const serverMessage = readApiErrorBody(response).message;

@@ -14,9 +14,9 @@ import { redactSecrets, type Secret } from '../secret.ts';
 import {
   type ApiResponse,
   isTokenRefused,
-  type LoginHints,
   mayBeTokenRefused,
   notJsonError,
+  type RefusedRequestHints,
   toApiError,
 } from './api-response.ts';
 import type { RateLimitRetry } from './rate-limit-retry.ts';
@@ -32,7 +32,7 @@ export interface ApiClientDeps {
   readonly clock: Clock;
   /** Time limit of one HTTP request including the response body, in milliseconds. */
   readonly timeout: number;
-  readonly loginHints: LoginHints;
+  readonly loginHints: RefusedRequestHints;
 }
 
 export interface ApiRequest {

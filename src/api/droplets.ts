@@ -52,7 +52,7 @@ export function readPublicDropletAddress(raw: JsonRecord): string | undefined {
 }
 
 /** Ids of 2^53 and more can become the same double, so such an id does not identify a droplet. */
-export function isExactDropletId(id: number): boolean {
+export function isSafeDropletId(id: number): boolean {
   return Number.isSafeInteger(id);
 }
 
@@ -80,7 +80,7 @@ function decodeCreatedDroplets(json: JsonRecord, partialItems: readonly JsonReco
   const droplets: Droplet[] = [];
   for (const one of Array.isArray(several) ? several : [json.droplet]) {
     const droplet = decodeDroplet(one);
-    if (droplet === undefined || !isExactDropletId(droplet.id)) return undefined;
+    if (droplet === undefined || !isSafeDropletId(droplet.id)) return undefined;
     droplets.push(droplet);
   }
   const links = isJsonRecord(json.links) && Array.isArray(json.links.actions) ? json.links.actions : [];
@@ -88,7 +88,7 @@ function decodeCreatedDroplets(json: JsonRecord, partialItems: readonly JsonReco
   for (const link of links) {
     if (!isJsonRecord(link) || (link.rel !== undefined && link.rel !== 'create')) continue;
     const id = readNumberField(link, 'id');
-    if (id !== undefined && isExactDropletId(id)) actionIds.push(id);
+    if (id !== undefined && isSafeDropletId(id)) actionIds.push(id);
   }
   return { droplets, actionIds };
 }

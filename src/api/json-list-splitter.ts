@@ -86,7 +86,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     // The function skipJsonObject reads the closing brace.
     return isTailKnown ? tailEnd - 1 : end;
   };
-  const readDropletOrAction = (from: number): number => {
+  const readListItem = (from: number): number => {
     if (bytes[from] !== openBrace) return noJsonValue;
     skim = {};
     [met, isTailKnown] = [0, false];
@@ -103,7 +103,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     if (!isList(name, nameEnd)) return skipJsonValue(bytes, from);
     if (listStart !== noJsonValue || bytes[from] !== openBracket) return noJsonValue;
     listStart = from;
-    listEnd = skipJsonArray(bytes, from, readDropletOrAction);
+    listEnd = skipJsonArray(bytes, from, readListItem);
     // The JSON text after the list is parsed later, without the list.
     isOver = listEnd !== noJsonValue && isLast(listEnd);
     return isOver ? noJsonValue : listEnd;

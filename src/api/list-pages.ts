@@ -15,8 +15,8 @@ export interface ListRequest<T> {
   /** The name of the JSON member that contains the items. */
   readonly key: string;
   /**
-   * The members of an item that `decode`, `idOf` and `createdAt` read. `decode`, `idOf` and `createdAt` may receive items that
-   * have no other members.
+   * The members of an item that `decode`, `idOf` and `createdAt` read. An item that is passed to these functions may
+   * lack all other members.
    */
   readonly members: readonly string[];
   readonly decode: (item: unknown) => T | undefined;

@@ -113,12 +113,12 @@ export function isFailedMigrationStatus(status: string | undefined): boolean {
   return /^(error(ed)?|failed)$/i.test(status ?? '');
 }
 
-/** Describes a migration in a message, such as `migration m-1, status running, since 2026-01-01T00:00:00Z`. */
+/** Describes a migration in a message, such as `migration m-1, status running, started 2026-01-01T00:00:00Z`. */
 export function describeOnlineMigration({ id, status, createdAt }: Omit<OnlineMigration, 'raw'>): string {
   const parts = [
     id === undefined || id === '' ? 'a migration' : `migration ${id}`,
     ...(status === undefined ? [] : [`status ${status}`]),
-    ...(createdAt === undefined || createdAt === '' ? [] : [`since ${createdAt}`]),
+    ...(createdAt === undefined || createdAt === '' ? [] : [`started ${createdAt}`]),
   ];
   return parts.join(', ');
 }

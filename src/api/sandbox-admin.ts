@@ -9,7 +9,7 @@ export interface SandboxAdminApi {
 }
 
 /** A client for the admin API of a running sandbox (`/_sandbox/*`). */
-export function createSandboxAdminApi(send: HttpSender, adminUrl: string, adminToken: string): SandboxAdminApi {
+export function createSandboxAdminClient(send: HttpSender, adminUrl: string, adminToken: string): SandboxAdminApi {
   return {
     call: async (method, path, body) => {
       try {

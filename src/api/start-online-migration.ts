@@ -5,8 +5,8 @@ import type { Secret } from '../secret.ts';
 import {
   type ApiResponse,
   isRedirectToResult,
-  type LoginHints,
   notJsonError,
+  type RefusedRequestHints,
   readApiErrorBody,
   toApiError,
 } from './api-response.ts';
@@ -56,7 +56,7 @@ export async function startOnlineMigration(
   api: ApiClient,
   cluster: string,
   request: OnlineMigrationRequest,
-  loginHints: LoginHints,
+  loginHints: RefusedRequestHints,
   commandOf: (words: string) => string,
 ): Promise<StartedOnlineMigration> {
   const { password, ...source } = request.source;

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { HttpSendError } from '../platform/http-sender.ts';
-import { type ApiResponse, type LoginHints, toApiError } from './api-response.ts';
+import { type ApiResponse, type RefusedRequestHints, toApiError } from './api-response.ts';
 import type { ApiClient } from './client.ts';
 import {
   buildOnlineMigrationPath,
@@ -20,7 +20,7 @@ export async function stopOnlineMigration(
   api: ApiClient,
   cluster: string,
   migration: FetchedOnlineMigration,
-  loginHints: LoginHints,
+  loginHints: RefusedRequestHints,
 ): Promise<FetchedOnlineMigration> {
   const path = buildOnlineMigrationPath(cluster);
   const named = migration.id === undefined ? path : `${path}/${encodeURIComponent(migration.id)}`;
@@ -55,7 +55,7 @@ export async function stopOnlineMigration(
 }
 
 /** The error of a request that did not succeed; undefined after a success. */
-async function sendStop(api: ApiClient, path: string, loginHints: LoginHints): Promise<CliError | undefined> {
+async function sendStop(api: ApiClient, path: string, loginHints: RefusedRequestHints): Promise<CliError | undefined> {
   let response: ApiResponse;
   try {
     response = await api.request({ method: 'DELETE', path });

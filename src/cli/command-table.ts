@@ -20,7 +20,8 @@ export async function describeCommand<C>(
   const path = words.join(' ');
   const environment = selectEnvironmentVariableSpecs(words.slice(1));
   if (node.kind === 'command') {
-    const { description, arguments: positionals = [], options = [], examples = [] }: CommandSpec<C> = await node.load();
+    const spec: CommandSpec<C> = await node.load();
+    const { description, arguments: positionals = [], options = [], examples = [] } = spec;
     const synopsis = formatSynopsis(path, { arguments: positionals });
     const { summary } = node;
     return {
@@ -33,6 +34,7 @@ export async function describeCommand<C>(
       examples,
       environment,
       commands: [],
+      columns: spec.columns?.map(({ name }) => name),
     };
   }
   const { summary, description, examples = [], children, defaultCommand } = node;

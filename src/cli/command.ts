@@ -27,6 +27,8 @@ export interface ArgumentSpec {
   /** The only values that the argument accepts. */
   readonly choices?: readonly string[];
   readonly completion?: CompletionSource;
+  /** The command that prints the values of the argument, for the error when it is missing. */
+  readonly listedBy?: string;
 }
 
 export interface OptionSpec {
@@ -110,6 +112,8 @@ export interface CommandDescription {
   /** The variables that concern this command; every variable for the program itself. */
   readonly environment: readonly EnvironmentVariableSpec[];
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
+  /** The columns that completion suggests for `--format`. */
+  readonly columns?: readonly string[] | undefined;
   /** The command of this group that runs when none is typed. */
   readonly defaultCommand?: string | undefined;
 }

@@ -1,16 +1,19 @@
-import type { CommandGroup, CommandSpec, LazyCommand, OptionSpec } from './command.ts';
+import type { CommandDescription, CommandGroup, LazyCommand, OptionSpec } from './command.ts';
+import { describeCommand } from './command-table.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
 import type { HelpTopics } from './help-topic.ts';
+import { type CompletableName, storedNames } from './stored-help.ts';
 
 /**
  * Processes `__complete -- WORDS…`, which the scripts of `cloudctl completion` run at each press of Tab. The last of the
  * completed words is the one being typed; it may be empty. Prints one line for each suggestion: the value, a tab and its
- * description. The line `:file` or `:folder` makes the shell complete a path by itself.
+ * description. The line `:file` or `:folder` makes the shell complete a path by itself. What a command does is not loaded where
+ * the build has stored its description.
  */
 export async function completeCommandLine<C>(
   root: CommandGroup<C>,
   words: readonly string[],
-  namesFrom: NameSource,
+  namesFrom: CompletionNameSource,
   topics: HelpTopics = {},
 ): Promise<readonly string[]> {
   if (words[0] === 'help' && words.length === 2)
@@ -31,11 +34,11 @@ export async function completeCommandLine<C>(
     return suggestValues(cursor.option, await values(cursor.option), typed === '=' ? '' : typed);
   if (!cursor.isEnded && typed.startsWith('-')) {
     const [flag, value] = splitFlag(typed);
-    if (value === undefined) return suggest(await flagSuggestions(cursor.node), typed);
-    const option = await findOption(cursor.node, flag);
+    if (value === undefined) return suggest(await flagSuggestions(cursor), typed);
+    const option = await findOption(cursor, flag);
     return option === undefined ? [] : suggestValues(option, await values(option), value, `${flag}=`);
   }
-  const { arguments: positionals = [] } = await specOf(cursor.node);
+  const { arguments: positionals = [] } = await descriptionOf(cursor);
   const variadic = positionals.at(-1)?.variadic === true ? positionals.at(-1) : undefined;
   const positional = positionals[cursor.positionals] ?? variadic;
   return suggest(
@@ -48,23 +51,23 @@ export async function completeCommandLine<C>(
 }
 
 /** The names of a source (`from` of CompletionSource). `typed` has the values of the options before the cursor. */
-export type NameSource = (
+export type CompletionNameSource = (
   from: string,
   typed: ReadonlyMap<string, string>,
-) => readonly NamedValue[] | Promise<readonly NamedValue[]>;
-
-export interface NamedValue {
-  readonly value: string;
-  readonly description?: string;
-}
+) => readonly CompletableName[] | Promise<readonly CompletableName[]>;
 
 type ValueSpec = Pick<OptionSpec, 'choices' | 'completion'>;
 
 type Node<C> = CommandGroup<C> | LazyCommand<C>;
 
-interface Cursor<C> {
+interface SelectedNode<C> {
   /** The group or command that the words before the cursor select. */
   readonly node: Node<C>;
+  /** Its words, without the program's name and aliases. */
+  readonly path: readonly string[];
+}
+
+interface Cursor<C> extends SelectedNode<C> {
   /** The arguments of the command line before the cursor. */
   readonly positionals: number;
   /** The option whose value the user is typing. */
@@ -80,6 +83,7 @@ type Suggestion = { readonly value: string; readonly description: string } | ':f
 
 async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Promise<Cursor<C>> {
   let node: Node<C> = root;
+  const path: string[] = [];
   let positionals = 0;
   let option: OptionSpec | undefined;
   let isEnded = false;
@@ -93,16 +97,20 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
     else if (word === '--') isEnded = true;
     else if (word.startsWith('-')) {
       const [flag, value] = splitFlag(word);
-      const found = await findOption(node, flag);
+      const found = await findOption({ node, path }, flag);
       if (found?.valueName !== undefined && value !== undefined) typed.set(found.name, value);
       else option = found?.valueName === undefined ? undefined : found;
     } else {
-      const child: Node<C> | undefined = positionals === 0 ? childOf(node, word) : undefined;
-      if (child === undefined) positionals += 1;
-      else node = child;
+      const name: string | undefined = positionals === 0 ? childName(node, word) : undefined;
+      const child: Node<C> | undefined = node.kind === 'group' && name !== undefined ? node.children[name] : undefined;
+      if (child === undefined || name === undefined) positionals += 1;
+      else {
+        node = child;
+        path.push(name);
+      }
     }
   }
-  return { node, positionals, option, isEnded, typed };
+  return { node, path, positionals, option, isEnded, typed };
 }
 
 /** Splits `--name=value`; the value of another word is undefined. */
@@ -111,28 +119,25 @@ function splitFlag(word: string): readonly [flag: string, value: string | undefi
   return flag === undefined ? [word, undefined] : [flag, value];
 }
 
-function childOf<C>(node: Node<C>, word: string): Node<C> | undefined {
+function childName<C>(node: Node<C>, word: string): string | undefined {
   if (node.kind !== 'group') return undefined;
   const name = Object.hasOwn(node.aliases ?? {}, word) ? (node.aliases?.[word] ?? word) : word;
-  return Object.hasOwn(node.children, name) ? node.children[name] : undefined;
+  return Object.hasOwn(node.children, name) ? name : undefined;
 }
 
-/**
- * The specification of a command; for a group, the specification of its default command. The function loads the file of at most
- * one command.
- */
-async function specOf<C>(node: Node<C>): Promise<Pick<CommandSpec<C>, 'arguments' | 'options' | 'columns'>> {
-  if (node.kind === 'command') return node.load();
-  const child = node.defaultCommand === undefined ? undefined : node.children[node.defaultCommand];
-  return child?.kind === 'command' ? child.load() : {};
+/** The description of a command; for a group, that of its default command. */
+async function descriptionOf<C>({ node, path }: SelectedNode<C>): Promise<CommandDescription> {
+  const child = node.kind === 'group' && node.defaultCommand !== undefined ? node.defaultCommand : undefined;
+  const chosen = node.kind === 'group' && child !== undefined ? node.children[child] : node;
+  return describeCommand(['', ...path, ...(child === undefined ? [] : [child])], chosen ?? node);
 }
 
-async function optionsOf<C>(node: Node<C>): Promise<readonly OptionSpec[]> {
-  return [...globalOptions, ...helpOptions, ...((await specOf(node)).options ?? [])];
+async function optionsOf<C>(selected: SelectedNode<C>): Promise<readonly OptionSpec[]> {
+  return [...globalOptions, ...helpOptions, ...(await descriptionOf(selected)).options];
 }
 
-async function findOption<C>(node: Node<C>, flag: string): Promise<OptionSpec | undefined> {
-  const options = await optionsOf(node);
+async function findOption<C>(selected: SelectedNode<C>, flag: string): Promise<OptionSpec | undefined> {
+  const options = await optionsOf(selected);
   return options.find(
     ({ name, short, aliases = [] }) =>
       [name, ...aliases].some((known) => flag === `--${known}`) || flag === `-${short}`,
@@ -144,8 +149,8 @@ function commandSuggestions<C>(node: Node<C>): readonly Suggestion[] {
   return Object.entries(node.children).map(([value, { summary }]) => ({ value, description: summary }));
 }
 
-async function flagSuggestions<C>(node: Node<C>): Promise<readonly Suggestion[]> {
-  const options = await optionsOf(node);
+async function flagSuggestions<C>(selected: SelectedNode<C>): Promise<readonly Suggestion[]> {
+  const options = await optionsOf(selected);
   return options.flatMap(({ name, short, description }) => [
     ...(short === undefined ? [] : [{ value: `-${short}`, description }]),
     { value: `--${name}`, description },
@@ -154,15 +159,17 @@ async function flagSuggestions<C>(node: Node<C>): Promise<readonly Suggestion[]>
 
 async function valuesOf<C>(
   { choices, completion }: ValueSpec,
-  { node, typed }: Cursor<C>,
-  namesFrom: NameSource,
+  cursor: Cursor<C>,
+  namesFrom: CompletionNameSource,
 ): Promise<readonly Suggestion[]> {
   const source = choices ?? completion ?? [];
   if (source === 'file' || source === 'folder') return [`:${source}`];
   if (source === 'column')
-    return ((await specOf(node)).columns ?? []).map(({ name: value }) => ({ value, description: '' }));
-  if ('from' in source)
-    return (await namesFrom(source.from, typed)).map(({ value, description = '' }) => ({ value, description }));
+    return ((await descriptionOf(cursor)).columns ?? []).map((value) => ({ value, description: '' }));
+  if ('from' in source) {
+    const names = storedNames(source.from) ?? (await namesFrom(source.from, cursor.typed));
+    return names.map(({ value, description = '' }) => ({ value, description }));
+  }
   return source.map((value) => ({ value, description: '' }));
 }
 

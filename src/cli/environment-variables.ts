@@ -27,6 +27,10 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
   { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },
+  {
+    name: 'CLOUDCTL_CODE_CACHE',
+    description: 'whether starts keep compiled code in the state folder: on or off (default: on, off in CI)',
+  },
   { name: 'CLOUDCTL_SOURCE', description: 'same as --source', commands: ['db'] },
   { name: 'CLOUDCTL_REHEARSE_INTO', description: 'same as --into', commands: ['db rehearse'] },
   {
@@ -39,6 +43,11 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     name: 'CLOUDCTL_TARGET_PASSWORD',
     description: 'password for the server that --target names',
     commands: ['db compare'],
+  },
+  {
+    name: 'CLOUDCTL_QUEUE_URL',
+    description: 'PostgreSQL server of --queue: postgres://USER@HOST/DBNAME',
+    commands: ['db preflight'],
   },
   {
     name: 'CLOUDCTL_CLUSTER_NAME',

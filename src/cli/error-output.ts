@@ -2,6 +2,7 @@ import { CliError, errorJson } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
+import { wrapForTerminal } from './wrap-text.ts';
 
 export interface ErrorOutputStyle {
   readonly stderr: OutputSink;
@@ -18,7 +19,12 @@ export async function printError(error: CliError, { stderr, json, color }: Error
   }
   const { red, dim, cyan } = await createTerminalStyles(color);
   const { message, detail, hint } = sanitizeError(error);
-  const parts = [errorPart(red('error:'), message), errorPart(dim('detail:'), detail), errorPart(cyan('hint:'), hint)];
+  const columns = stderr.isTTY ? stderr.columns : undefined;
+  const parts = [
+    await errorPart('error:', red, message, columns),
+    await errorPart('detail:', dim, detail, columns),
+    await errorPart('hint:', cyan, hint, columns),
+  ];
   await stderr.write(parts.join(''));
 }
 
@@ -50,8 +56,15 @@ export function isJsonErrorOutput(argv: readonly string[], env: ProcessEnvironme
   return isJson || format === 'json' || format === 'ndjson';
 }
 
-function errorPart(label: string, text: string | undefined): string {
-  return text === undefined ? '' : `${label} ${indentLines(text)}\n`;
+async function errorPart(
+  label: string,
+  paint: (text: string) => string,
+  text: string | undefined,
+  columns: number | undefined,
+): Promise<string> {
+  if (text === undefined) return '';
+  const lines = await wrapForTerminal(`${label} ${indentLines(text)}`, columns);
+  return `${paint(label)}${lines.slice(label.length)}\n`;
 }
 
 function sanitizeError(error: CliError): CliError {

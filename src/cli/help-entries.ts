@@ -2,13 +2,17 @@ import type { CommandGroup, LazyCommand } from './command.ts';
 import { describeCommand } from './command-table.ts';
 import { type HelpStyle, renderHelp, renderHelpTopic } from './help.ts';
 import type { HelpTopics } from './help-topic.ts';
-import type { HelpEntryToStore } from './stored-help.ts';
+import { type CompletableName, type HelpEntryToStore, wordsOfNames } from './stored-help.ts';
 
-/** Every help page as it is printed into a pipe, with the description of its command: reads every command's file. */
+/**
+ * Every help page as it is printed into a pipe, with the description of its command, and the names of completion that are the
+ * same in every run: reads every command's file.
+ */
 export async function createHelpEntries<C>(
   name: string,
   root: CommandGroup<C>,
   topics: HelpTopics,
+  fixedNames: Readonly<Record<string, readonly CompletableName[]>> = {},
 ): Promise<readonly HelpEntryToStore[]> {
   const style: HelpStyle = { columns: undefined, color: false };
   const below = async (
@@ -31,5 +35,9 @@ export async function createHelpEntries<C>(
     words: ['help', topic],
     page: await renderHelpTopic(await load(), style),
   }));
-  return [...(await below([], [name], root)), ...(await Promise.all(pages))];
+  const names = Object.entries(fixedNames).map(([from, list]) => ({
+    words: wordsOfNames(from),
+    page: JSON.stringify(list),
+  }));
+  return [...(await below([], [name], root)), ...(await Promise.all(pages)), ...names];
 }

@@ -8,11 +8,14 @@ export function hyperlink(text: string, url: string): string {
   return /^https?:\/\/[\x21-\x7e]+$/.test(url) ? `\u001b]8;;${url}\u001b\\${text}\u001b]8;;\u001b\\` : text;
 }
 
-/** Whether the terminal shows hyperlinks: others may print the sequence. FORCE_HYPERLINK decides where it is set. */
+/**
+ * Whether the terminal shows hyperlinks: others may print the sequence. If FORCE_HYPERLINK is set, the variable
+ * decides.
+ */
 export function areHyperlinksShown({ isTTY }: Pick<OutputSink, 'isTTY'>, env: ProcessEnvironment): boolean {
   if (!isTTY || env.TERM === 'dumb') return false;
   if (env.FORCE_HYPERLINK !== undefined) return !['', '0', 'false'].includes(env.FORCE_HYPERLINK);
-  // A multiplexer passes on what it knows itself, whatever the terminal around it can do.
+  // A terminal multiplexer passes on only sequences that it supports itself, whatever the outer terminal supports.
   if (env.TMUX !== undefined || env.STY !== undefined || /^(screen|tmux)/.test(env.TERM ?? ''))
     return env.TERM_PROGRAM === 'tmux' && Number.parseFloat(env.TERM_PROGRAM_VERSION ?? '') >= 3.4;
   if (env.VTE_VERSION !== undefined) return Number(env.VTE_VERSION) >= 5000;

@@ -20,8 +20,9 @@ import {
   type PreparedOutputView,
   type PrintOutputOptions,
   printPreparedOutput,
-  renderDataTable,
+  renderTerminalTable,
 } from './print-prepared-output.ts';
+import { wrapForTerminal } from './wrap-text.ts';
 import type { OutputRowPages } from './write-list.ts';
 import { collectOutputTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
 
@@ -56,8 +57,10 @@ export interface CommandOutput {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** The same for text that may be longer than the screen. */
+  /** Prints text like `text`, for text that may be longer than the screen. */
   report(text: string): Promise<void>;
+  /** The same for sentences, which are broken at spaces on a terminal. */
+  prose(text: string): Promise<void>;
   /**
    * Prints text that the user needs to continue to stderr, even with `--quiet`. Each printed text is cut at `max` characters
    * (default: 4000).
@@ -122,7 +125,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       // The columns of a query result are known only after the query has run.
       if (query === undefined) pickOutputColumns(view.columns, wanted);
     },
-    tableText: (rows, view) => renderDataTable(prepareRowsForOutput(rows, view, wanted), options, view.untruncated),
+    tableText: (rows, view) => renderTerminalTable(prepareRowsForOutput(rows, view, wanted), options, view.untruncated),
     async object(value, view) {
       const presented =
         query === undefined
@@ -138,13 +141,16 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     },
     text: (text) => stdout.write(withNewline(text)),
     report: (text) => paged((sink) => sink.write(withNewline(text))),
-    show: (text, max) => stderr.write(noticeLines(text, max)),
+    prose: (text) => paged(async (sink) => sink.write(withNewline(await wrapForTerminal(text, widthOf(stdout))))),
+    show: async (text, max) => stderr.write(await noticeLines(text, widthOf(stderr), max)),
     async note(text, max) {
-      if (!quiet) await stderr.write(noticeLines(text, max));
+      if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
     },
     async warn(text) {
       const { yellow } = await createTerminalStyles(color);
-      await stderr.write(`${yellow('warning:')} ${noticeLines(text)}`);
+      const label = 'warning:';
+      const lines = await noticeLines(`${label} ${text}`, widthOf(stderr));
+      await stderr.write(`${yellow(label)}${lines.slice(label.length)}`);
     },
     error: (error) => printError(error, { stderr, json: format === 'json' || format === 'ndjson', color }),
   };
@@ -154,9 +160,16 @@ function withNewline(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function noticeLines(notice: OutputNotice, max?: number): string {
+async function noticeLines(notice: OutputNotice, columns: number | undefined, max?: number): Promise<string> {
   const texts = typeof notice === 'string' ? [notice] : notice;
-  return texts.map((text) => `${indentLines(sanitizeLines(text, max))}\n`).join('');
+  if (texts.length === 0) return '';
+  const lines = texts.map((text) => indentLines(sanitizeLines(text, max)));
+  return `${await wrapForTerminal(lines.join('\n'), columns)}\n`;
+}
+
+/** The width in which sentences are wrapped: only a person reads a terminal. */
+function widthOf({ isTTY, columns }: OutputSink): number | undefined {
+  return isTTY ? columns : undefined;
 }
 
 /** An asynchronous source becomes one page for each row, an array becomes one page with all rows. */

@@ -114,7 +114,8 @@ export function positionalsError(
   const missing = known.filter(({ required }) => required === true)[given.length];
   if (missing !== undefined) {
     const example = spec.examples?.[0]?.command;
-    const hint = example === undefined ? helpHint(path) : `see the example \`${example}\``;
+    const see = example === undefined ? helpHint(path) : `see the example \`${example}\``;
+    const hint = missing.listedBy === undefined ? see : `find ${missing.name} with \`${missing.listedBy}\`; ${see}`;
     return usageError(`missing argument ${missing.name} for "${path}"`, hint, usageLine);
   }
   const extra = known.at(-1)?.variadic === true ? undefined : given[known.length];

@@ -24,7 +24,7 @@ export type PreparedOutput =
 export type TableCellRow = readonly TableCellValue[];
 
 /** Returns the function that maps a row to its JSON: the row itself, or its chosen columns if `--format` names columns. */
-export function createJsonRowMapper<T>(
+export function createRowToJsonMapper<T>(
   columns: readonly OutputColumn<T>[],
   wanted: readonly string[] | undefined,
 ): (row: T) => unknown {
@@ -42,7 +42,7 @@ export function prepareRowsForOutput<T>(
     names: picked.map(({ name }) => name),
     traits: picked,
     cells: rows.map((row) => picked.map(({ value }) => value(row))),
-    data: rows.map(createJsonRowMapper(picked, wanted)),
+    data: rows.map(createRowToJsonMapper(picked, wanted)),
   };
 }
 
@@ -57,7 +57,7 @@ export function prepareObjectForOutput<T>(
     names: picked.map(({ name }) => name),
     traits: picked,
     cells: picked.map(({ value }) => value(object)),
-    data: createJsonRowMapper(picked, wanted)(object),
+    data: createRowToJsonMapper(picked, wanted)(object),
   };
 }
 

@@ -51,14 +51,14 @@ export async function printPreparedOutput(
       return;
     }
     case 'table':
-      return stdout.write(await renderDataTable(presented, options, untruncated));
+      return stdout.write(await renderTerminalTable(presented, options, untruncated));
     default:
       return format satisfies never;
   }
 }
 
 /** A table as wide as the terminal; as wide as its cells elsewhere, and with `untruncated`. */
-export async function renderDataTable(
+export async function renderTerminalTable(
   presented: PreparedOutput,
   { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOutputOptions, 'format'>,
   untruncated = false,

@@ -2,7 +2,7 @@ import type { ExitCode } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { isColorEnabled } from './color.ts';
 import type { CommandGroup, CommandTree, ExampleSpec, LazyCommand, ParsedArgs } from './command.ts';
-import type { NameSource } from './complete.ts';
+import type { CompletionNameSource } from './complete.ts';
 import { globalOptions } from './global-options.ts';
 import type { HelpTopic, HelpTopics } from './help-topic.ts';
 import type { PagerPrinter } from './pager-printer.ts';
@@ -34,7 +34,9 @@ export interface CliProgram<C> {
   /** Runs when no command is typed; without it the help is printed. */
   readonly overview?: LazyCommand<C>;
   /** The names that completion suggests. */
-  readonly namesFrom: NameSource;
+  readonly namesFrom: CompletionNameSource;
+  /** The sources whose names are the same in every run, so that the build stores them. */
+  readonly fixedNames?: readonly string[];
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as
    * `['droplets', 'list']`.
@@ -76,7 +78,10 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
       import('./help-entries.ts'),
       import('./stored-help.ts'),
     ]);
-    await stdout.write(encodeStoredHelp(await createHelpEntries(name, root, topics)));
+    const names = await Promise.all(
+      (program.fixedNames ?? []).map(async (from) => [from, await program.namesFrom(from, new Map())] as const),
+    );
+    await stdout.write(encodeStoredHelp(await createHelpEntries(name, root, topics, Object.fromEntries(names))));
     return 0;
   }
   if (argv.length === 1 && argv[0] === 'version') {

@@ -13,7 +13,10 @@ interface StoredHelpRanges {
 
 type ByteRange = readonly [start: number, length: number];
 
-/** One entry before it is stored. `words` are those of the command, without the program's name, or `help` and a topic. */
+/**
+ * A help entry before it is stored. `words` are those of the command, without the program's name, or `help` and a
+ * topic.
+ */
 export interface HelpEntryToStore {
   readonly words: readonly string[];
   readonly page: string;
@@ -33,6 +36,23 @@ export function storedHelpPage(argv: readonly string[]): Uint8Array | undefined 
 export function storedDescription(words: readonly string[]): CommandDescription | undefined {
   const found = findStored(words, ({ description }) => description);
   return found === undefined ? undefined : JSON.parse(found.toString());
+}
+
+/** A name that completion suggests. */
+export interface CompletableName {
+  readonly value: string;
+  readonly description?: string;
+}
+
+/** The names of a source that are the same in every run (`fixedNames` of CliProgram). */
+export function storedNames(from: string): readonly CompletableName[] | undefined {
+  const found = findStored(wordsOfNames(from), ({ page }) => page);
+  return found === undefined ? undefined : JSON.parse(found.toString());
+}
+
+/** No line that asks for help has these words, because one of them begins with a dash. */
+export function wordsOfNames(from: string): readonly string[] {
+  return ['--names', from];
 }
 
 /** The content of help.txt. Equal texts are stored once. */

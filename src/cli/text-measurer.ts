@@ -14,8 +14,8 @@ export async function createTextMeasurer(): Promise<TextMeasurer> {
 }
 
 /**
- * Creates a measurer for the given texts. If all of them are ASCII, the module `string-width` is not loaded, because loading it
- * takes as long as the start of Node.
+ * Creates a measurer for the given texts. If all texts are ASCII, the module `string-width` is not loaded, because
+ * loading it takes as long as the start of Node.
  */
 export async function createTextMeasurerForTexts(texts: Iterable<string>): Promise<TextMeasurer> {
   for (const text of texts) if (!/^[ -~]*$/.test(text)) return createTextMeasurer();

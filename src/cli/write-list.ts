@@ -2,7 +2,7 @@ import type { OutputColumn, TableCellValue } from './columns.ts';
 import { formatJsonElements } from './formats/json.ts';
 import { escapeNdjsonLines, ndjsonLines } from './formats/ndjson.ts';
 import { yamlDocument } from './formats/yaml.ts';
-import { createJsonRowMapper } from './prepared-output.ts';
+import { createRowToJsonMapper } from './prepared-output.ts';
 
 export interface ListWriteOptions<T> {
   /** The columns to print. */
@@ -30,7 +30,7 @@ export async function streamNdjson<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
-  const data = createJsonRowMapper(picked, wanted);
+  const data = createRowToJsonMapper(picked, wanted);
   for await (const { rows, lines } of pages) {
     const isAsItCame = wanted === undefined && lines !== undefined;
     await write(isAsItCame ? escapeNdjsonLines(lines()) : ndjsonLines(rows().map(data)));
@@ -61,7 +61,7 @@ export async function writeBufferedJson<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
-  const held = await bufferPages(pages, (rows) => formatJsonElements(rows.map(createJsonRowMapper(picked, wanted))));
+  const held = await bufferPages(pages, (rows) => formatJsonElements(rows.map(createRowToJsonMapper(picked, wanted))));
   if (held.length === 0) return write('[]\n');
   // The JSON array is written in pieces, because the JSON text of 100,000 droplets exceeds the maximum length of a string.
   for (const [at, text] of held.entries()) await write(`${at === 0 ? '[\n' : ',\n'}${text.toString('utf8')}`);
@@ -73,7 +73,7 @@ export async function writeBufferedYaml<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
-  const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(createJsonRowMapper(picked, wanted))));
+  const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(createRowToJsonMapper(picked, wanted))));
   if (held.length === 0) return write(await yamlDocument([]));
   for (const text of held) await write(text.toString('utf8'));
 }

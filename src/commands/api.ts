@@ -8,7 +8,7 @@ import { usageError } from '../errors.ts';
 import { parseExactJson, parseJson } from '../json.ts';
 import { loginHints } from '../session/session-binding.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
-import { rememberResponse } from './remember-names.ts';
+import { cacheCompletionNamesOfResponse } from './remember-names.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
@@ -75,7 +75,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
       const items = await fetchAllListItems(client, path, createRateLimitPause(context));
       if (items === undefined)
         throw usageError(`cannot paginate ${path.split('?')[0]}: the response is not a list`, 'remove `--paginate`');
-      rememberResponse(context, settings, path, items);
+      cacheCompletionNamesOfResponse(context, settings, path, items);
       await context.output.data(items);
       return 0;
     }
@@ -88,7 +88,7 @@ export const apiCommand: CommandSpec<CommandContext> = {
     }
     const json = parseExactJson(answer.text());
     if (!json.ok) throw notJsonError(answer, method, path.split('?')[0] ?? path, json);
-    if (method === 'GET') rememberResponse(context, settings, path, json.value);
+    if (method === 'GET') cacheCompletionNamesOfResponse(context, settings, path, json.value);
     await context.output.data(json.value);
     return 0;
   },

@@ -4,23 +4,19 @@ import { DamagedConfigError } from '../config/config-file.ts';
 import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
+import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables } from '../doctor/check-browser.ts';
 import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
 import { checkClientSecret, checkLoginProfile } from '../doctor/check-login-profile.ts';
-import {
-  checkBrowser,
-  checkEnvironmentVariables,
-  checkRuntimeEnvironment,
-} from '../doctor/check-runtime-environment.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
 import { checkUrlResponds, type DoctorCheckedEndpoint } from '../doctor/check-url-responds.ts';
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
 import { probeCallbackPorts } from '../doctor/probe-callback-ports.ts';
 import { probeCredentialFolder, probeKeychain } from '../doctor/probe-credential-store.ts';
 import { CliError } from '../errors.ts';
-import { parseLoopbackCallback } from '../loopback/loopback-callback.ts';
+import { parseConfiguredCallbackUrl } from '../loopback/loopback-callback.ts';
 import { canOpenUrl } from '../platform/browser.ts';
+import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { proxyFor } from '../platform/proxy.ts';
-import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { readAccountFile } from '../session/account.ts';
@@ -92,7 +88,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
   if (settings.value === undefined) return;
   const { value } = settings;
   yield [checkLoginProfile(value)];
-  const runtime = detectRuntimeEnvironment(host.env, host.platform);
+  const runtime = detectBrowserEnvironment(host.env, host.platform);
   yield checkEnvironment(context, value);
   const facts = {
     runtime,
@@ -101,7 +97,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
     canOpenUrl: canOpenUrl(host.env, host.platform),
     profile: value.profile,
   };
-  yield [checkRuntimeEnvironment(facts), checkBrowser(facts)];
+  yield [checkBrowserPortReachability(facts), checkBrowser(facts)];
   const folder = checkStateFolder(host.folders.state, context.profilePaths(value.profileName));
   yield [folder];
   await progress.show('checking the credential store');
@@ -238,7 +234,7 @@ function profileEndpoints({ values }: ProfileSettings): readonly DoctorCheckedEn
 
 async function checkCallbackPorts({ values }: ProfileSettings): Promise<readonly DoctorFinding[]> {
   try {
-    const callbacks = (values.callback_urls ?? []).map(parseLoopbackCallback);
+    const callbacks = (values.callback_urls ?? []).map(parseConfiguredCallbackUrl);
     return checkLoginCallbackPorts(callbacks, await probeCallbackPorts(callbacks));
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

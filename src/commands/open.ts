@@ -1,11 +1,11 @@
-import { chooseDroplet, findDroplets, isDropletId } from '../batch/lookup/find-droplets.ts';
+import { findDroplets, isDropletId, requireUnambiguousDroplet } from '../batch/lookup/find-droplets.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
-import { findPanelPages, type PanelPages } from '../config/panel-pages.ts';
+import { findPanelPages, type PanelPageUrls } from '../config/panel-pages.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
-import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
+import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { canOpenBrowser } from '../session/login-instructions.ts';
 import { readClusterUuid } from './db/cluster-argument.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
@@ -50,7 +50,7 @@ export const openCommand: CommandSpec<CommandContext> = {
     const pages = findPanelPages(context.host.folders.state, settings.values.auth_url);
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
     const { host, output } = context;
-    const canOpen = canOpenBrowser(detectRuntimeEnvironment(host.env, host.platform), true, host.env.BROWSER);
+    const canOpen = canOpenBrowser(detectBrowserEnvironment(host.env, host.platform), true, host.env.BROWSER);
     if (!args.has('print') && canOpen && (await host.browser.open(url))) {
       await output.note(`Opened ${url}`);
       return 0;
@@ -71,7 +71,7 @@ interface WantedPage {
 async function urlOf(
   context: CommandContext,
   settings: ProfileSettings,
-  pages: PanelPages | undefined,
+  pages: PanelPageUrls | undefined,
   { page, id, cluster }: WantedPage,
 ): Promise<string> {
   const origin = settings.values.auth_url;
@@ -102,7 +102,7 @@ async function urlOf(
 async function findDropletId(context: CommandContext, settings: ProfileSettings, name: string): Promise<number> {
   const reader = { api: await context.api(settings), pause: createRateLimitPause(context) };
   const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
-  const droplet = found === undefined ? undefined : chooseDroplet(name, found, 'GET');
+  const droplet = found === undefined ? undefined : requireUnambiguousDroplet(name, found, 'GET');
   if (droplet !== undefined) return droplet.id;
   throw new CliError('not_found', `no droplet has the name "${shortenInputForError(name)}"`, {
     hint: 'list the droplets: `cloudctl droplets list`',

@@ -1,10 +1,11 @@
+import { profileOptionArgs } from '../batch/report/resume-command.ts';
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
 import { resourceActionListView } from './actions/list.ts';
 import { type ProgramOverview, readProgramOverview } from './read-overview.ts';
 
-/** Runs for `cloudctl` alone, so it has neither words nor a page of its own. */
+/** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */
 export const overviewCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     const { output, globals } = context;
@@ -20,7 +21,8 @@ export const overviewCommand: CommandSpec<CommandContext> = {
       await output.text('');
       await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
-    await output.note(hasSession ? moreText : [tryText, moreText]);
+    const list = ['cloudctl db list', ...profileOptionArgs(globals, context.settings().profile)].join(' ');
+    await output.note([hasSession ? `Database clusters, to migrate into: \`${list}\`` : tryText, moreText]);
     return 0;
   },
 };
@@ -47,6 +49,7 @@ const view: ListView<ProgramOverview> = {
     { name: 'ExpiresAt', value: (row) => row.expires_at, kind: 'time', extra: true },
     { name: 'DaysLeft', value: (row) => row.days_left, extra: true },
     { name: 'Actions', value: actionsText },
+    { name: 'Migrations', value: migrationsText },
     { name: 'Problem', value: (row) => row.problem },
     { name: 'Next', value: (row) => row.next },
   ],
@@ -89,7 +92,7 @@ function sessionText({ state, expires_in: left }: ProgramOverview): string {
   }
 }
 
-/** @param seconds of the access token */
+/** @param seconds until the access token expires */
 function timeLeft(seconds: number): string {
   const [size, unit] = seconds >= 86_400 ? [86_400, 'day'] : seconds >= 3600 ? [3600, 'hour'] : [60, 'minute'];
   const amount = Math.floor(seconds / size);
@@ -99,4 +102,9 @@ function timeLeft(seconds: number): string {
 function actionsText({ actions_in_progress: actions }: ProgramOverview): string | undefined {
   if (actions === undefined) return undefined;
   return actions.length === 0 ? 'none in progress' : `${actions.length} in progress`;
+}
+
+function migrationsText({ migrations_in_progress: migrations = [] }: ProgramOverview): string | undefined {
+  if (migrations.length === 0) return undefined;
+  return migrations.map(({ cluster, status }) => `into cluster ${cluster}, ${status}`).join('; ');
 }

@@ -9,7 +9,7 @@ import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
-import { createNameCollector, type NameCollector, type RememberedList } from './remember-names.ts';
+import { type CompletionNameCollector, createCompletionNameCollector, type RememberedList } from './remember-names.ts';
 import { readListWatchInterval, watchResourceList } from './watch-list.ts';
 
 /** The `--limit` option of every command that lists resources. */
@@ -56,7 +56,8 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
       for await (const { items } of list(api, { limit, pause })) for (const { raw } of items()) rows.push(raw);
       return rows;
     };
-    // With a limit, an object leaves the list when a newer one comes.
+    // With `--limit`, an object also leaves the list when a newer object is created, so a missing object is not read
+    // again.
     return watchResourceList(context, {
       view,
       resource,
@@ -67,7 +68,7 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
   }
   const settings = context.settings();
   const api = await context.api(settings);
-  const names = remember === undefined ? undefined : createNameCollector(context, settings, remember);
+  const names = remember === undefined ? undefined : createCompletionNameCollector(context, settings, remember);
   const counted = { pages: 0 };
   await context.output.pages(rowPages(list(api, options), counted, names), view).finally(() => context.progress.stop());
   const isFiltered = args.positionals.length > 0 || filters.some((name) => args.has(name));
@@ -79,7 +80,7 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
 async function* rowPages<T extends { readonly raw: JsonRecord }>(
   chunks: AsyncIterable<ListPageItems<T>>,
   counted: { pages: number },
-  names: NameCollector | undefined,
+  names: CompletionNameCollector | undefined,
 ): OutputRowPages<JsonRecord> {
   for await (const { items, lines } of chunks) {
     counted.pages += 1;

@@ -1,13 +1,15 @@
 import { fetchAccountOfToken } from '../api/account-details.ts';
 import { listResourceActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
+import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
 import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
 import { profileOptionArgs } from '../batch/report/resume-command.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
+import { readStoredAccountIdentity } from '../context/current-identity.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError } from '../errors.ts';
-import { personalTeamValue } from '../identity.ts';
+import { compareAccountIdentities, personalTeamValue } from '../identity.ts';
 import { type JsonRecord, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import { readAccountFile } from '../session/account.ts';
@@ -22,6 +24,7 @@ import {
 } from '../session/session-report.ts';
 import { formatReauthenticateCommand, loadStoredSession } from '../session/stored-session.ts';
 import { formatFlowOption } from '../session/suggested-commands.ts';
+import { listStartedMigrations } from '../watch/list-started-migrations.ts';
 
 /** The output of `cloudctl` alone; contains no token. */
 export interface ProgramOverview
@@ -35,12 +38,21 @@ export interface ProgramOverview
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
   readonly days_left?: number | null;
-  /** Of the latest 200 actions; absent when they could not be read. */
+  /** Those of the latest 200 actions that are in progress; absent when the actions could not be read. */
   readonly actions_in_progress?: readonly JsonRecord[];
+  /** Migrations that this machine started and that have not ended, as the service reports them. */
+  readonly migrations_in_progress?: readonly MigrationInProgress[];
   /** Why something is not known. */
   readonly problem?: string;
   /** The command that is useful now. */
   readonly next: string;
+}
+
+interface MigrationInProgress {
+  /** UUID. */
+  readonly cluster: string;
+  readonly id: string;
+  readonly status: string;
 }
 
 /** Milliseconds for all requests together, and for the keychain. */
@@ -124,20 +136,53 @@ async function readActions(
   settings: ProfileSettings,
   token: Secret,
   login: string,
-): Promise<Pick<ProgramOverview, 'actions_in_progress' | 'problem' | 'next'>> {
+): Promise<Pick<ProgramOverview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
   try {
     const api = await createBoundedApi(context, settings, token);
     const actions: JsonRecord[] = [];
     for await (const { items } of listResourceActions(api, { limit: 200 }))
       actions.push(...items().map(({ raw }) => raw));
     const running = actions.filter((action) => readStringField(action, 'status') === 'in-progress');
-    return { actions_in_progress: running, next: nextCommand(context, settings, running.length) };
+    const migrations = await readMigrations(context, settings, api);
+    const [migration] = migrations;
+    return {
+      actions_in_progress: running,
+      ...(migrations.length === 0 ? {} : { migrations_in_progress: migrations }),
+      next:
+        migration === undefined
+          ? nextCommand(context, settings, running.length)
+          : command(context, settings, `db status ${migration.cluster}`),
+    };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     const isRefused = error.code === 'token_refused';
     return { problem: error.message, next: isRefused ? login : unreachableNext(context, settings) };
   }
 }
+
+/** A migration that cannot be read is left out: the overview has no time for its reason. */
+async function readMigrations(
+  context: CommandContext,
+  settings: ProfileSettings,
+  api: ApiClient,
+): Promise<readonly MigrationInProgress[]> {
+  const recorded = listStartedMigrations(context.host.folders.state);
+  if (recorded.length === 0) return [];
+  const current = await readStoredAccountIdentity(context, settings);
+  const own = recorded.filter(
+    ({ started: { identity } }) =>
+      identity === undefined || compareAccountIdentities(identity, current) !== 'different',
+  );
+  const shown = own.slice(0, maxMigrations).map(async ({ started: { cluster } }) => {
+    const migration = await fetchOnlineMigration(api, cluster).catch(() => undefined);
+    const { id = '', status = 'unknown' } = migration ?? {};
+    return migration === undefined || isEndedMigrationStatus(status) ? [] : [{ cluster, id, status }];
+  });
+  return (await Promise.all(shown)).flat();
+}
+
+/** Each costs a request. */
+const maxMigrations = 3;
 
 function nextCommand(context: CommandContext, settings: ProfileSettings, running: number): string {
   const unfinished = listStoredBatches(context.host.folders.state).find(

@@ -1,4 +1,10 @@
-import { maxSeenNames, readSeenNames, type SeenName, type SeenNames, writeSeenNames } from '../config/seen-names.ts';
+import {
+  type CachedCompletionName,
+  type CachedCompletionNames,
+  maxCachedCompletionNames,
+  readCachedCompletionNames,
+  writeCachedCompletionNames,
+} from '../config/cached-completion-names.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
@@ -7,7 +13,7 @@ import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 export type RememberedList = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
 
 /** Collects names for completion while a command reads a list. */
-export interface NameCollector {
+export interface CompletionNameCollector {
   /** False when enough names are known, so that no more rows need to be read for them. */
   readonly isOpen: () => boolean;
   add(rows: readonly JsonRecord[]): void;
@@ -16,15 +22,15 @@ export interface NameCollector {
 }
 
 /** For the profile of these settings. A token of the environment may belong to any account, so its names are not kept. */
-export function createNameCollector(
+export function createCompletionNameCollector(
   context: CommandContext,
   settings: ProfileSettings,
   list: RememberedList,
-): NameCollector {
-  const collected = new Map<keyof SeenNames, SeenName[]>();
+): CompletionNameCollector {
+  const collected = new Map<keyof CachedCompletionNames, CachedCompletionName[]>();
   let rowCount = 0;
   return {
-    isOpen: () => settings.accessToken === undefined && rowCount < maxSeenNames,
+    isOpen: () => settings.accessToken === undefined && rowCount < maxCachedCompletionNames,
     add(rows) {
       rowCount += rows.length;
       for (const row of rows)
@@ -38,15 +44,15 @@ export function createNameCollector(
       const { accessToken, profileName, values } = settings;
       if (accessToken !== undefined || values.base_url === undefined) return;
       const { state } = context.host.folders;
-      const known = readSeenNames(state, profileName, values.base_url);
-      const merge = (kind: keyof SeenNames): readonly SeenName[] => {
+      const known = readCachedCompletionNames(state, profileName, values.base_url);
+      const merge = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] => {
         const isReplaced = isWhole && kind === ownKind[list];
         const names = new Map(
           [...(collected.get(kind) ?? []), ...(isReplaced ? [] : known[kind])].map((name) => [name.value, name]),
         );
         return [...names.values()];
       };
-      writeSeenNames(state, profileName, values.base_url, {
+      writeCachedCompletionNames(state, profileName, values.base_url, {
         droplets: merge('droplets'),
         clusters: merge('clusters'),
         regions: merge('regions'),
@@ -58,7 +64,7 @@ export function createNameCollector(
 }
 
 /** The names in the response of `cloudctl api`, if it is one of these lists. */
-export function rememberResponse(
+export function cacheCompletionNamesOfResponse(
   context: CommandContext,
   settings: ProfileSettings,
   path: string,
@@ -67,12 +73,12 @@ export function rememberResponse(
   const [, list] = /^\/v2\/(droplets|databases|regions|sizes|images)(?:\?.*)?$/.exec(path) ?? [];
   const items = isJsonRecord(json) && list !== undefined ? json[list] : Array.isArray(json) ? json : undefined;
   if (!isRememberedList(list) || !Array.isArray(items)) return;
-  const names = createNameCollector(context, settings, list);
-  names.add(items.filter(isJsonRecord).slice(0, maxSeenNames));
+  const names = createCompletionNameCollector(context, settings, list);
+  names.add(items.filter(isJsonRecord).slice(0, maxCachedCompletionNames));
   names.save(false);
 }
 
-const ownKind: Readonly<Record<RememberedList, keyof SeenNames>> = {
+const ownKind: Readonly<Record<RememberedList, keyof CachedCompletionNames>> = {
   droplets: 'droplets',
   databases: 'clusters',
   regions: 'regions',
@@ -84,7 +90,7 @@ function isRememberedList(text: string | undefined): text is RememberedList {
   return text !== undefined && Object.hasOwn(ownKind, text);
 }
 
-type FoundName = readonly [kind: keyof SeenNames, name: SeenName];
+type FoundName = readonly [kind: keyof CachedCompletionNames, name: CachedCompletionName];
 
 function namesOf(list: RememberedList, row: JsonRecord): readonly FoundName[] {
   switch (list) {
@@ -115,6 +121,10 @@ function regionNames(region: JsonRecord): readonly FoundName[] {
   ];
 }
 
-function named(kind: keyof SeenNames, value: string | undefined, description?: string): readonly FoundName[] {
+function named(
+  kind: keyof CachedCompletionNames,
+  value: string | undefined,
+  description?: string,
+): readonly FoundName[] {
   return value === undefined ? [] : [[kind, description === undefined ? { value } : { value, description }]];
 }

@@ -53,14 +53,14 @@ export function readListWatchInterval({ globals, output }: CommandContext, args:
 const maxFailures = 5;
 
 /**
- * Reads the list again and again until a signal. On a terminal the table is redrawn in place. Elsewhere the list is printed
- * once, then each row that is new or has changed, as `kubectl get --watch` does. Ctrl-C is the way to end it: the exit code is
- * that of the signal, without an error message.
+ * Reads the list again and again until a signal. On a terminal the table is redrawn in place. Elsewhere the list is
+ * printed once, then each row that is new or has changed, as `kubectl get --watch` does. Ctrl-C ends the watch: the
+ * exit code is that of the signal, and no error message is printed.
  */
 export async function watchResourceList(context: CommandContext, options: WatchResourceListOptions): Promise<ExitCode> {
   const { host, output } = context;
   const ended = new AbortController();
-  // Every request and every pause listens to it.
+  // Every request and every pause adds a listener to this signal.
   setMaxListeners(0, ended.signal);
   let signal: SignalName | undefined;
   const stopListening = host.signals.listen((name) => {
@@ -83,11 +83,14 @@ interface ReadList {
   readonly rows: readonly JsonRecord[];
   /** Rows that are new or have changed since the last read, and the last state of those that are gone. */
   readonly changed: readonly JsonRecord[];
-  /** Why the list could not be read again; `rows` are those of before. */
+  /** Why the list could not be read again; `rows` then contains the rows of the last successful read. */
   readonly problem?: string;
 }
 
-/** One value for each read, until the signal. Throws the error of the first read, and that of the last of several failed ones. */
+/**
+ * Yields one value for each read, until the signal. Throws if the first read fails, or if `maxFailures` consecutive
+ * reads fail.
+ */
 async function* readRepeatedly(
   context: CommandContext,
   { read, reread, interval }: WatchResourceListOptions,
@@ -144,7 +147,7 @@ async function* changedPages(lists: AsyncIterable<ReadList>): OutputRowPages<Jso
   for await (const { changed } of lists) if (changed.length > 0) yield { rows: () => changed };
 }
 
-/** The table, then one line for each change, in the columns of all that was printed. */
+/** Prints the table, then one line for each change, with column widths that fit the table and the changes. */
 async function printChanges(
   { output }: CommandContext,
   { view }: WatchResourceListOptions,

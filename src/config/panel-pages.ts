@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import { readKnownSandboxes, type SandboxConnection } from './sandbox-connection.ts';
 
 /** Addresses of the control panel of a running sandbox. */
-export interface PanelPages {
+export interface PanelPageUrls {
   readonly home: string;
   /** A list: `droplets`, `migrations`, `applications`, `requests`, `timeline`. */
   page(name: string): string;
@@ -14,7 +14,7 @@ export interface PanelPages {
  * The pages of the control panel of this authorization server; undefined when it is not a sandbox of this machine: the
  * specification of the service names no address of its panel.
  */
-export function findPanelPages(stateFolder: string, authOrigin: string | undefined): PanelPages | undefined {
+export function findPanelPages(stateFolder: string, authOrigin: string | undefined): PanelPageUrls | undefined {
   const sandbox = readSandboxes(stateFolder).find(({ auth_url }) => auth_url === authOrigin);
   if (sandbox === undefined || !URL.canParse(sandbox.panel_url)) return undefined;
   const home = new URL(sandbox.panel_url).href;

@@ -43,7 +43,7 @@ export function profileReference(
   return { name, isDefault: isSelected };
 }
 
-/** Settings that were given as options, by profile key. Errors in a setting name the option that set it. */
+/** Settings that were given as options, by profile key. An error in such a setting names the option. */
 export type ProfileSettingOverrides = Readonly<
   Partial<Record<ProfileKey, { readonly option: string; readonly text: string }>>
 >;

@@ -1,12 +1,12 @@
-import type { NamedValue } from '../cli/complete.ts';
+import type { CompletableName } from '../cli/stored-help.ts';
+import { type CachedCompletionNames, readCachedCompletionNames } from '../config/cached-completion-names.ts';
 import { readConfigFileIfHomeExists } from '../config/config-file.ts';
-import { readSeenNames, type SeenNames } from '../config/seen-names.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
 import type { Host } from '../platform/host.ts';
 import { readGlobalSettingOverrides } from './global-overrides.ts';
 
 /** The kind of names in the cache, by the name of the completion source. */
-const cachedKinds: Readonly<Record<string, keyof SeenNames>> = {
+const cachedKinds: Readonly<Record<string, keyof CachedCompletionNames>> = {
   droplet: 'droplets',
   cluster: 'clusters',
   region: 'regions',
@@ -15,14 +15,15 @@ const cachedKinds: Readonly<Record<string, keyof SeenNames>> = {
 };
 
 /**
- * The names that completion suggests, from files alone: profiles from config.json, checks from the program, and the names that
- * earlier commands of this profile have seen at its server. A wrong configuration suggests nothing.
+ * The names that completion suggests, from files alone: profiles from config.json, checks from the program, and the
+ * names that earlier commands of this profile have seen at its server. With an invalid configuration nothing is
+ * suggested.
  */
 export async function completionNames(
   host: Pick<Host, 'env' | 'folders'>,
   from: string,
   typed: ReadonlyMap<string, string>,
-): Promise<readonly NamedValue[]> {
+): Promise<readonly CompletableName[]> {
   try {
     if (from === 'check') return await checkNames();
     const config = readConfigFileIfHomeExists(host.folders);
@@ -36,13 +37,13 @@ export async function completionNames(
       profile: typed.get('profile'),
       overrides,
     });
-    return readSeenNames(host.folders.state, profileName, values.base_url)[kind];
+    return readCachedCompletionNames(host.folders.state, profileName, values.base_url)[kind];
   } catch {
     return [];
   }
 }
 
-async function checkNames(): Promise<readonly NamedValue[]> {
+async function checkNames(): Promise<readonly CompletableName[]> {
   const [{ postgresqlChecks }, { redisChecks }] = await Promise.all([
     import('../preflight/postgresql/checks.ts'),
     import('../preflight/redis/checks.ts'),

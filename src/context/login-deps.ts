@@ -1,4 +1,4 @@
-import { removeSeenNames } from '../config/seen-names.ts';
+import { removeCachedCompletionNames } from '../config/cached-completion-names.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import { probeOrigin } from '../platform/connector.ts';
@@ -14,7 +14,13 @@ import type { StoredSessionDependencies } from './stored-session.ts';
 /** The dependencies of a login apart from those that interact with the user: questions, instructions and reports. */
 export type UnattendedLoginDeps = Omit<
   LoginDeps,
-  'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'report'
+  | 'canContinue'
+  | 'onOtherScope'
+  | 'showInstructions'
+  | 'pastedLines'
+  | 'reportRejectedPaste'
+  | 'onRefusedPeer'
+  | 'report'
 >;
 
 export interface LoginTarget {
@@ -54,8 +60,8 @@ export function createLoginDeps(
     isSpecServer: () => isSpecCompliantServer(host.folders, profileName, binding.authOrigin),
     loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => {
-      // The names belong to the account of the session before.
-      removeSeenNames(host.folders.state, profileName);
+      // The names for completion belong to the account of the previous session.
+      removeCachedCompletionNames(host.folders.state, profileName);
       storeLoggedInAccount(host.folders.config, profileName, account);
     },
   };

@@ -1,6 +1,6 @@
 import { describeTeam } from '../identity.ts';
 import { isSameOAuthScope } from '../oauth/scope.ts';
-import { detectRuntimeEnvironment } from '../platform/runtime-environment.ts';
+import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { type LoggedInAccount, readAccountFile } from '../session/account.ts';
 import type { CredentialRecord } from '../session/credential-record.ts';
 import { performLogin } from '../session/login.ts';
@@ -29,7 +29,7 @@ export const reauthenticate: Reauthentication = async (parts, settings, binding)
   if (request === undefined || isPublic || (values.callback_urls ?? []).length === 0) return false;
   const message = `The session of profile "${profileName}" has ended. Log in again?`;
   if (!(await prompts.confirm({ message, default: true }))) return false;
-  const runtimeEnvironment = detectRuntimeEnvironment(host.env, host.platform);
+  const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
   const canOpen = canOpenBrowser(runtimeEnvironment, true, host.env.BROWSER);
   await performLogin(
     {

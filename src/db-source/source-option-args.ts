@@ -8,8 +8,13 @@ export function sourceOptionArgs(
   { ignoreDbs = [], caFile }: { readonly ignoreDbs?: readonly string[]; readonly caFile?: string | undefined } = {},
 ): readonly string[] {
   const isPostgres = source.engine === 'postgresql';
+  // `--ca-file` alone verifies the host name as well.
+  const isVerifiedByOption = caFile !== undefined && isPostgres && source.source.verify?.what === 'full';
+  const named = isVerifiedByOption
+    ? { engine: source.engine, source: { ...source.source, verify: undefined } }
+    : source;
   const options = [
-    ...['--source', sourceUrl(source)],
+    ...['--source', sourceUrl(named)],
     ...(isPostgres && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
     ...(isPostgres && source.source.allowCleartextPassword === true ? ['--allow-cleartext-password'] : []),

@@ -1,10 +1,33 @@
 import type { DbSource } from './read-source.ts';
 
-/** The URL of a source or target, without its password: what a suggested command takes with `--source` or `--into`. */
-export function sourceUrl({ engine, source }: DbSource): string {
+/**
+ * The URL of a source, without its password: what a suggested command takes with `--source`. It keeps how the certificate
+ * is verified; whether TLS is used at all is an option of its own for a source (`--disable-ssl`).
+ */
+export function sourceUrl(server: DbSource): string {
+  return buildUrl(server, verificationParameters(server));
+}
+
+/** The same for a target, whose address decides alone whether TLS is used. */
+export function targetUrl(server: DbSource): string {
+  const isUnencrypted = server.engine === 'postgresql' && server.source.ssl === 'disable';
+  return buildUrl(server, isUnencrypted ? { sslmode: 'disable' } : verificationParameters(server));
+}
+
+function buildUrl({ engine, source }: DbSource, parameters: Readonly<Record<string, string>>): string {
   const user = source.username === undefined ? '' : `${encodeURIComponent(source.username)}@`;
   const scheme = engine === 'postgresql' ? 'postgres' : source.ssl === 'disable' ? 'redis' : 'rediss';
   const database = 'dbname' in source ? `/${encodeURIComponent(source.dbname)}` : '';
   const host = source.host.includes(':') ? `[${source.host}]` : source.host;
-  return `${scheme}://${user}${host}:${source.port}${database}`;
+  const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+  return `${scheme}://${user}${host}:${source.port}${database}${query.length === 0 ? '' : `?${query.join('&')}`}`;
+}
+
+function verificationParameters({ engine, source }: DbSource): Readonly<Record<string, string>> {
+  if (engine !== 'postgresql' || source.verify === undefined) return {};
+  const { what, ca } = source.verify;
+  return {
+    sslmode: what === 'full' ? 'verify-full' : 'verify-ca',
+    ...(ca === undefined ? {} : { sslrootcert: ca.file }),
+  };
 }

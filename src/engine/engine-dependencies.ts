@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../platform/clock.ts';
-import { createDatabaseResponseMemory } from '../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
 import { connectRedis } from '../redis/connection.ts';
 import { defaultMigrationEngineLimits, type MigrationEngineDependencies } from './migration-job.ts';
@@ -9,7 +9,7 @@ import { defaultMigrationEngineLimits, type MigrationEngineDependencies } from '
 export function createMigrationEngineDependencies(
   given: Pick<MigrationEngineDependencies, 'now' | 'journal' | 'schemaCopy'> & Partial<MigrationEngineDependencies>,
 ): MigrationEngineDependencies {
-  const memory = createDatabaseResponseMemory('statement');
+  const memory = createDatabaseResponseMemoryLimit('statement');
   return {
     sleep: systemClock.sleep,
     random: randomBytes,

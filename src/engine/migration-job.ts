@@ -21,7 +21,7 @@ export interface PostgresMigrationJob extends CommonJobFields {
   readonly engine: 'postgresql';
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
-  /** Servers that must not be the source, under any name (default: none). The target is always such a server. */
+  /** Servers that must not be the source, under any name (default: none). The target must never be the source. */
   readonly managedServers?: readonly PostgresqlSource[];
   readonly ignoreDbs: readonly string[];
   /**
@@ -37,7 +37,7 @@ export interface RedisMigrationJob extends CommonJobFields {
   readonly engine: 'redis';
   readonly source: RedisSource;
   readonly target: RedisSource;
-  /** Servers that must not be the source, under any name (default: none). The target is always one. */
+  /** Servers that must not be the source, under any name (default: none). The target must never be the source. */
   readonly managedServers?: readonly RedisSource[];
 }
 

@@ -1,5 +1,5 @@
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField, readStringList } from '../json.ts';
-import { openAppendOnlyFile } from '../platform/append-only-file.ts';
+import { openAppendableTextFile } from '../platform/appendable-text-file.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
@@ -21,7 +21,7 @@ export interface MigrationJournalFile extends MigrationJournal {
  */
 export function openMigrationJournal(path: string): MigrationJournalFile {
   const pending = new Map<string, MigrationJournalEntry>();
-  const file = openAppendOnlyFile(path, (lines) => {
+  const file = openAppendableTextFile(path, (lines) => {
     const kept = new Map<string, string>();
     lines.forEach((line, at) => {
       const step = parseLine(line);

@@ -62,7 +62,7 @@ export type MigrationJournalEntry = PostgresMigrationJournalEntry | RedisMigrati
 export interface MigrationJournal {
   /** The entry is on the disk when the function returns; only then may the objects be created. */
   recordIntent(entry: MigrationJournalEntry): void;
-  /** Records that the objects of that name have been removed. */
+  /** Records that the objects of the entry with this name have been removed. */
   recordRemoved(name: string): void;
   pending(): readonly MigrationJournalEntry[];
 }

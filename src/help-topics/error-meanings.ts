@@ -106,6 +106,10 @@ export const errorMeanings: Readonly<Record<CliErrorCode, { readonly meaning: st
     meaning: 'some contents could not be compared',
     fix: 'Stop all writes to the source, wait until they are replicated, and compare again.',
   },
+  inventory_incomplete: {
+    meaning: 'some sources of an inventory could not be checked',
+    fix: 'Read the reason of each in the report, and run the command again.',
+  },
   cutover_incomplete: {
     meaning: 'some steps of the cut-over are not done',
     fix: 'Run the command of the next step that was printed.',

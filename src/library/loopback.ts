@@ -8,8 +8,9 @@ import { deferred } from '../platform/deferred.ts';
 
 export interface ReceiveAuthorizationOptions {
   /**
-   * The redirect URI, such as `http://127.0.0.1:0/callback`; port 0 is any free port. Of several, the first one that can be
-   * bound is used. Only `http` on 127.0.0.0/8, `[::1]` or `localhost` is valid (RFC 8252 §7.3).
+   * The redirect URI, such as `http://127.0.0.1:0/callback`; port 0 is any free port. If several URIs are given, the
+   * first one whose port can be bound is used. Only `http` on 127.0.0.0/8, `[::1]` or `localhost` is valid (RFC 8252
+   * §7.3).
    */
   readonly callbackUrl: string | readonly string[];
   /** The state of the authorization request: random, at least 128 bits. A response with another state is not accepted. */
@@ -158,7 +159,9 @@ function problemOf(result: AuthorizationResult): ReceiveAuthorizationError | und
   return undefined;
 }
 
-/** Errors of the program name its commands; the caller of the library has others. */
+/**
+ * Converts an error of the program to an error of the library, without the hint, which names commands of the program.
+ */
 function libraryError(error: unknown): unknown {
   if (!(error instanceof CliError)) return error;
   const code = error.code === 'port_in_use' || error.code === 'state_mismatch' ? error.code : 'invalid_callback_url';

@@ -17,7 +17,7 @@ export interface PreflightResult {
   readonly data_loss: readonly string[];
   readonly source: { readonly host: string; readonly port: number; readonly server_version?: string };
   readonly databases: readonly PreflightDatabase[];
-  /** One for each check, or for each check and database, in the order of the checks. */
+  /** One finding for each check, or for each check and database, in the order of the checks. */
   readonly findings: readonly PreflightFinding[];
   /** Seconds that the copy takes. */
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };

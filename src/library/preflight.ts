@@ -15,7 +15,7 @@ import type { PreflightMethod, PreflightResult } from './preflight-result.ts';
 export type * from './preflight-result.ts';
 
 export interface PreflightRunOptions {
-  /** Overrides the password of the URL. Neither is in the report or in an error. */
+  /** Overrides the password of the URL. No password is included in the report or in an error. */
   readonly password?: string;
   /** `continuous` (default) replicates until the cut-over; `dump` (PostgreSQL) and `scan` (Redis) copy once. */
   readonly method?: PreflightMethod;
@@ -35,7 +35,7 @@ export interface PreflightRunOptions {
   readonly allowPrivateAddress?: boolean;
   /** Connect without TLS (default: false). */
   readonly disableTls?: boolean;
-  /** A PEM file. The certificate of the source is verified with it. */
+  /** A PEM file of CA certificates, with which the certificate of the source is verified. */
   readonly caFile?: string;
   /** Milliseconds for the whole preflight (default: 60 s). What was not checked until then is `unknown`. */
   readonly timeoutMs?: number;

@@ -2,9 +2,9 @@ import { decodeSandboxPersonInTeam, type SandboxPersonInTeam } from '../sandbox/
 import { grantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
 import type { TokenPair } from '../sandbox/records.ts';
 import type { World } from '../sandbox/world.ts';
-import type { SandboxTokenPair, SandboxTokens } from './sandbox-types.ts';
+import type { SandboxTokenOperations, SandboxTokenPair } from './sandbox-types.ts';
 
-export function createSandboxTokens(world: World): SandboxTokens {
+export function createSandboxTokens(world: World): SandboxTokenOperations {
   const pairOf = (token: string): TokenPair => {
     const pair = world.pair(token) ?? world.pairByRefreshToken(token);
     if (pair === undefined) throw new RangeError('the token was not issued by this sandbox');

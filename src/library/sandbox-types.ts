@@ -16,7 +16,7 @@ export interface SandboxOptions {
   readonly rateLimit?: string;
   /** The number of droplets that an account may have. Default: no limit. */
   readonly dropletLimit?: number;
-  /** Folder that keeps the state after `stop`; one sandbox at a time uses it. Default: the state is lost. */
+  /** Folder that keeps the state after `stop`; one sandbox at a time uses it. Without a folder the state is lost. */
   readonly stateFolder?: string;
 }
 
@@ -36,7 +36,7 @@ export interface Sandbox {
     readonly name: string;
     readonly engine: 'postgresql' | 'redis';
   }[];
-  readonly tokens: SandboxTokens;
+  readonly tokens: SandboxTokenOperations;
   readonly clock: SandboxClock;
   readonly faults: SandboxFaults;
   /** Selects what the consent page does with the next authorization requests. */
@@ -45,7 +45,7 @@ export interface Sandbox {
   requests(endpoint?: string): readonly SandboxRequest[];
   /** Restores the state of the start, and removes all faults. */
   reset(): void;
-  /** Stops both servers. Resolves when their ports are free. */
+  /** Stops both servers. Resolves when the ports of both servers are free. */
   stop(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -101,7 +101,7 @@ export interface SandboxRequest {
   readonly at: string;
   readonly method: string;
   readonly path: string;
-  /** 0 when a fault prevented the response. */
+  /** Status of the response; 0 when a fault prevented the response. */
   readonly status: number;
   readonly grant_type?: string;
   /** The action of a fault that was applied. */
@@ -118,7 +118,7 @@ export interface SandboxTokenPair {
 }
 
 /** Token operations that need no request. Every function takes an access token or a refresh token, and throws for an unknown one. */
-export interface SandboxTokens {
+export interface SandboxTokenOperations {
   /** Issues a token pair as if the user had approved the application. Default: the first user, scope `read`. */
   issue(options?: {
     readonly user?: string;

@@ -35,9 +35,9 @@ export interface FreshToken {
 }
 
 /**
- * Sends the refresh token to the token endpoint, once, and resolves with the grant. It throws a RefreshRefusedError when the
- * server refused the refresh token (`invalid_grant`), and a RequestNotSentError when the request certainly did not reach the
- * server. After any other error the refresh token may be used up; the next call sends it again.
+ * Sends the refresh token to the token endpoint, once, and resolves with the grant. Throws a RefreshRefusedError when
+ * the server refused the refresh token (`invalid_grant`), and a RequestNotSentError when the request certainly did not
+ * reach the server. After any other error the refresh token may be used up; the next call sends it again.
  */
 export type RefreshTokens = (refreshToken: string, signal: AbortSignal) => Promise<Tokens>;
 
@@ -59,7 +59,7 @@ export interface FreshTokenOptions {
   readonly refusedToken?: string;
   /** Seconds before the expiry in which the token is refreshed (default: 300). */
   readonly marginSeconds?: number;
-  /** Aborts the wait for the request. A grant that has arrived is stored nevertheless. */
+  /** Aborts the wait for the request. A grant that has already arrived is still stored. */
   readonly signal?: AbortSignal;
 }
 
@@ -86,9 +86,10 @@ export async function removeTokens(store: TokenStore): Promise<void> {
 }
 
 /**
- * A usable access token. When it has expired or will soon, one process refreshes it and the others adopt the result: a refresh
- * token that the server accepts once is sent once. The grant is written to the journal before the store, so that a process that
- * is killed in between loses nothing: the next call adopts it.
+ * A usable access token. When the stored token has expired or expires soon, one process refreshes it and the other
+ * processes adopt the result, so that a refresh token that the server accepts only once is sent only once. The grant is
+ * written to the journal before the store, so that a process that is killed in between loses nothing: the next call
+ * adopts it.
  * @throws LoginRequiredError, TokenStoreError, and the errors of `refresh`
  */
 export async function withFreshToken(
@@ -152,7 +153,10 @@ async function refreshSession(
   return next;
 }
 
-/** The server refused the refresh token. Another machine that shares the store may have refreshed it: then its tokens are used. */
+/**
+ * The server refused the refresh token. If another machine that shares the store has refreshed the session, the tokens
+ * of that refresh are used.
+ */
 async function endSession(store: TokenStore, session: StoredTokens, cause: RefreshRefusedError): Promise<StoredTokens> {
   const current = await readSession(store);
   if (current !== undefined && (current.id !== session.id || current.generation > session.generation)) {

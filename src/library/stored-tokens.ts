@@ -4,14 +4,14 @@ import { isJsonRecord, parseJson, readNumberField, readStringField } from '../js
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken?: string | undefined;
-  /** `expires_in` of the response. Default: unknown, so that only `refusedToken` leads to a refresh. */
+  /** `expires_in` of the response. Default: the expiry is unknown, so that only `refusedToken` leads to a refresh. */
   readonly expiresInSeconds?: number | undefined;
 }
 
 export interface StoredTokens {
-  /** Random, new at every login. */
+  /** The random session id, which is new at every login. */
   readonly id: string;
-  /** 1 at the login, plus 1 for each refresh. */
+  /** The number of grants so far: 1 at the login, plus 1 for each refresh. */
   readonly generation: number;
   /** 32 bytes in base64url. */
   readonly journalKey: string;

@@ -17,11 +17,11 @@ import type { KeychainUnavailable } from '../platform/host.ts';
 import { readSecretFile, writeSecretFile } from '../platform/secret-file.ts';
 
 /**
- * Where `withFreshToken` keeps one session. An own store implements this interface; `read`, `write` and `remove` are called
- * with the lock held, except for the first `read` of a call.
+ * Where `withFreshToken` keeps one session. A custom store implements this interface; `read`, `write` and `remove` are
+ * called with the lock held, except for the first `read` of a call.
  */
 export interface TokenStore {
-  /** Runs the work while no other process and no other call on this session runs theirs. */
+  /** Runs `work` exclusively: no other process and no other call for this session runs its work at the same time. */
   withLock<T>(work: () => Promise<T>): Promise<T>;
   /** The stored text; undefined when there is no session. Rejects when the store cannot be read. */
   read(): Promise<string | undefined>;

@@ -1,28 +1,42 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
-import { type LoopbackCallback, replaceCallbackPort } from './loopback-callback.ts';
+import { type LoopbackCallbackUrl, replaceCallbackPort } from './loopback-callback.ts';
+import type { PeerNetwork } from './peer-networks.ts';
 
 /**
  * The listening servers of one callback URL, with the port that they are bound to. The servers refuse connections until `open`
  * is called.
  */
 export interface BoundListener {
-  readonly callback: LoopbackCallback;
+  readonly callback: LoopbackCallbackUrl;
   readonly servers: readonly Server[];
   open(): void;
 }
 
+/** Another address than that of the callback URL, to which a container or a port forwarder sends the redirect. */
+export interface CallbackListenAddress {
+  /** An IP address. */
+  readonly address: string;
+  /** Default: the port of the callback URL. */
+  readonly port?: number;
+  /** The only peers that are answered. Without them, the peers are those of this machine. */
+  readonly allowedPeers?: readonly PeerNetwork[];
+}
+
 /** Binds the first callback URL that can be bound. Throws `port_in_use` when no callback URL can be bound. */
-export async function bindFirstCallback(callbacks: readonly LoopbackCallback[]): Promise<BoundListener> {
+export async function bindFirstCallback(
+  callbacks: readonly LoopbackCallbackUrl[],
+  listenAddress?: CallbackListenAddress,
+): Promise<BoundListener> {
   const failures: BindFailure[] = [];
   for (const callback of callbacks) {
-    const bound = await bindCallback(callback);
+    const bound = await bindCallback(callback, listenAddress);
     if (!('address' in bound)) {
       return bound;
     }
     failures.push(bound);
   }
-  throw portInUseError(failures);
+  throw portInUseError(failures, listenAddress !== undefined);
 }
 
 interface BindFailure {
@@ -31,13 +45,18 @@ interface BindFailure {
   readonly code: string;
 }
 
-async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<BoundListener | BindFailure> {
+async function bindCallback(
+  callback: LoopbackCallbackUrl,
+  listenAddress: CallbackListenAddress | undefined,
+  triesLeft = 8,
+): Promise<BoundListener | BindFailure> {
+  const addresses = listenAddress === undefined ? callback.addresses : [listenAddress.address];
   const servers: Server[] = [];
   let bound = callback;
-  for (const [index, address] of callback.addresses.entries()) {
+  for (const [index, address] of addresses.entries()) {
     const server = createServer(limits);
     server.on('connection', refuseEarly);
-    const result = await listen(server, address, bound.port);
+    const result = await listen(server, address, listenAddress?.port ?? bound.port);
     if (typeof result === 'number') {
       servers.push(server);
       bound = replaceCallbackPort(callback, result);
@@ -48,7 +67,9 @@ async function bindCallback(callback: LoopbackCallback, triesLeft = 8): Promise<
       continue;
     }
     await Promise.all(servers.map(closeLoopbackListener));
-    return callback.port === 0 && index > 0 && triesLeft > 1 ? bindCallback(callback, triesLeft - 1) : result;
+    return callback.port === 0 && index > 0 && triesLeft > 1
+      ? bindCallback(callback, listenAddress, triesLeft - 1)
+      : result;
   }
   const open = () => {
     for (const server of servers) {
@@ -93,7 +114,7 @@ export function closeLoopbackListener(server: Server): Promise<void> {
   });
 }
 
-function portInUseError(failures: readonly BindFailure[]): CliError {
+function portInUseError(failures: readonly BindFailure[], hasListenAddress: boolean): CliError {
   const ports = failures.map(({ port }) => port).join(', ');
   const [first] = failures;
   const message =
@@ -107,7 +128,9 @@ function portInUseError(failures: readonly BindFailure[]): CliError {
         : failures
             .map((failure) => `${failure.address} port ${failure.port} is ${bindFailureReason(failure)}`)
             .join('; '),
-    hint: 'register another callback URL, then run `cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback`',
+    hint: hasListenAddress
+      ? 'pass another address or port with `--callback-listen`'
+      : 'register another callback URL, then run `cloudctl auth setup --callback-url http://127.0.0.1:PORT/callback`',
   });
 }
 

@@ -6,9 +6,9 @@ import type {
   LoopbackRequestDecision,
   LoopbackRequestExpectations,
 } from './request-decision.ts';
-import { checkHostHeader, checkLoopbackHttpMethod, checkLoopbackPeer, checkPeerUser } from './rules/connection.ts';
+import { checkHostHeader, checkLoopbackHttpMethod, checkPeerAddress, checkPeerUser } from './rules/connection.ts';
 import { decideCallbackRequest } from './rules/decide-callback.ts';
-import { decideRelayRequest } from './rules/decide-relay.ts';
+import { decideFragmentRelayRequest } from './rules/decide-fragment-relay-request.ts';
 import { checkCallbackOrigin, checkRelaySender, checkTopLevelNavigation } from './rules/origin.ts';
 import {
   checkLoopbackBodySize,
@@ -38,7 +38,7 @@ export function decideLoopbackRequest<Accepted>(
     case expected.paths.callback:
       return decideCallbackRequest(expected, phase, request);
     case expected.paths.relay:
-      return decideRelayRequest(expected, phase, request);
+      return decideFragmentRelayRequest(expected, phase, request);
     case expected.paths.start:
       if (phase.kind !== 'armed') return refuseLoopbackRequest('already_started');
       return { kind: phase.started ? 'start_again' : 'start' };
@@ -48,7 +48,7 @@ export function decideLoopbackRequest<Accepted>(
 }
 
 const checks: readonly LoopbackRequestCheck[] = [
-  checkLoopbackPeer,
+  checkPeerAddress,
   checkPeerUser,
   checkLoopbackHttpMethod,
   checkHostHeader,

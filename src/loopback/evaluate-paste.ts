@@ -3,7 +3,7 @@ import {
   type CallbackParameters,
   parseCallbackParameters,
 } from './callback-parameters.ts';
-import type { ResponseValidator } from './request-decision.ts';
+import type { AuthorizationResponseValidator } from './request-decision.ts';
 
 /** The result of a pasted line; only `accepted` ends the wait for an authorization response. */
 export type PasteResult<Accepted> =
@@ -17,7 +17,10 @@ export type PasteResult<Accepted> =
 export const maxPasteLength = 8 * 1024;
 
 /** Evaluates a pasted line: the complete redirect URL, with query or fragment, or `CODE STATE`. */
-export function evaluatePaste<Accepted>(line: string, judge: ResponseValidator<Accepted>): PasteResult<Accepted> {
+export function evaluatePaste<Accepted>(
+  line: string,
+  judge: AuthorizationResponseValidator<Accepted>,
+): PasteResult<Accepted> {
   const pasted = parsePaste(line);
   if (pasted === undefined) {
     return { kind: 'unreadable' };
@@ -70,7 +73,8 @@ function parsePastedUrl(address: string): PastedResponse | undefined {
     return undefined;
   }
   if (hasResult(query) || !hasResult(fragment)) return { location: 'query', parameters: query };
-  // An issuer in the query belongs to the response in the fragment, as on the bridge page.
+  // Some servers send `iss` in the query and the other parameters in the fragment; the script of the bridge page
+  // combines them in the same way.
   const issuer = [...query].filter(([name]) => name === 'iss');
   return { location: 'fragment', parameters: new Map([...issuer, ...fragment]) };
 }

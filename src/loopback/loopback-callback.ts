@@ -1,7 +1,7 @@
 import { CliError } from '../errors.ts';
 
 /** A callback URL that the loopback server can serve (RFC 8252 §7.3): http on a loopback address or `localhost`. */
-export interface LoopbackCallback {
+export interface LoopbackCallbackUrl {
   /** The callback URL exactly as it is sent in redirect_uri. */
   readonly href: string;
   /** Host and port as browsers send them in the Host header, without `:80`. */
@@ -17,7 +17,7 @@ export interface LoopbackCallback {
 }
 
 /** Decodes a configured callback URL. Throws `config_invalid` for a callback URL that does not point to this machine. */
-export function parseLoopbackCallback(written: string): LoopbackCallback {
+export function parseConfiguredCallbackUrl(written: string): LoopbackCallbackUrl {
   const parts = /^http:\/\/(127(?:\.\d{1,3}){3}|localhost|\[::1\])(?::\d{1,5})?(\/[^?#]*)?(?:\?([^#]*))?$/.exec(
     written,
   );
@@ -35,7 +35,7 @@ export function parseLoopbackCallback(written: string): LoopbackCallback {
 }
 
 /** The callback URL with the bound port in place of port 0. */
-export function replaceCallbackPort(callback: LoopbackCallback, port: number): LoopbackCallback {
+export function replaceCallbackPort(callback: LoopbackCallbackUrl, port: number): LoopbackCallbackUrl {
   if (callback.port !== 0) {
     return callback;
   }
@@ -43,7 +43,7 @@ export function replaceCallbackPort(callback: LoopbackCallback, port: number): L
   return { ...callback, port, host, href: callback.href.replace(/:0+(?=[/?]|$)/, `:${port}`) };
 }
 
-function addressesOf(name: string): LoopbackCallback['addresses'] {
+function addressesOf(name: string): LoopbackCallbackUrl['addresses'] {
   if (name === 'localhost') {
     return ['127.0.0.1', '::1'];
   }

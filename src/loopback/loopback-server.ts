@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
-import { readSocketOwner } from '../platform/socket-owner.ts';
-import { bindFirstCallback, closeLoopbackListener } from './bind-listener.ts';
+import { isLoopbackPeer } from '../platform/loopback-host.ts';
+import { bindFirstCallback, type CallbackListenAddress, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
-import { type LoopbackCallback, parseLoopbackCallback } from './loopback-callback.ts';
+import { type LoopbackCallbackUrl, parseConfiguredCallbackUrl } from './loopback-callback.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
 import {
   buildLoopbackJsonResponse,
@@ -16,10 +15,12 @@ import {
   buildLoopbackRefusalResponse,
   type LoopbackResponse,
 } from './loopback-response.ts';
+import { isOtherUserSocket } from './other-user-socket.ts';
 import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
+import { isPeerInNetworks } from './peer-networks.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
-import type { LoopbackRequestExpectations, ResponseValidator } from './request-decision.ts';
+import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';
 import { attachRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
 
@@ -29,13 +30,17 @@ export interface LoopbackOptions<Accepted> {
   readonly flow: 'code' | 'implicit';
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
-  readonly validate: ResponseValidator<Accepted>;
+  readonly validate: AuthorizationResponseValidator<Accepted>;
   /** Creates the authorization URL for the redirect URI, which is known only after the port was bound. */
   readonly authorizationUrl: (callbackUrl: string) => string;
   /** Called once with the accepted response; the browser tab shows the result as the outcome. */
   readonly finish: (accepted: Accepted) => Promise<BrowserTabResponse>;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
+  /** Where the server listens (default: at the address of the callback URL). */
+  readonly listenAddress?: CallbackListenAddress | undefined;
+  /** Called with the address of a peer whose connection was closed, because it is not an allowed peer. */
+  readonly onRefusedPeer?: ((address: string) => void) | undefined;
 }
 
 export interface LoopbackServer<Accepted> {
@@ -69,7 +74,10 @@ export interface LoopbackServer<Accepted> {
 export async function startLoopbackServer<Accepted>(
   options: LoopbackOptions<Accepted>,
 ): Promise<LoopbackServer<Accepted>> {
-  const { callback, servers, open } = await bindFirstCallback(options.callbackUrls.map(parseLoopbackCallback));
+  const { callback, servers, open } = await bindFirstCallback(
+    options.callbackUrls.map(parseConfiguredCallbackUrl),
+    options.listenAddress,
+  );
   const sockets = createSocketLimiter(socketLimit, options.clock.now);
   const login = createLoginStateMachine({
     finish: options.finish,
@@ -86,10 +94,15 @@ export async function startLoopbackServer<Accepted>(
     expected: loginExpectations(options, callback),
     authorizationUrl: options.authorizationUrl(callback.href),
   };
+  const acceptPeer = (address: string | undefined): boolean => {
+    const isAllowed = helper.expected.isAllowedPeer(address);
+    if (!isAllowed && address !== undefined) options.onRefusedPeer?.(address);
+    return isAllowed;
+  };
   for (const server of servers) {
     attachRequestListener(
       server,
-      sockets,
+      { sockets, acceptPeer },
       (message, response) => void respond(helper, message, response, readRequest(message)),
     );
   }
@@ -118,10 +131,13 @@ const socketLimit = 64;
 
 function loginExpectations<Accepted>(
   options: LoopbackOptions<Accepted>,
-  callback: LoopbackCallback,
+  callback: LoopbackCallbackUrl,
 ): LoopbackRequestExpectations<Accepted> {
   const word = () => Buffer.from(options.random(32)).toString('base64url');
+  const allowedPeers = options.listenAddress?.allowedPeers;
   return {
+    isAllowedPeer: (address) =>
+      allowedPeers === undefined ? isLoopbackPeer(address) : isPeerInNetworks(address, allowedPeers),
     host: callback.host,
     flow: options.flow,
     callbackQuery: callback.query,
@@ -136,20 +152,6 @@ function loginExpectations<Accepted>(
     },
   };
 }
-
-/**
- * Whether the other end of a socket belongs to a user other than root and the user of this process; the owner is read once for
- * each socket.
- */
-function isOtherUserSocket(socket: Socket): boolean | undefined {
-  const ownUid = process.getuid?.();
-  if (ownUid === undefined) return undefined;
-  const owner = socketOwners.has(socket) ? socketOwners.get(socket) : readSocketOwner(socket);
-  socketOwners.set(socket, owner);
-  return owner === undefined ? undefined : owner !== ownUid && owner !== 0;
-}
-
-const socketOwners = new WeakMap<Socket, ReturnType<typeof readSocketOwner>>();
 
 function readRequest(message: IncomingMessage): LoopbackRequest {
   return {

@@ -4,6 +4,8 @@ import type { LoopbackRefusal } from './refusal.ts';
 
 /** The expected values of a request, known once the port is bound. */
 export interface LoopbackRequestExpectations<Accepted> {
+  /** Whether a peer may send requests: only this machine, or the networks that the user allowed. */
+  readonly isAllowedPeer: (address: string | undefined) => boolean;
   /** Host and port of the callback URL, as in the Host header. */
   readonly host: string;
   readonly flow: 'code' | 'implicit';
@@ -14,11 +16,11 @@ export interface LoopbackRequestExpectations<Accepted> {
   readonly authorizationOrigin: string;
   /** The nonce that the relay request must contain, which proves that the request comes from the bridge page. */
   readonly nonce: string;
-  readonly validate: ResponseValidator<Accepted>;
+  readonly validate: AuthorizationResponseValidator<Accepted>;
 }
 
 /** Validates the parameters of a request; returns undefined when they are not an authorization response. */
-export type ResponseValidator<Accepted> = (
+export type AuthorizationResponseValidator<Accepted> = (
   parameters: CallbackParameters,
   place: CallbackParameterLocation,
 ) => Accepted | undefined;

@@ -5,17 +5,31 @@ import { buildLoopbackRefusalResponse, serializeLoopbackResponse } from './loopb
 import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
+export interface ConnectionOptions {
+  readonly sockets: SocketLimiter;
+  /** Whether the connection of a peer stays open; any other is closed before a request is read. */
+  readonly acceptPeer: (address: string | undefined) => boolean;
+}
+
 /**
  * Handles all requests of a server, including those to which Node would respond itself, so that each response has the security
  * headers.
  */
-export function attachRequestListener(server: Server, sockets: SocketLimiter, onRequest: RequestListener): void {
+export function attachRequestListener(
+  server: Server,
+  { sockets, acceptPeer }: ConnectionOptions,
+  onRequest: RequestListener,
+): void {
   const answering = new WeakMap<Duplex, ServerResponse>();
   const listener = (message: IncomingMessage, response: ServerResponse) => {
     answering.set(message.socket, response);
     onRequest(message, response);
   };
-  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connection', (socket) => {
+    // A refused peer must not count among the sockets, or it could displace that of the browser.
+    if (acceptPeer(socket.remoteAddress)) sockets.add(socket);
+    else socket.destroy();
+  });
   // A connection that could not be accepted has no effect on the other connections.
   server.on('error', () => undefined);
   server.on('request', listener);

@@ -1,7 +1,7 @@
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
 import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
-import { redactSecrets, Secret, secretFromUrl } from '../secret.ts';
+import { redactSecrets, Secret, wrapUrlAsSecret } from '../secret.ts';
 import type { ValidatedAuthorizationCode } from './authorization-response.ts';
 import { decodePartialTokenGrant, decodeTokenGrant, type PartialTokenGrant, type TokenGrant } from './token-grant.ts';
 
@@ -185,12 +185,12 @@ function tokenRequest(client: OAuthClient, path: string, parameters: TokenParame
   const secrets = parameters.flatMap(([, value]) => (value instanceof Secret ? [value] : []));
   if (client.tokenParams === 'query') {
     url.search = form.toString();
-    return { url: secretFromUrl(url), body: undefined, basic: undefined, secrets };
+    return { url: wrapUrlAsSecret(url), body: undefined, basic: undefined, secrets };
   }
   const basic = basicCredentials(client);
   const known = [basic, client.clientSecret].filter((one) => one !== undefined);
   const body = new Secret(form.toString(), '[form]');
-  return { url: secretFromUrl(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
+  return { url: wrapUrlAsSecret(url), body, basic, secrets: basic === undefined ? secrets : [...secrets, ...known] };
 }
 
 function basicCredentials({ tokenParams, clientId, clientSecret }: OAuthClient): Secret | undefined {

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { detectBrowserEnvironment } from './browser-environment.ts';
 import type { Browser, ProcessEnvironment } from './host.ts';
-import { detectRuntimeEnvironment } from './runtime-environment.ts';
 
 /** Opens a URL in the browser of the user: with the command in $BROWSER, else with the command of the platform. */
 export function systemBrowser(env: ProcessEnvironment, platform: NodeJS.Platform): Browser {
@@ -13,7 +13,7 @@ export function systemBrowser(env: ProcessEnvironment, platform: NodeJS.Platform
       const command = env.BROWSER?.trim();
       if (command === 'none') return false;
       if (command) return openWith(command.split(delimiter), address.href, env);
-      const environment = detectRuntimeEnvironment(env, platform);
+      const environment = detectBrowserEnvironment(env, platform);
       // Without a graphical display, xdg-open would start a text browser in the terminal.
       if (!environment.display && !environment.wsl) return false;
       return openDefault(address.href);
@@ -27,7 +27,7 @@ export function canOpenUrl(
   platform: NodeJS.Platform,
   exists: (path: string) => boolean = existsSync,
 ): boolean {
-  if (platform !== 'linux' || detectRuntimeEnvironment(env, platform).wsl) return true;
+  if (platform !== 'linux' || detectBrowserEnvironment(env, platform).wsl) return true;
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.some((folder) => openers.some((program) => exists(join(folder, program))));
 }

@@ -32,7 +32,12 @@ export const runExternalProgram: ExternalProgramRunner = (file, args, { env, sig
     const end = (why: unknown) => {
       failure ??= why;
       child.kill('SIGTERM');
-      killTimer ??= setTimeout(() => child.kill('SIGKILL'), terminationGraceMs);
+      killTimer ??= setTimeout(() => {
+        child.kill('SIGKILL');
+        // A program that the external program has started may keep the pipes open.
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, terminationGraceMs);
     };
     const stop = () => end(signal.reason);
     const collectOutput = () => {

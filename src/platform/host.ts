@@ -84,7 +84,10 @@ export interface Keychain {
 export interface RunningPager {
   /** Resolves when the pager has accepted the data, or has ended. */
   write(data: string | Uint8Array): Promise<void>;
-  /** Closes its input and waits until the person has closed it. `hasRun` is false when there is no such program. */
+  /**
+   * Closes the input of the pager and waits until the user has quit it. `hasRun` is false when there is no such
+   * program.
+   */
   end(): Promise<{ readonly hasRun: boolean }>;
   /** Ends it because this process ends. */
   stop(): void;

@@ -85,7 +85,9 @@ const failuresBeforeWrite: ReadonlySet<KeychainUnavailable['why']> = new Set(['l
  */
 class NativeClientMissingError extends Error {}
 
-/** Loaded on first use: without its binary the Secret Service can still be used directly. */
+/**
+ * Loads the keyring library on first use: if the library has no binary, the Secret Service can still be used directly.
+ */
 async function openKeyringEntry(account: string, service: string): Promise<AsyncEntry> {
   const loaded = await import('@napi-rs/keyring').catch((cause: unknown) => {
     const text = 'the package @napi-rs/keyring has no binary for this system: install it without `--omit=optional`';
@@ -103,7 +105,7 @@ function nativeFailure(error: unknown, direct: KeychainUnavailable | undefined):
 /** The target is set explicitly on Linux, because otherwise the library uses the kernel keyring, which is lost at the next boot. */
 const keyringOptions = { linux: { store: 'secret-service' } } as const;
 
-/** The attributes of the native client, so that both find the same item. */
+/** The attributes that the native client uses, so that direct access to the Secret Service finds the same item. */
 function attributesOf(account: string, service: string): Readonly<Record<string, string>> {
   return { service, username: account };
 }

@@ -2,7 +2,7 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from './connect-error
 import { collectGarbageEarly } from './v8-flags.ts';
 
 /** Limits the memory that the responses of one or several database sessions use. */
-export interface DatabaseResponseMemory {
+export interface DatabaseResponseMemoryLimit {
   /** Starts to count the memory of one session. */
   open(): ResponseMemoryUse;
 }
@@ -24,7 +24,9 @@ const maxMemory = 64 * 2 ** 20;
  * @param kept how long the caller keeps a response: until the next `statement` of its session, until the `session` ends, or
  * `always`
  */
-export function createDatabaseResponseMemory(kept: 'statement' | 'session' | 'always'): DatabaseResponseMemory {
+export function createDatabaseResponseMemoryLimit(
+  kept: 'statement' | 'session' | 'always',
+): DatabaseResponseMemoryLimit {
   let total = 0;
   return {
     open() {

@@ -47,9 +47,9 @@ const root = {
 };
 
 /**
- * The keyring service gnome-keyring (at least versions 42 to 50) registers a new client asynchronously. In about one of 2,000
- * connections the OpenSession call arrives before the registration and ends the whole service. So the first call is ReadAlias,
- * which needs no registration, and OpenSession is sent after the reply to it.
+ * The keyring service gnome-keyring (at least versions 42 to 50) registers a new client asynchronously. In about one of
+ * 2,000 connections the OpenSession call arrives before the registration and ends the whole service. Therefore the
+ * program first calls ReadAlias, which needs no registration, and sends OpenSession after the reply to ReadAlias.
  */
 async function registerClient(bus: DbusConnection): Promise<void> {
   // The result of the ReadAlias call is ignored; if the service is missing, the next call reports it.

@@ -1,15 +1,16 @@
 import { fstatSync, statSync } from 'node:fs';
 
 /**
- * Whether the descriptor may be a terminal: every terminal is a character device, and so is /dev/null. Creating the stream
- * of the process, which knows for certain, loads `net` and takes a tenth of a bare start of Node.
+ * Whether the descriptor may be a terminal: every terminal is a character device, and so is /dev/null. Only the stream
+ * of the process gives a certain answer, but creating the stream loads `net`, which takes a tenth of the start time of
+ * Node.
  */
 export function isTerminalCandidate(descriptor: number): boolean {
   try {
     const status = fstatSync(descriptor);
     return status.isCharacterDevice() && status.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
   } catch {
-    // A closed descriptor: the stream of the process handles that.
+    // The descriptor is closed: the stream of the process handles this case.
     return true;
   }
 }

@@ -1,9 +1,9 @@
-import type { DecompressedResponse } from './dispatch-request.ts';
 import type { HttpSenderOptions } from './host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from './http-sender.ts';
 import { incompleteResponseReason } from './network-failure.ts';
 import { proxyFor } from './proxy.ts';
 import { withRequestTrace } from './request-trace.ts';
+import type { DecompressedResponse } from './send-http-request-once.ts';
 
 export interface UndiciSenderOptions extends HttpSenderOptions {
   /** Time limit for establishing a connection including handshakes, in milliseconds (default: 10 s). */
@@ -18,8 +18,8 @@ export interface UndiciSenderOptions extends HttpSenderOptions {
  * must read the body of a response or end its iteration, which releases the connection.
  */
 export async function createUndiciSender(options: UndiciSenderOptions): Promise<HttpSender> {
-  const [{ dispatchRequest }, { createHttpConnectionPool: createConnectionPool }] = await Promise.all([
-    import('./dispatch-request.ts'),
+  const [{ sendHttpRequestOnce }, { createHttpConnectionPool: createConnectionPool }] = await Promise.all([
+    import('./send-http-request-once.ts'),
     import('./connection-pool.ts'),
   ]);
   const proxyOf = (url: URL) => proxyFor(url, options.env);
@@ -47,7 +47,7 @@ export async function createUndiciSender(options: UndiciSenderOptions): Promise<
     const attempt = { sent: false, failure, done: leave };
     const dispatcher = pool.acquire();
     try {
-      const response = await dispatchRequest(dispatcher, target, init, attempt);
+      const response = await sendHttpRequestOnce(dispatcher, target, init, attempt);
       if (response.body === null) await leave();
       return httpResponse(response);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 
 /**
  * Sets V8 flags for a client that sends requests. The flags must be set after all required modules of Node are loaded, because
@@ -15,7 +15,7 @@ export function tuneV8ForClient(): void {
  * of unused responses; collecting them earlier takes less memory and less time.
  */
 export function limitYoungGeneration(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
+  setFlag('--semi-space-growth-factor=1');
 }
 
 /**
@@ -24,7 +24,7 @@ export function limitYoungGeneration(): void {
  */
 export function collectGarbageEarly(): void {
   limitYoungGeneration();
-  setFlagsFromString('--heap-growing-percent=30');
+  setFlag('--heap-growing-percent=30');
 }
 
 /**
@@ -32,7 +32,7 @@ export function collectGarbageEarly(): void {
  * time of a batch of 10,000 names; with it, the code is not slower at 100,000 names (docs/decisions/012-batches.md).
  */
 export function reduceInlining(): void {
-  setFlagsFromString('--max-inlined-bytecode-size-cumulative=150');
+  setFlag('--max-inlined-bytecode-size-cumulative=150');
 }
 
 /**
@@ -41,6 +41,32 @@ export function reduceInlining(): void {
  */
 export function compileWasmOnce(): void {
   // The V8 flag `--liftoff-only` is not used, because it ends the process on processors without some instructions.
-  setFlagsFromString('--no-wasm-dynamic-tiering');
-  setFlagsFromString('--no-wasm-tier-up');
+  setFlag('--no-wasm-dynamic-tiering');
+  setFlag('--no-wasm-tier-up');
+}
+
+/**
+ * Sets the flags that the functions above have set to V8's defaults. False if V8 then has other flags than before the first of
+ * them, because its defaults are others in this version.
+ */
+export function resetV8Flags(): boolean {
+  if (initialTag === undefined) return true;
+  for (const flag of defaultFlags) setFlagsFromString(flag);
+  return cachedDataVersionTag() === initialTag;
+}
+
+const defaultFlags = [
+  '--semi-space-growth-factor=2',
+  '--heap-growing-percent=0',
+  '--max-inlined-bytecode-size-cumulative=920',
+  '--wasm-dynamic-tiering',
+  '--wasm-tier-up',
+];
+
+/** V8's number for its version and flags, before this file changed a flag. */
+let initialTag: number | undefined;
+
+function setFlag(flag: string): void {
+  initialTag ??= cachedDataVersionTag();
+  setFlagsFromString(flag);
 }

@@ -23,7 +23,10 @@ interface AuthenticationGuard {
  * @param mayUseCleartext false: a request for the password in clear text is refused
  * @param bindsChannel SCRAM-SHA-256-PLUS is used where the server offers it
  */
-export function createAuthenticationGuard(mayUseCleartext: () => boolean, bindsChannel: boolean): AuthenticationGuard {
+export function createPostgresqlAuthenticationGuard(
+  mayUseCleartext: () => boolean,
+  bindsChannel: boolean,
+): AuthenticationGuard {
   let method: PostgresqlAuthenticationMethod = 'none';
   let last: number | undefined;
   return {

@@ -139,9 +139,13 @@ export const serverSpecificTypeOids: readonly number[] = [
 ];
 
 /** Types of dates and times, as a pattern over node trees. */
-export const dateTimeTypes = [typeOid.date, typeOid.time, typeOid.timestamp, typeOid.timestamptz, typeOid.timetz].join(
-  '|',
-);
+export const dateTimeTypePattern = [
+  typeOid.date,
+  typeOid.time,
+  typeOid.timestamp,
+  typeOid.timestamptz,
+  typeOid.timetz,
+].join('|');
 
 /*
  * Built-in functions as patterns over node trees (`:funcid 1299 `), in which an expression refers to functions by

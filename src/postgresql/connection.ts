@@ -5,17 +5,17 @@ import {
   type DatabaseConnectPhase,
   databaseConnectErrorCodes,
 } from '../platform/connect-error.ts';
-import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import {
-  createAuthenticationGuard,
+  createPostgresqlAuthenticationGuard,
   mayUseCleartext,
   type PostgresqlAuthenticationMethod,
 } from './authentication-guard.ts';
-import { createCheckedPostgresqlStream } from './checked-postgresql-stream.ts';
 import { type CopyFromStdinSink, type ReceiveCopyToStdout, receiveCopyToStdout, startCopyFromStdin } from './copy.ts';
 import { createPostgresqlMessageReader, type PostgresqlMessageReader } from './message-reader.ts';
 import type { Client } from './pg.ts';
+import { createPostgresqlMessageStream } from './postgresql-message-stream.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
 import type { SearchPathSafeMessage } from './search-path-safe-message.ts';
@@ -37,7 +37,7 @@ export interface PostgresqlConnectOptions {
   /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildWriteTransaction`). */
   readonly withoutStartupSettings?: boolean;
   /** Memory limit that sessions share whose responses are kept at the same time (default: a limit per response). */
-  readonly memory?: DatabaseResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemoryLimit | undefined;
 }
 
 export interface PostgresqlSession {
@@ -115,11 +115,11 @@ async function openSession(
     ...(options.replication === true ? { replication: 'database' } : {}),
     ...settings,
   });
-  const guard = createAuthenticationGuard(
+  const guard = createPostgresqlAuthenticationGuard(
     () => mayUseCleartext(source, socket.remoteAddress),
     source.ssl === 'require',
   );
-  const memory = options.memory ?? createDatabaseResponseMemory('statement');
+  const memory = options.memory ?? createDatabaseResponseMemoryLimit('statement');
   const connection = watchConnection(client, socket, source.ssl === 'require', (deliver) =>
     createPostgresqlMessageReader(deliver, guard.check, memory),
   );
@@ -215,7 +215,7 @@ function watchConnection(
       reader = createReader(deliver);
       return reader;
     };
-    attach.call(client.connection, createCheckedPostgresqlStream(stream, read));
+    attach.call(client.connection, createPostgresqlMessageStream(stream, read));
   };
   return {
     phase: () => phase,

@@ -1,4 +1,4 @@
-import type { DatabaseResponseMemory } from '../platform/response-memory.ts';
+import type { DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import { checkPostgresqlMessageBody } from './check-postgresql-message-body.ts';
 
 /**
@@ -44,7 +44,7 @@ const partSize = 65_536;
 export function createPostgresqlMessageReader(
   deliver: (messages: Buffer) => void,
   onAuthentication: (code: number, body: Buffer) => void,
-  memory: DatabaseResponseMemory,
+  memory: DatabaseResponseMemoryLimit,
 ): PostgresqlMessageReader {
   const partial = createPartialMessage();
   let isLoggedIn = false;

@@ -6,7 +6,7 @@ import { quoteIdentifier } from './quote.ts';
  * looks for the end of a quote (`ALTER DATABASE … SET client_encoding`): in GBK the last byte of `€` hides the quote after it.
  */
 
-/** Waits for a lock hold up the application, since its queries wait behind them. */
+/** Limits the wait for a lock, because queries of the application wait behind a statement that waits for a lock. */
 export const lockTimeoutStatement = "SET lock_timeout = '2s';";
 
 /**
@@ -110,7 +110,7 @@ function identifier(name: string): string | undefined {
   return `U&"${escaped(name.replaceAll('"', '""').replaceAll('\\', '\\\\'), (hex) => (hex.length > 4 ? `\\+${hex.padStart(6, '0')}` : `\\${hex.padStart(4, '0')}`))}"`;
 }
 
-/** Independent of standard_conforming_strings, which the server may set to off. */
+/** A string literal that does not depend on standard_conforming_strings, which the server may set to off. */
 function literal(text: string): string | undefined {
   if (text.includes('\0')) return undefined;
   const doubled = text.replaceAll("'", "''");

@@ -3,7 +3,7 @@ import type { PostgresqlSession } from './connection.ts';
 import { PostgresqlQueryError } from './query-error.ts';
 import {
   buildReadOnlyTransaction,
-  rollbackStatementMessage,
+  rollbackQueryMessage,
   type SearchPathSafeMessage,
   type TransactionSettings,
 } from './search-path-safe-message.ts';
@@ -50,7 +50,7 @@ export async function readTable(
     throw new PostgresqlQueryError(databaseConnectErrorCodes.timeout, reason, true);
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    await session.query(rollbackStatementMessage);
+    await session.query(rollbackQueryMessage);
     return error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The last error of logical replication in a log of PostgreSQL, with its DETAIL and CONTEXT, on one line of at most 800 characters.
- * Works for the default format of the log with any log_line_prefix; undefined: there is none.
+ * The last error of logical replication in a log of PostgreSQL, with its DETAIL and CONTEXT, on one line of at most 800
+ * characters. Works for the default format of the log with any log_line_prefix; undefined if the log has no such error.
  */
 export function lastReplicationError(log: string): string | undefined {
   const lines = log.split(/\r?\n/);
@@ -15,7 +15,10 @@ export function lastReplicationError(log: string): string | undefined {
   return undefined;
 }
 
-/** Messages of apply and table synchronization workers, and of a disk that is full, which stops them, too. */
+/**
+ * Whether a message is from an apply or table synchronization worker, or reports a full disk, which stops these
+ * workers.
+ */
 function isOfReplication(text: string): boolean {
   return (
     /replication (origin|target relation|slot|worker)|logical replication|conflict detected on relation|could not (connect to the publisher|receive data from WAL stream|start initial contents copy|start WAL streaming)|no space left on device/i.test(

@@ -19,7 +19,7 @@ export function requoteSignature(text: string): string {
 }
 
 /**
- * Quotes a type name again that format_type returned. Type names of the SQL standard with spaces, such as `double
+ * Quotes again a type name that format_type returned. Type names of the SQL standard with spaces, such as `double
  * precision`, are not quoted.
  */
 function requoteType(text: string): string | undefined {

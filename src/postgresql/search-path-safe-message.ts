@@ -56,8 +56,8 @@ export function dropTransactionResults<T>(sets: readonly T[], statements: number
 }
 
 /** Statements that contain no name which a user could define. */
-export const rollbackStatementMessage = join(['ROLLBACK']);
-export const showVersionStatementMessage = join(['SHOW VERSION']);
+export const rollbackQueryMessage = join(['ROLLBACK']);
+export const showVersionQueryMessage = join(['SHOW VERSION']);
 export const identifySystemStatementMessage = join(['IDENTIFY_SYSTEM']);
 
 /**

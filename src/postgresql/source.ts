@@ -22,8 +22,8 @@ export interface PostgresqlSource {
   readonly password: Secret | undefined;
   readonly ssl: 'require' | 'disable';
   /**
-   * How the certificate of the server is verified. If absent, the connection is only encrypted, like that of the
-   * service.
+   * How the certificate of the server is verified. Without `verify` the connection is only encrypted, like the
+   * connection of the service.
    */
   readonly verify?: CertificateVerification | undefined;
   /** Whether the password may be sent in clear text to a server whose certificate was not verified. */
@@ -112,7 +112,7 @@ const optionNames: Readonly<Record<SourceField, string>> = {
 interface ConnectionStringInput {
   readonly text: string;
   readonly what: '--source' | '--host' | 'CLOUDCTL_SOURCE';
-  /** Options override this part of the connection string without an error. */
+  /** Whether options may override parts of the connection string without an error. */
   readonly weak: boolean;
 }
 

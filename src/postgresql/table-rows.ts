@@ -53,7 +53,7 @@ function knowsRelationKindLimit(version: number): boolean {
   return since === undefined ? version >= 170_000 : version % 10_000 >= since;
 }
 
-/** SQL condition: SQL condition: COPY includes the column `a` (pg_attribute). Generated columns cannot be copied. */
+/** SQL condition: COPY includes the column `a` (pg_attribute). Generated columns cannot be copied. */
 export function isCopiedColumnSql(version: number): string {
   return `a.attnum > 0 AND NOT a.attisdropped${version < 120_000 ? '' : " AND a.attgenerated = ''"}`;
 }
@@ -65,7 +65,7 @@ export interface ReadTableRowsLimits {
   readonly bytes?: number;
   /** `parts`: a large row is passed in parts; by default a large row is an error. */
   readonly messages?: PostgresqlCopyDelivery;
-  /** Called with the bytes of each row or part. While its promise is pending, no more rows are read. */
+  /** Called with the bytes of each row or part. While the returned promise is pending, no rows are read. */
   readonly pace?: (bytes: number) => Promise<void> | undefined;
 }
 

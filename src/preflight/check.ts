@@ -68,7 +68,7 @@ export function selectBlockableMethods(
  * could count as proven although a check that blocks is unknown. In the release build `evaluate` does not throw for
  * such an outcome.
  */
-export function wrapWithBlockableMethodCheck<Args extends readonly unknown[]>(
+export function withBlockedMethodAssertion<Args extends readonly unknown[]>(
   id: string,
   mayBlock: readonly MigrationMethod[],
   evaluate: (...args: Args) => PreflightCheckOutcome,

@@ -20,7 +20,7 @@ const deepOptionSpecs: readonly OptionSpec[] = [
 export const deepPreflightOptionSpecs: readonly OptionSpec[] = [...preflightOptionSpecs, ...deepOptionSpecs];
 
 /**
- * The options of a preflight that can read rows, as typed. Throws a usage error for an invalid one.
+ * The options of a preflight that can read rows, as typed. Throws a usage error for an invalid option.
  * @param now milliseconds since the epoch
  */
 export function readDeepPreflightOptions(

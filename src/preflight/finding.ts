@@ -38,8 +38,8 @@ export interface FindingFix {
   /** Whether the checks were evaluated again with the effects of the fix; absent if the fix has no statements. */
   readonly simulated?: boolean;
   /**
-   * Ids of other findings that the statements of the fix would make worse. Such statements are left out, and `text`
-   * says why.
+   * Ids of other findings that the statements of the fix would make worse. Statements with this effect are
+   * left out of the fix, and the `text` of the fix gives the reason.
    */
   readonly worsens?: readonly string[];
 }

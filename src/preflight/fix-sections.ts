@@ -5,9 +5,9 @@ import type { PreflightReport } from './report.ts';
 export interface FixScriptSection {
   /**
    * `sql` and `redis`: statements; `review`: statements that a person reads before running them; `shell`: lines to run
-   * on the server; `reload` and `restart`: commands that apply the changes.
+   * on the server; `reload` and `restart`: commands that apply the changes; `reload_by_hand`: a reload after `shell` only.
    */
-  readonly kind: 'sql' | 'redis' | 'review' | 'shell' | 'reload' | 'restart';
+  readonly kind: 'sql' | 'redis' | 'review' | 'shell' | 'reload' | 'reload_by_hand' | 'restart';
   /** True if the findings of the section do not block the requested method; the section is then written as comments. */
   readonly isOptional: boolean;
   readonly title: string;
@@ -44,6 +44,11 @@ export function isInFixScript({ fix, status, accepted }: CheckFinding): boolean 
   return [fix.sql, fix.review, fix.shell].some((lines) => lines !== undefined && lines.length > 0);
 }
 
+/** Whether the lines of a section are written as comments, which psql and redis-cli skip. */
+export function isCommentedSection({ kind, isOptional }: Pick<FixScriptSection, 'kind' | 'isOptional'>): boolean {
+  return isOptional || !(kind === 'sql' || kind === 'redis' || kind === 'reload');
+}
+
 /** Whether the fix of a finding is written to the fix script as comments. */
 export function isOptionalFix({ blocks }: CheckFinding, method: MigrationMethod): boolean {
   return !blocks.includes(method);
@@ -75,7 +80,7 @@ function sections(
   const pieces = isUndo ? found.toReversed() : found;
   return [false, true].flatMap((isOptional) => {
     const those = pieces.filter(({ finding }) => isOptionalFix(finding, report.method) === isOptional);
-    return sectionsOf(those, report.engine === 'redis' ? 'redis' : 'sql').map((section) => ({
+    return sectionsOf(those, report.engine === 'redis' ? 'redis' : 'sql', isOptional).map((section) => ({
       ...section,
       isOptional,
       // Only the fix script, not the undo script, explains its statements.
@@ -86,7 +91,11 @@ function sections(
 
 type SectionOfFindings = Omit<FixScriptSection, 'isOptional'>;
 
-function sectionsOf(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly SectionOfFindings[] {
+function sectionsOf(
+  pieces: readonly FindingWithFix[],
+  language: 'sql' | 'redis',
+  isOptional: boolean,
+): readonly SectionOfFindings[] {
   const statements = groupByRunner(pieces, 'sql').map((group) =>
     sectionOf(
       language,
@@ -96,7 +105,7 @@ function sectionsOf(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'
   );
   const reviewed = groupByRunner(pieces, 'review').map((group) => sectionOf('review', group, linesOf(group, 'review')));
   const onServer = groupByRunner(pieces, 'shell').map((group) => sectionOf('shell', group, linesOf(group, 'shell')));
-  return [...statements, ...reviewed, ...onServer, ...closingSections(pieces, language)];
+  return [...statements, ...reviewed, ...onServer, ...closingSections(pieces, language, isOptional)];
 }
 
 function sectionOf(
@@ -131,11 +140,15 @@ function runnerOf(piece: FindingWithFix | undefined, kind: FixScriptSection['kin
 
 const superuser = 'a superuser';
 
-/** The fix of a managed service has this runner, who restarts the instance in the console of the service. */
+/** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
 export const instanceAdministratorText = 'the administrator of the instance';
 
 /** Ends the script with one reload, or with one restart, which also reloads the configuration. */
-function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'redis'): readonly SectionOfFindings[] {
+function closingSections(
+  pieces: readonly FindingWithFix[],
+  language: 'sql' | 'redis',
+  isOptional: boolean,
+): readonly SectionOfFindings[] {
   const restarts = pieces.filter(({ fix }) => fix.restart === true);
   const reloads = pieces.filter(({ fix }) => fix.reload === true && fix.by !== instanceAdministratorText);
   if (restarts.length > 0) {
@@ -159,12 +172,14 @@ function closingSections(pieces: readonly FindingWithFix[], language: 'sql' | 'r
     ];
   }
   if (reloads.length === 0 || language === 'redis') return [];
+  // A reload before the steps on the server are done has no effect, so it is a step of the same kind.
+  const isByHand = !isOptional && reloads.every(({ sql }) => sql.length === 0);
   return [
     {
-      kind: 'reload',
+      kind: isByHand ? 'reload_by_hand' : 'reload',
       title: 'reload the configuration; connections stay open',
       by: superuser,
-      lines: ['SELECT pg_catalog.pg_reload_conf()'],
+      lines: [isByHand ? 'psql -X -c "SELECT pg_reload_conf()"' : 'SELECT pg_catalog.pg_reload_conf()'],
       findingIds: idsOf(reloads),
       notes: [],
       notSimulated: [],

@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/host.ts';
 
-/** Limits how fast bytes are read, of everything together that takes from it. */
+/** Limits how many bytes per second all readers that share the limiter read together. */
 export interface ReadRateLimiter {
   /** Counts bytes that were read. Returns a promise when the reader is too fast: it reads on when the promise is fulfilled. */
   take(bytes: number): Promise<void> | undefined;
@@ -10,7 +10,7 @@ export interface ReadRateLimiter {
 const tolerance = 20;
 
 /** One timer runs at a time, however many rows arrive meanwhile. The promises are rejected when the signal is aborted. */
-export function createReadRateLimiter(bytesPerSecond: number, clock: Clock, signal: AbortSignal): ReadRateLimiter {
+export function createRowReadRateLimiter(bytesPerSecond: number, clock: Clock, signal: AbortSignal): ReadRateLimiter {
   let due = 0;
   let waiting: Promise<void> | undefined;
   const wait = async () => {
@@ -23,7 +23,7 @@ export function createReadRateLimiter(bytesPerSecond: number, clock: Clock, sign
   return {
     take(bytes) {
       const now = clock.now();
-      // Time in which nothing was read is no credit for later.
+      // A pause in which nothing was read does not allow a higher rate afterwards.
       due = Math.max(due, now) + (bytes / bytesPerSecond) * 1000;
       if (due - now > tolerance) waiting ??= wait();
       return waiting;

@@ -8,8 +8,8 @@ import {
 } from './simulated-preflight-fix.ts';
 
 /**
- * Removes one of every two fixes that set the same setting to different values. It keeps the fix that corrects both
- * findings, or else the first.
+ * Removes one of every two fixes that set the same setting to different values. The fix that corrects both findings
+ * is kept, or else the first fix.
  */
 export function removeConflictingFixes(
   fixes: readonly SimulatedPreflightFix[],

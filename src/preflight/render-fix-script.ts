@@ -5,23 +5,34 @@ import {
   psqlStatement,
 } from '../postgresql/psql-script.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
-import { buildFixScriptSections, buildUndoScriptSections, type FixScriptSection } from './fix-sections.ts';
+import {
+  buildFixScriptSections,
+  buildUndoScriptSections,
+  type FixScriptSection,
+  isCommentedSection,
+} from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
 
+/** The first line of each script, by the option that names its file. */
+export const scriptPurposes = {
+  'fix-sql': 'Prepares the source for the migration.',
+  'undo-sql': 'Restores the values that were observed before the fix script ran.',
+} as const;
+
+/** How the second line of each script begins. */
+export function buildScriptSourceText({ host, port }: Pick<PreflightReport['source'], 'host' | 'port'>): string {
+  return `Source ${host}:${port}, `;
+}
+
 /** Renders the script of `--fix-sql`: idempotent statements in order; undefined if there is nothing to fix. */
 export function renderFixScript(report: PreflightReport): string | undefined {
-  const purpose = 'Prepares the source for the migration.';
-  return script(report, buildFixScriptSections(report), purpose, verdictAfterFixesSentence(report));
+  return script(report, buildFixScriptSections(report), scriptPurposes['fix-sql'], verdictAfterFixesSentence(report));
 }
 
 /** Renders the script of `--undo-sql`, which restores the values observed before the fixes. */
 export function renderUndoScript(report: PreflightReport): string | undefined {
-  return script(
-    report,
-    buildUndoScriptSections(report),
-    'Restores the values that were observed before the fix script ran.',
-  );
+  return script(report, buildUndoScriptSections(report), scriptPurposes['undo-sql']);
 }
 
 function script(
@@ -33,14 +44,17 @@ function script(
   if (sections.length === 0) return undefined;
   const isRedis = report.engine === 'redis';
   const language = isRedis ? redisLanguage : psqlLanguage;
-  const { host, port } = report.source;
   const needed = sections.filter(({ isOptional }) => !isOptional);
   const optional = sections.filter(({ isOptional }) => isOptional);
-  const isRun = sections.some((section) => !isCommented(section));
+  const isRun = sections.some((section) => !isCommentedSection(section));
   const head = [
     purpose,
-    `Source ${host}:${port}, checked ${report.started_at}. ${language.howToRun}`,
-    ...(isRun ? ['It can be run again: every statement is idempotent.'] : []),
+    `${buildScriptSourceText(report.source)}checked ${report.started_at}.${isRun || needed.length === 0 ? ` ${language.howToRun}` : ''}`,
+    ...(isRun
+      ? ['It can be run again: every statement is idempotent.']
+      : needed.length === 0
+        ? []
+        : ['The steps below are comments, which a database client skips: do them by hand on the server.']),
     ...(after === undefined ? [] : [after]),
     ...(needed.length === 0
       ? [`No finding with a fix blocks the ${report.method} migration, so every line of this script is a comment.`]
@@ -131,22 +145,18 @@ function sectionText(section: FixScriptSection, number: number, language: Script
     ...(kind === 'sql' && database !== undefined ? [lockAdvice] : []),
   ];
   const lines =
-    kind === 'shell' || kind === 'restart'
+    kind === 'shell' || kind === 'reload_by_hand' || kind === 'restart'
       ? section.lines.flatMap((line) => line.split(lineEnds))
       : language.statements(section);
   return [
     ...comments(head, mark),
     // Lines that psql or redis-cli cannot run are written as comments, so that the whole file can be run.
-    ...(isCommented(section) ? lines.map((line) => `${mark}   ${oneLine(line)}`) : lines),
+    ...(isCommentedSection(section) ? lines.map((line) => `${mark}   ${oneLine(line)}`) : lines),
   ];
 }
 
 const lockAdvice =
   'A statement that cannot lock its table within 2 s fails, so that it does not block applications: run the script again.';
-
-function isCommented({ kind, isOptional }: FixScriptSection): boolean {
-  return isOptional || kind === 'shell' || kind === 'restart' || kind === 'review';
-}
 
 function follows(section: FixScriptSection, language: ScriptLanguage): string {
   switch (section.kind) {
@@ -155,6 +165,7 @@ function follows(section: FixScriptSection, language: ScriptLanguage): string {
     case 'reload':
       return 'No step other than the statements below is needed.';
     case 'shell':
+    case 'reload_by_hand':
       return 'Do these steps on the server, not in the database client.';
     case 'review':
       return language.reviewAdvice;

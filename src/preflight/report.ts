@@ -40,7 +40,7 @@ export interface PreflightReport {
   /** The verdict of the checks as if the fix script had run; absent if there is no script. */
   readonly verdict_after_fixes?: PreflightVerdictAfterFixes;
   /** What was read of the rows (PostgreSQL). */
-  readonly rows?: RowsReport;
+  readonly rows?: DeepReadReport;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
   readonly queries: number;
@@ -50,13 +50,13 @@ export interface PreflightReport {
 }
 
 /** What `--deep` read. `partly_read`: at least one table was not read to its end. */
-export type RowsReport =
+export type DeepReadReport =
   | { readonly state: 'not_read' }
   | {
       readonly state: 'read' | 'partly_read';
       readonly tables: number;
       readonly rows: number;
-      /** As the server sent them. */
+      /** Bytes of the rows, in the form in which the server sent them. */
       readonly bytes: number;
       /** The longest transaction; absent: no table was read. */
       readonly longest_snapshot?: { readonly database: string; readonly table: string; readonly milliseconds: number };
@@ -64,7 +64,7 @@ export type RowsReport =
       readonly not_read: readonly {
         readonly database: string;
         readonly table?: string;
-        /** Such as `locked` or `no_privilege`. */
+        /** The code of the reason, such as `locked` or `no_privilege`. */
         readonly reason: string;
         readonly message: string;
       }[];

@@ -8,14 +8,14 @@ import { runUntilSignal } from '../platform/until-signal.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { programVersion } from '../version.ts';
-import { findChangesSinceBaseline, type PreflightBaselineChange, type SchemaFingerprints } from './baseline.ts';
-import { buildFixScriptSections } from './fix-sections.ts';
+import { findChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
+import { mergeUndoScripts, readEarlierScript } from './earlier-script.ts';
+import { buildFixScriptSections, isCommentedSection } from './fix-sections.ts';
 import { readSarifUri } from './formats/read-sarif-uri.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
-import { schemaFingerprintsQuery } from './postgresql/queries/schema-fingerprints.ts';
-import { queryEachDatabase } from './postgresql/query-each-database.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import type { PreflightOptions } from './preflight-options.ts';
+import { readSchemaShapes } from './read-schema-shapes.ts';
 import { createRedisPreflightEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
@@ -45,7 +45,8 @@ export const preflightReportOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'undo-sql',
     valueName: 'FILE',
-    description: 'Write a script that restores the settings as they were found',
+    description:
+      'Write a script that restores the settings as they were found; the statements of an existing script of this source are kept',
     completion: 'file',
   },
   {
@@ -84,6 +85,8 @@ export async function runPreflightWithFiles(
   const sarifUri = readSarifUri(args);
   const baselineFile = args.value('baseline');
   for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritableFile(file);
+  readEarlierScript(args.value('fix-sql'), 'fix-sql', source);
+  const earlierUndo = readEarlierScript(args.value('undo-sql'), 'undo-sql', source);
   const baseline = baselineFile === undefined ? undefined : readPreflightBaseline(baselineFile);
   const report = await runWithProgress(io, args, source, options);
   if (
@@ -92,13 +95,22 @@ export async function runPreflightWithFiles(
   ) {
     throw usageError(`the baseline is of another source: ${baseline.source}`, 'give another file with `--baseline`');
   }
-  const schemas = baselineFile === undefined ? undefined : await readSchemaShapes(io, source, options, report);
+  const schemas =
+    baselineFile === undefined ? undefined : await readSchemaShapes(io.host.clock, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
     writeReportFile(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
   for (const file of files) writeReportFile(file, renderPreflightReport(file, report, programVersion, sarifUri) ?? '');
   await writeScript(io, args.value('fix-sql'), renderFixScript(report), 'no finding has a fix that a script can make');
-  await writeScript(io, args.value('undo-sql'), renderUndoScript(report), 'no fix has a statement that can be undone');
+  const undo = renderUndoScript(report);
+  await writeScript(
+    io,
+    args.value('undo-sql'),
+    undo === undefined ? undefined : mergeUndoScripts(earlierUndo, undo),
+    earlierUndo === undefined
+      ? 'no fix has a statement that can be undone'
+      : 'it keeps the undo of the earlier fixes, and no other fix has a statement that can be undone',
+  );
   return {
     report,
     ...(baseline === undefined ? {} : { changes: findChangesSinceBaseline(baseline, report, schemas) }),
@@ -114,11 +126,15 @@ export function buildMigrationMethodBlockedError(report: PreflightReport, fixFil
         .map(({ id }) => id),
     ),
   ];
-  const hint = buildFixScriptSections(report).every(({ isOptional }) => isOptional)
-    ? 'apply the fixes in the report, and run the preflight again'
-    : fixFile === undefined
-      ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql`'
-      : `review ${fixFile}, run it section by section, and run the preflight again`;
+  const sections = buildFixScriptSections(report).filter(({ isOptional }) => !isOptional);
+  const hint =
+    sections.length === 0
+      ? 'apply the fixes in the report, and run the preflight again'
+      : fixFile === undefined
+        ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`'
+        : sections.every(isCommentedSection)
+          ? `do the steps in ${fixFile} by hand on the server, and run the preflight again`
+          : `review ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
     detail: blockers.length === 0 ? strictDetail(report) : `blocked by ${blockers.join(', ')}`,
     hint,
@@ -164,37 +180,6 @@ async function runWithProgress(
   } finally {
     await progress.stop();
   }
-}
-
-/**
- * Reads fingerprints of every schema. Only `--baseline` needs them, because the query reads every column. Returns
- * undefined if the source could not be reached.
- */
-async function readSchemaShapes(
-  io: CommandIo,
-  source: DbSource,
-  options: PreflightOptions,
-  report: PreflightReport,
-): Promise<SchemaFingerprints | undefined> {
-  if (source.engine === 'redis' || report.source.server_version === undefined) return undefined;
-  const queryOptions = {
-    source: source.source,
-    ignoreDbs: options.ignoreDbs,
-    clock: io.host.clock,
-    nearest: nearestWord,
-  };
-  const results = await queryEachDatabase(
-    { ...queryOptions, signal: AbortSignal.timeout(60_000) },
-    schemaFingerprintsQuery,
-  );
-  const entries = results.flatMap((each) => {
-    if ('failure' in each) return [];
-    return each.value.map(({ schema, tables, columns, hash }) => [
-      `${each.database}.${schema}`,
-      `${tables} tables, ${columns} columns, hash ${hash}`,
-    ]);
-  });
-  return Object.fromEntries(entries);
 }
 
 async function writeScript(

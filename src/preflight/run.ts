@@ -35,7 +35,7 @@ export interface ReadProgress {
   readonly bytes: number;
   readonly database: string;
   readonly table: string;
-  /** Of the table in its database, beginning with 1. */
+  /** The position of the table in its database, beginning with 1. */
   readonly position: number;
   readonly tables: number;
 }

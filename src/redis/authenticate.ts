@@ -7,7 +7,7 @@ import type { RedisSource } from './source.ts';
 
 export interface RedisAuthOutcome {
   /**
-   * `password`: `password`: the server accepted AUTH; `needless`: a password was given, but the server has none;
+   * `password`: the server accepted AUTH; `needless`: a password was given, but the server has none;
    * `open`: no password was given and none is required.
    */
   readonly auth: 'password' | 'needless' | 'open';

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
-import { createDatabaseResponseMemory } from '../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
-import { checkRedisReplies } from './check-redis-replies.ts';
 import {
   getRedisAbortReason,
   parseRedisErrorCode,
@@ -12,6 +11,7 @@ import {
   toRedisConnectError,
 } from './command-error.ts';
 import { explainRedisConnectError } from './explain-connect-error.ts';
+import { guardRedisReplyStream } from './guard-redis-reply-stream.ts';
 import type { Client } from './ioredis.ts';
 import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
 import { createRedisReplyReader } from './reply-reader.ts';
@@ -37,7 +37,7 @@ export interface RedisSession {
 }
 
 /**
- * Opens a session: Opens a Redis session with TCP, TLS, AUTH and PING only. The session never reconnects and never
+ * Opens a Redis session with TCP, TLS, AUTH and PING only. The session never reconnects and never
  * queues commands. Throws a ConnectError, and then leaves no socket open.
  */
 export async function connectRedis(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {
@@ -82,8 +82,8 @@ async function createSession(
   // The listener is empty, because callers receive errors with their reply, and ioredis prints errors without a
   // listener.
   client.on('error', () => {});
-  const reader = createRedisReplyReader(options.memory ?? createDatabaseResponseMemory('statement'));
-  const replyFailure = checkRedisReplies(socket, reader);
+  const reader = createRedisReplyReader(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
+  const replyFailure = guardRedisReplyStream(socket, reader);
   await client.connect();
   const drop = () => {
     reader.close();

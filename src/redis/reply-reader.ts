@@ -1,4 +1,4 @@
-import type { DatabaseResponseMemory } from '../platform/response-memory.ts';
+import type { DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 
 export interface RedisReplyReader {
   /** Checks the bytes of the server as they arrive. Throws an Error for bytes that no Redis server may send. */
@@ -22,7 +22,7 @@ const elementCost = 8;
  * Checks replies in RESP 2 before ioredis parses them, because ioredis allocates an array of any announced length, and
  * does not terminate on some malformed lengths. https://redis.io/docs/latest/develop/reference/protocol-spec/
  */
-export function createRedisReplyReader(memory: DatabaseResponseMemory): RedisReplyReader {
+export function createRedisReplyReader(memory: DatabaseResponseMemoryLimit): RedisReplyReader {
   const use = memory.open();
   /** The number of elements that each incomplete array still lacks. */
   const open: number[] = [];

@@ -1,4 +1,4 @@
-import type { DatabaseResponseMemory } from '../platform/response-memory.ts';
+import type { DatabaseResponseMemoryLimit } from '../platform/response-memory.ts';
 import type { TimeLimit } from './time-limit.ts';
 
 /** The name of a command and its arguments, which may be bytes because keys need not be text. */
@@ -8,7 +8,7 @@ export interface RedisConnectOptions extends TimeLimit {
   /**
    * Memory limit shared by sessions whose replies are kept at the same time (default: a limit for each reply alone).
    */
-  readonly memory?: DatabaseResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemoryLimit | undefined;
   /** Called with every command just before it is sent, in which a password is replaced by `***`. */
   readonly onCommand?: ((command: RedisCommand) => void) | undefined;
 }

@@ -22,7 +22,7 @@ export interface RedisSource {
   readonly isUsernameAmbiguous?: boolean | undefined;
   /** undefined: not given. */
   readonly password: Secret | undefined;
-  /** The database number in the URL. It has no effect, because a migration copies all databases. */
+  /** The database number in the URL, which has no effect, because a migration copies all databases. */
   readonly db: number | undefined;
   readonly ssl: 'require' | 'disable';
   /**

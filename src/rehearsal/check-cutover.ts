@@ -3,7 +3,7 @@ import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus }
 import type { DbSource } from '../db-source/read-source.ts';
 import { redactErrorReason } from '../engine/migration-error.ts';
 import { CliError } from '../errors.ts';
-import { DatabaseConnectError } from '../platform/connect-error.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { Clock } from '../platform/host.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { RedisCommandError } from '../redis/command-error.ts';
@@ -12,8 +12,9 @@ import type { SourcePollResult } from '../watch/source-watcher.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
 import { pollWatchedSource } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
-import { type CutoverFacts, isSourceWithoutWrites } from './cutover-checklist.ts';
+import { type CutoverFacts, isIdleSourceCheckUseful } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
+import { migrationTargetNames, targetLoginHint } from './target-login-hint.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
 export interface CutoverOptions {
@@ -42,6 +43,9 @@ export async function checkCutover(api: ApiClient, options: CutoverOptions): Pro
   const { engine } = source;
   const migration = await readMigrationFact(api, options.cluster);
   const hasEnded = typeof migration !== 'string' && migration.hasEnded;
+  onCheck('logging in to the target');
+  const targetFailure = await readTargetFailure(options);
+  if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
   onCheck('observing writes to the source');
   const startedAt = clock.now();
   const before = await readSourceActivity(options);
@@ -50,7 +54,7 @@ export async function checkCutover(api: ApiClient, options: CutoverOptions): Pro
   const seconds = Math.round((clock.now() - startedAt) / 1000);
   const writes = { count: countWritesBetweenReadings(before, after), open: after.open, seconds };
   const facts: CutoverFacts = { engine, migration, writes, lag };
-  if (!isSourceWithoutWrites(facts) || !(lag.isIdle || hasEnded)) return facts;
+  if (!isIdleSourceCheckUseful(facts) || !(lag.isIdle || hasEnded)) return facts;
   const sequences = await readSequenceFact(options);
   if (sequences !== undefined && sequences.length > 0) return { ...facts, sequences };
   const named = sequences === undefined ? {} : { sequences };
@@ -74,6 +78,24 @@ async function readMigrationFact(api: ApiClient, cluster: string): Promise<Cutov
     // Without a session no step of the checklist can be done.
     if (error instanceof CliError && error.exitCode !== 4) return error.message;
     throw error;
+  }
+}
+
+/** The first check, because the others take longer and are repeated in vain without the password of the target. */
+async function readTargetFailure({
+  target,
+  signal,
+}: CutoverOptions): Promise<Pick<CutoverFacts, 'targetFailure' | 'targetHint' | 'isTargetWithoutTls'> | undefined> {
+  try {
+    await readServerWriteActivity(target, signal);
+    return undefined;
+  } catch (error) {
+    if (signal.aborted || !isServerError(error)) throw error;
+    return {
+      targetFailure: redactErrorReason(error, target.source.password),
+      targetHint: targetLoginHint(error, migrationTargetNames),
+      isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === databaseConnectErrorCodes.noTls,
+    };
   }
 }
 

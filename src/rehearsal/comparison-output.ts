@@ -18,7 +18,7 @@ export async function printDatabaseComparison(
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.report(formatDatabaseComparison(report, ink));
+    return output.prose(formatDatabaseComparison(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0)
     return output.list(rowsOf(report), view);

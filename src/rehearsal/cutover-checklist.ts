@@ -1,7 +1,7 @@
 import { pluralize } from '../preflight/postgresql/units.ts';
 import type { DatabaseComparisonReport } from './comparison-report.ts';
 
-export type CutoverChecklistLineId = 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
+export type CutoverChecklistLineId = 'target' | 'writes' | 'lag' | 'sequences' | 'contents' | 'stopped';
 
 /** One step of the checklist for a cut-over. */
 export interface CutoverChecklistLine {
@@ -19,7 +19,13 @@ export interface CutoverChecklistLine {
  */
 export interface CutoverFacts {
   readonly engine: 'postgresql' | 'redis';
-  readonly writes: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
+  /** Why the target does not accept the login. Nothing else is checked then, except the migration at the service. */
+  readonly targetFailure?: string;
+  /** What the user does about it. */
+  readonly targetHint?: string;
+  /** Whether it is the missing TLS of the target. */
+  readonly isTargetWithoutTls?: boolean;
+  readonly writes?: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
   readonly lag?: { readonly isIdle: boolean; readonly observed: string };
   /** Sequences that differ. */
   readonly sequences?: readonly string[] | string;
@@ -32,7 +38,14 @@ export interface CutoverFacts {
  * The steps in the order in which the user does them. The step about sequences is left out for Redis, which has none.
  */
 export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklistLine[] {
-  const lines = [writesLine(facts), lagLine(facts), sequencesLine(facts), contentsLine(facts), stoppedLine(facts)];
+  const lines = [
+    targetLine(facts),
+    writesLine(facts),
+    lagLine(facts),
+    sequencesLine(facts),
+    contentsLine(facts),
+    stoppedLine(facts),
+  ];
   return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
 }
 
@@ -42,28 +55,33 @@ export function findUnfinishedCutoverLine(lines: readonly CutoverChecklistLine[]
 }
 
 /** Whether a check that requires a source without writes is useful at this step. */
-export function isSourceWithoutWrites({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
-  return writes.count === 0 && writes.open.length === 0;
+export function isIdleSourceCheckUseful({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
+  return writes !== undefined && writes.count === 0 && writes.open.length === 0;
+}
+
+function targetLine({ targetFailure }: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'target', title: 'the target accepts the login' } as const;
+  return targetFailure === undefined
+    ? { ...line, state: 'done', observed: 'logged in' }
+    : { ...line, state: 'unknown', observed: targetFailure };
 }
 
 function writesLine(facts: CutoverFacts): CutoverChecklistLine {
+  const line = { id: 'writes', title: 'nothing writes to the source' } as const;
+  if (facts.writes === undefined) return { ...line, ...notChecked };
   const { count, open, seconds } = facts.writes;
   const unit = facts.engine === 'redis' ? ['change', 'changes'] : ['writing transaction', 'writing transactions'];
   const seen = `${count} ${count === 1 ? unit[0] : unit[1]} in ${seconds} s`;
   const observed = open.length === 0 ? seen : `${seen}; not ended: ${listShort(open)}`;
-  return {
-    id: 'writes',
-    state: isSourceWithoutWrites(facts) ? 'done' : 'open',
-    title: 'nothing writes to the source',
-    observed,
-  };
+  return { ...line, state: isIdleSourceCheckUseful(facts) ? 'done' : 'open', observed };
 }
 
 /**
  * After the end of a migration the source no longer reports what the target has received, so the contents are compared.
  */
-function lagLine({ lag, migration, contents }: CutoverFacts): CutoverChecklistLine {
+function lagLine({ targetFailure, lag, migration, contents }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'lag', title: 'the target has received everything' } as const;
+  if (targetFailure !== undefined) return { ...line, ...notChecked };
   if (typeof migration !== 'string' && migration.hasEnded) {
     const isEqual = typeof contents === 'object' && contents.state === 'equal';
     return isEqual

@@ -84,7 +84,7 @@ export function writeRehearsalReport(file: string, report: RehearsalReport): voi
   }
 }
 
-/** Prints the rehearsal report: as text for the output format table, as one row per table for csv and ndjson. */
+/** Prints the rehearsal report: as text in the format `table`, as one row per compared table in `csv` and `ndjson`. */
 export async function printRehearsalReport(
   { output, globals, host }: CommandIo,
   report: RehearsalReport,
@@ -94,7 +94,7 @@ export async function printRehearsalReport(
     const ink = await createTerminalStyles(
       isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
     );
-    return output.report(rehearsalText(report, ink));
+    return output.prose(rehearsalText(report, ink));
   }
   if (output.format === 'csv' || output.format === 'ndjson' || globals.values('format').length > 0) {
     return output.list(rowsOf(report), view);

@@ -20,8 +20,10 @@ export interface SandboxHandlerContext {
 
 export interface SandboxSettings {
   readonly adminToken: string;
-  /** The only value of the Host header that the admin API accepts. */
-  readonly adminAuthority: string;
+  /** The values of the Host header that the admin API accepts: those of its public and its local origin. */
+  readonly adminAuthorities: ReadonlySet<string>;
+  /** Whether the pages of the control panel, except the sign-in page, require the admin token. */
+  readonly panelNeedsAdminToken: boolean;
   readonly cookieName: string;
   readonly dropletLimit: number;
   readonly revokeOnReplay: boolean;

@@ -78,7 +78,7 @@ export interface TokenPair extends SandboxGrant {
   readonly end?: 'revoked' | 'refreshed';
   /** The access token that replaced this access token in a refresh. */
   readonly successor?: string;
-  /** Absent in states of earlier versions. */
+  /** How the pair was issued; absent in states of earlier versions. */
   readonly issue?: TokenIssuance;
 }
 

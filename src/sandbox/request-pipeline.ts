@@ -3,9 +3,10 @@ import { applyFault } from './faults/apply-fault.ts';
 import { changesRequestHandling, type Fault, type FaultLogFields } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
-import { hasLoopbackHost } from './http/host-header.ts';
+import { hasHostOfOrigin } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
+import type { OriginNames } from './http/origin-names.ts';
 import type { RouteMatch, Router } from './http/router.ts';
 import { addRedirectToLoginTrace } from './login-trace.ts';
 import type { LoggedRequest, LoginTrace, RequestLogFields } from './request-log.ts';
@@ -48,7 +49,7 @@ export type RejectionStatus = keyof typeof ERRORS;
 const ERRORS = {
   413: 'The request is too large.',
   415: 'The request body must not be compressed.',
-  421: 'The server answers requests for its loopback address only.',
+  421: 'The Host header names another server.',
   500: 'The sandbox failed. The request was not carried out.',
 } as const;
 
@@ -59,16 +60,20 @@ const ERRORS = {
 export function handleSandboxRequest<R extends SandboxRoute>(
   server: SandboxOriginServer<R>,
   service: SandboxHandlerContext,
-  port: number,
+  names: OriginNames,
   message: IncomingMessage,
   body: Buffer | undefined,
 ): HttpReply | Promise<HttpReply> {
-  const request = readHttpRequest(message, body ?? Buffer.alloc(0));
+  const request = readHttpRequest(
+    message,
+    body ?? Buffer.alloc(0),
+    names.origin === names.localOrigin ? undefined : names.origin,
+  );
   const reject = (status: RejectionStatus, match?: RouteMatch<R>): HttpReply => {
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
   };
-  if (!hasLoopbackHost(message, port)) return reject(421);
+  if (!hasHostOfOrigin(message, names)) return reject(421);
   const match = server.router(request.method, request.path);
   if (body === undefined) return reject(413, match);
   // Compressed request bodies are refused: they are not decompressed, and must not be read as plain text (RFC 9110 §15.5.16).

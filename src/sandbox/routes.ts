@@ -4,6 +4,7 @@ import { handleAddFault, handleClearFaults, handleListFaults } from './admin/fau
 import { handleClearRequestLog, handleListLoggedRequests } from './admin/request-log.ts';
 import { handleResetSandbox } from './admin/reset.ts';
 import { handleRestoreSandboxSnapshot } from './admin/restore-snapshot.ts';
+import { handleGetSandboxDescription } from './admin/sandbox-description.ts';
 import { handleGetSandboxSnapshot } from './admin/snapshot.ts';
 import { handleGetUnspecifiedBehaviors } from './admin/spec-gaps.ts';
 import {
@@ -12,7 +13,6 @@ import {
   handleRefreshTokenPair,
   handleRevokeTokenPair,
 } from './admin/tokens.ts';
-import { handleGetWorld } from './admin/world.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
@@ -167,7 +167,7 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
     { method: 'POST', path: '/_sandbox/tokens/expire', scope: 'admin', handle: handleExpireAccessToken },
     { method: 'POST', path: '/_sandbox/tokens/refresh', scope: 'admin', handle: handleRefreshTokenPair },
     { method: 'POST', path: '/_sandbox/tokens/revoke', scope: 'admin', handle: handleRevokeTokenPair },
-    { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: handleGetWorld },
+    { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: handleGetSandboxDescription },
   ],
   api: [
     { method: 'GET', path: '/v2/account', scope: 'read', handle: handleGetAccount },

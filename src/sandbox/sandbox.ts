@@ -7,7 +7,8 @@ import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { DEFAULT_BODY_LIMIT, type HttpHandler } from './http/http-server.ts';
-import { type ListeningOrigin, LOOPBACK_HOSTS, listenOnOrigin } from './http/listening-origin.ts';
+import { type ListeningOrigin, listenOnOrigin } from './http/listening-origin.ts';
+import { isLoopbackListenHost, type OriginNames, type SandboxPublicName } from './http/origin-names.ts';
 import { randomString, systemRandom } from './random.ts';
 import { buildSandboxReadyLine, type SandboxReadyLine } from './ready-line.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
@@ -20,15 +21,22 @@ import { replyWhenSaved } from './state/reply-when-saved.ts';
 import type { SavedSandboxState } from './state/saved-state.ts';
 import { openSandboxStateFolder } from './state/state-folder.ts';
 import type { SandboxStateWriter } from './state/state-writer.ts';
-import { createRateLimiter, parseRateLimit, type RateLimiter } from './v2/rate-limit.ts';
+import { createRateLimiter, parseRateLimitRules, type RateLimiter } from './v2/rate-limit.ts';
 import { World } from './world.ts';
 
 export interface SandboxServerOptions {
   /** Default: any free port, or the port of the saved state. */
   readonly port?: number;
   readonly apiPort?: number;
-  /** The loopback host on which the sandbox listens: 127.0.0.1 (default), ::1 or localhost. */
+  /** The host on which the sandbox listens: 127.0.0.1 (default) or another address; other machines need `publicName`. */
   readonly host?: string;
+  /**
+   * The name under which other machines reach the sandbox, which is then the host of all URLs. The panel requires the admin
+   * token.
+   */
+  readonly publicName?: SandboxPublicName;
+  /** Default: random, or the admin token of the saved state. */
+  readonly adminToken?: string;
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
   /**
@@ -64,6 +72,8 @@ export interface SandboxServerOptions {
 
 export interface SandboxServers {
   readonly ready: SandboxReadyLine;
+  /** The origin of the admin API at which this machine reaches it, whatever the public name is. */
+  readonly localAdminUrl: string;
   /** Warnings about the state folder or about database objects of earlier migrations, one per line. */
   readonly notice: string | undefined;
   /** Resolves with the error when the state could not be written; from then on every request gets status 500. */
@@ -82,7 +92,9 @@ export interface SandboxServers {
  * the members `code` (such as EADDRINUSE) and `port` when a port cannot be used.
  */
 export async function startSandboxServers(options: SandboxServerOptions = {}): Promise<SandboxServers> {
-  const limiter = createRateLimiter(options.rateLimit === undefined ? undefined : parseRateLimit(options.rateLimit));
+  const limiter = createRateLimiter(
+    options.rateLimit === undefined ? undefined : parseRateLimitRules(options.rateLimit),
+  );
   const { callbackUrls = [], apps = [] } = options;
   for (const url of [...callbackUrls, ...apps.map(({ callbackUrl }) => callbackUrl)]) assertCallbackUrl(url);
 
@@ -101,10 +113,10 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   let service: SandboxHandlerContext | undefined;
   const serve =
     <R extends SandboxRoute>(server: SandboxOriginServer<R>) =>
-    (port: number): HttpHandler => {
+    (names: OriginNames): HttpHandler => {
       return (message, body) => {
         if (service === undefined) return STARTING;
-        const reply = handleSandboxRequest(server, service, port, message, body);
+        const reply = handleSandboxRequest(server, service, names, message, body);
         return writer === undefined ? reply : replyWhenSaved(reply, writer);
       };
     };
@@ -113,18 +125,24 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   try {
     const savedIdentity = state?.saved?.identity;
     const host = options.host ?? savedIdentity?.host ?? '127.0.0.1';
-    if (!LOOPBACK_HOSTS.includes(host)) {
+    const { publicName } = options;
+    if (publicName === undefined && !isLoopbackListenHost(host)) {
       throw new Error(`host ${host} is not a loopback host; use 127.0.0.1, ::1 or localhost`);
     }
+    const publicHost = publicName?.host;
+    // Clients must be able to know both ports beforehand, because containers publish ports by number.
+    const [port, apiPort] = publicName === undefined ? [] : [publicName.port, publicName.port + 1];
     planes = await openDataPlanes({ ...options, now: () => service?.world.now() ?? 0 });
-    const auth = await listenOnOrigin(
-      host,
-      options.port ?? savedIdentity?.port ?? 0,
-      serve(sandboxAuthServer),
+    const auth = await listenOnOrigin(host, options.port ?? port ?? savedIdentity?.port ?? 0, {
+      publicHost,
+      handlerOf: serve(sandboxAuthServer),
       limitOf,
-    );
+    });
     origins.push(auth);
-    const api = await listenOnOrigin(host, options.apiPort ?? savedIdentity?.apiPort ?? 0, serve(sandboxApiServer));
+    const api = await listenOnOrigin(host, options.apiPort ?? apiPort ?? savedIdentity?.apiPort ?? 0, {
+      publicHost,
+      handlerOf: serve(sandboxApiServer),
+    });
     origins.push(api);
     const created = await createService(options, {
       limiter,
@@ -138,7 +156,8 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     const seedNumber = options.seed ?? savedIdentity?.seedNumber;
     writer = await state?.startWriter(world, {
       adminToken: settings.adminToken,
-      host,
+      // An address that other machines reach is used only when it is given at the start.
+      host: isLoopbackListenHost(host) ? host : '127.0.0.1',
       port: auth.port,
       apiPort: api.port,
       ...(seedNumber === undefined ? {} : { seedNumber }),
@@ -150,6 +169,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     const requests: SandboxServers['requests'] = (endpoint) => log.list(endpoint);
     return {
       ready: service.ready,
+      localAdminUrl: auth.localOrigin,
       notice: notice === '' ? undefined : notice,
       failure,
       world,
@@ -183,7 +203,7 @@ async function createService(
     saved === undefined
       ? await createSandboxSeedData(seedOptions, random)
       : updateSandboxSeedData(saved, seedOptions, random);
-  const adminToken = saved?.identity.adminToken ?? randomString(random, 43);
+  const adminToken = options.adminToken ?? saved?.identity.adminToken ?? randomString(random, 43);
   const world = new World(seed, random, options.now ?? Date.now, saved?.world);
   return {
     world,
@@ -199,7 +219,8 @@ async function createService(
     closing,
     settings: {
       adminToken,
-      adminAuthority: new URL(auth.origin).host,
+      adminAuthorities: new Set([auth.origin, auth.localOrigin].map((origin) => new URL(origin).host)),
+      panelNeedsAdminToken: options.publicName !== undefined,
       // Browsers send a cookie to all ports of a host, so the cookie of each sandbox has its own name.
       cookieName: `sandbox_session_${auth.port}`,
       dropletLimit: options.dropletLimit ?? Number.POSITIVE_INFINITY,

@@ -23,6 +23,8 @@ export interface AuthorizationAttemptDeps {
   readonly showInstructions: (addresses: LoginAddresses, options: LoginContinuationOptions) => Promise<void>;
   /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
+  /** Called with the address of a peer that may not send the redirect. */
+  readonly onRefusedPeer?: (address: string) => void;
   readonly reportRejectedPaste: (kind: 'incomplete' | 'unreadable') => Promise<void>;
 }
 
@@ -46,6 +48,8 @@ export function createAuthorizationAttempt(
     authorizationOrigin: authOrigin,
     random: deps.random,
     clock: deps.clock,
+    listenAddress: request.listenAddress,
+    onRefusedPeer: deps.onRefusedPeer,
     pkce,
     authorizationUrl: (redirectUri) =>
       authorizationUrl({

@@ -1,7 +1,8 @@
 import { CliError } from '../errors.ts';
+import type { CallbackListenAddress } from '../loopback/bind-listener.ts';
 import { startLoopbackServer } from '../loopback/loopback-server.ts';
 import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
-import type { ResponseValidator } from '../loopback/request-decision.ts';
+import type { AuthorizationResponseValidator } from '../loopback/request-decision.ts';
 import type { AuthorizationResult } from '../oauth/authorization-response.ts';
 import type { OAuthFlow } from '../oauth/authorization-url.ts';
 import { deferred } from '../platform/deferred.ts';
@@ -35,11 +36,14 @@ export interface AuthorizationReceiverOptions {
   readonly flow: OAuthFlow;
   /** Origin of the authorization server. */
   readonly authorizationOrigin: string;
-  readonly validate: ResponseValidator<AuthorizationResult>;
+  readonly validate: AuthorizationResponseValidator<AuthorizationResult>;
   /** Creates the authorization URL for a redirect URI. */
   readonly authorizationUrl: (redirectUri: string) => string;
   readonly random: (bytes: number) => Uint8Array;
   readonly clock: Clock;
+  /** Where the listener listens (default: at the address of the callback URL). */
+  readonly listenAddress?: CallbackListenAddress | undefined;
+  readonly onRefusedPeer?: ((address: string) => void) | undefined;
 }
 
 /** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */

@@ -131,8 +131,8 @@ export function isCredentialRecordOfBinding(record: CredentialRecord, binding: S
 }
 
 /**
- * The value of an unknown expiry: the last second of the year 9999. Earlier versions read this value as an expiry, and use the
- * token until the server refuses it.
+ * The value of an unknown expiry: the last second of the year 9999. Earlier versions of the program read the value as
+ * the time of the expiry, and use the token until the server refuses it.
  */
 export const unknownTokenExpiry = 253_402_300_799;
 
@@ -180,7 +180,10 @@ export function computeJournalReservationBytes(record: CredentialRecord): number
   return block * Math.ceil((2 * encodeCredentialRecord(record).reveal().length) / block);
 }
 
-/** The servers and the application of a profile; undefined when a setting is missing. Here, because the fast path of `auth token` needs it. */
+/**
+ * The servers and the application of a profile; undefined when a setting is missing. The function is in this file,
+ * because the fast path of `auth token` needs it.
+ */
 export function sessionBindingOf(settings: Pick<ProfileSettings, 'values'>): SessionBinding | undefined {
   const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
   if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;

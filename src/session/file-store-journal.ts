@@ -120,7 +120,7 @@ function reservationOf(
     const isReplaced = replacement.commit(
       text,
       (stage) => reachFailpoint(options, stage === 'written' ? 'K7-written' : 'K8-sealed'),
-      () => canReplaceCredentialRecord(readDropletOrAction(place), old),
+      () => canReplaceCredentialRecord(readStoredRecord(place), old),
     );
     if (isReplaced) state = 'committed';
     else replacement.abandon();
@@ -159,7 +159,7 @@ function isRival(content: TemporaryContent, old: CredentialRecord): boolean {
   return isUnanswered(content) || (content.kind === 'record' && !isObsolete(content, old));
 }
 
-function readDropletOrAction(place: ProfilePaths): CredentialRecord | undefined {
+function readStoredRecord(place: ProfilePaths): CredentialRecord | undefined {
   const text = readSecretFile(place.credentialFile);
   return text === undefined ? undefined : decodeCredentialRecord(text);
 }

@@ -1,15 +1,17 @@
 import type { ProfileReference } from '../config/settings.ts';
+import type { BrowserEnvironment } from '../platform/browser-environment.ts';
 import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import type { RuntimeEnvironment } from '../platform/runtime-environment.ts';
 import type { LoginAddresses } from './authorization-receiver.ts';
 import { formatProfileCommand } from './suggested-commands.ts';
 
 export interface LoginInstructionsOptions {
   readonly profile: ProfileReference;
-  readonly runtimeEnvironment: RuntimeEnvironment;
+  readonly runtimeEnvironment: BrowserEnvironment;
   /** Whether the loopback listener waits for the redirect; false with `--paste`. */
   readonly listening: boolean;
+  /** Whether the redirect arrives at another address than that of the callback URL, through a published port. */
+  readonly isForwarded?: boolean;
   /** Whether the login reads pasted lines. */
   readonly pasting: boolean;
   /** Whether a browser tab was already redirected to the authorization URL. */
@@ -53,11 +55,12 @@ function remoteBrowserHint({
   authorizationUrl,
   callbackUrl,
   listening,
+  isForwarded = false,
   profile,
 }: LoginInstructionsOptions & Omit<LoginAddresses, 'startUrl'>): readonly string[] {
   // If the authorization server is on the loopback interface of this machine, a browser that reaches it also reaches the
   // loopback listener.
-  if (!listening || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
+  if (!listening || isForwarded || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
   const url = new URL(callbackUrl);
   const port = url.port === '' ? '80' : url.port;
   const { ssh } = runtimeEnvironment;
@@ -74,7 +77,10 @@ function remoteBrowserHint({
     ];
   }
   if (runtimeEnvironment.container) {
-    return [`This is a container: a browser outside cannot reach its loopback interface. Use ${paste}.`];
+    const forwarded = formatProfileCommand(profile, `auth login --callback-listen 0.0.0.0 --allow-peer GATEWAY`);
+    return [
+      `This is a container: a browser outside cannot reach its loopback interface. Use ${paste}, or publish port ${port} and use ${forwarded}.`,
+    ];
   }
   if (runtimeEnvironment.wsl) {
     return [`This is WSL: if the browser of Windows cannot reach the last page, use ${paste}.`];
@@ -87,7 +93,7 @@ function remoteBrowserHint({
  * terminal.
  */
 export function canOpenBrowser(
-  runtimeEnvironment: RuntimeEnvironment,
+  runtimeEnvironment: BrowserEnvironment,
   terminal: boolean,
   browserVariable: string | undefined,
 ): boolean {

@@ -11,7 +11,6 @@ import {
   createAuthorizationAttempt,
   receiveAuthorizationResponse,
 } from './authorization-attempt.ts';
-import { requireAuthorizationGrant } from './authorization-errors.ts';
 import {
   type AuthorizationReceiver,
   bindAuthorizationReceiver,
@@ -26,6 +25,7 @@ import {
 } from './exchange-code.ts';
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
 import type { LoginRequest } from './login-request.ts';
+import { requireAuthorizationResponseGrant } from './require-authorization-response-grant.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
 import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
 
@@ -77,7 +77,7 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
       const open = { attempt, receiver, interruption, isContinued: true, ended: ended.signal };
       result = await awaitResponse(deps, withPerson, open);
     }
-    const authorized = requireAuthorizationGrant(result, { request, loginCommands: deps.loginCommands });
+    const authorized = requireAuthorizationResponseGrant(result, { request, loginCommands: deps.loginCommands });
 
     const { callbackUrl: redirectUri, showOutcome } = receiver;
     const exchange = { redirectUri, pkce: attempt.pkce, signal: ended.signal };
@@ -166,7 +166,7 @@ async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> 
 
 async function obtainGrant(
   deps: LoginDeps,
-  authorized: ReturnType<typeof requireAuthorizationGrant>,
+  authorized: ReturnType<typeof requireAuthorizationResponseGrant>,
   exchange: Omit<AuthorizationCodeExchange, 'code'>,
 ): Promise<TokenGrant> {
   return 'grant' in authorized ? authorized.grant : exchangeCodeForTokens(deps, { ...authorized, ...exchange });

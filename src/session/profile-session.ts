@@ -2,8 +2,8 @@ import type { CliError } from '../errors.ts';
 import { type AccountAndTeam, compareAccounts, describeAccount } from '../identity.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
+import { otherAccountGrantError } from './handle-refreshed-token-grant.ts';
 import { refreshStoredSession } from './refresh-session.ts';
-import { otherAccountGrantError } from './refreshed-grant.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {

@@ -9,11 +9,11 @@ import { commitRefresh, type RefreshToCommit } from './commit-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
+import { endGrantOfOtherAccount, handleRefreshedTokenGrant } from './handle-refreshed-token-grant.ts';
 import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
 import type { RefreshClaim } from './refresh-claim.ts';
 import type { RefreshJournalReservation } from './refresh-journal.ts';
-import { endGrantOfOtherAccount, reportRefreshedTokenGrant } from './refreshed-grant.ts';
 import {
   buildCredentialRecordOfResponse,
   buildRenewedCredentialRecord,
@@ -174,7 +174,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
       buildRenewedCredentialRecord(found.record, result.grant, ongoing.sentAt),
     );
     if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
-    await reportRefreshedTokenGrant(deps, found.record, record, result.grant);
+    await handleRefreshedTokenGrant(deps, found.record, record, result.grant);
     return { record, inDoubt: false };
   }
   const partial = buildCredentialRecordOfResponse(found.record, result, ongoing.sentAt);

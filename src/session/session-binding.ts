@@ -1,4 +1,4 @@
-import type { LoginHints } from '../api/api-response.ts';
+import type { RefusedRequestHints } from '../api/api-response.ts';
 import type { ConfigFile } from '../config/config-file.ts';
 import { readKnownSandboxes } from '../config/sandbox-connection.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
@@ -37,7 +37,7 @@ export function unreachableHint({ profileName, values }: ProfileSettings): strin
 }
 
 /** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
-export function loginHints(settings: ProfileSettings, configFolder: string): LoginHints {
+export function loginHints(settings: ProfileSettings, configFolder: string): RefusedRequestHints {
   const { accessToken, profile, profileName, values } = settings;
   const unreachable = unreachableHint(settings);
   if (accessToken !== undefined) {

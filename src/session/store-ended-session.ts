@@ -1,9 +1,9 @@
 import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
+import type { RefreshedTokenGrantDeps } from './handle-refreshed-token-grant.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { RefreshJournalReservation } from './refresh-journal.ts';
-import type { RefreshedTokenGrantDeps } from './refreshed-grant.ts';
 import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
 import type { TokenErrorContext } from './token-endpoint-error.ts';
 

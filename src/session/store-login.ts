@@ -86,7 +86,8 @@ export async function storeGivenToken(
     expiresAt,
     isGivenToken: true as const,
   };
-  // The account file gets no UUID, because its `hint` would mean that a grant named the account (isSpecServer).
+  // The account file gets no UUID: a UUID gives the file a `hint`, which means that a grant named the account
+  // (isSpecServer).
   const names = Object.entries({ name, email, teamName }).filter(([, value]) => value !== undefined);
   const account = accountFromGrant(record.sid, Object.fromEntries(names), record.scope, 'token');
   const replaced = await storeRecord(deps, record, account);

@@ -11,7 +11,10 @@ export function formatProfileCommand(profile: ProfileReference, words: string): 
 }
 
 /** The command that changes how the client credentials are sent, for a server that did not find them in the request. */
-export function formatTokenParamsCommand(profile: ProfileReference, tokenParams: TokenParameterPlacement): string {
+export function formatTokenParamsConfigCommand(
+  profile: ProfileReference,
+  tokenParams: TokenParameterPlacement,
+): string {
   return formatProfileCommand(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 

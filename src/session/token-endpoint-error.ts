@@ -5,7 +5,7 @@ import type { TokenEndpointFailure, TokenParameterPlacement } from '../oauth/tok
 import { type HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
-import { formatProfileCommand, formatTokenParamsCommand } from './suggested-commands.ts';
+import { formatProfileCommand, formatTokenParamsConfigCommand } from './suggested-commands.ts';
 
 /** The operation of a request to the token endpoint or the revocation endpoint. */
 export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
@@ -238,7 +238,7 @@ function sendForm(context: TokenErrorContext): string {
 }
 
 function formCommand({ profile, tokenParams }: TokenErrorContext): string {
-  return formatTokenParamsCommand(profile, tokenParams);
+  return formatTokenParamsConfigCommand(profile, tokenParams);
 }
 
 function mayExpectForm({ tokenParams, isSpecServer }: TokenErrorContext): boolean {

@@ -1,6 +1,6 @@
 import { DatabaseError } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
-import { buildWriteTransaction, rollbackStatementMessage } from '../postgresql/search-path-safe-message.ts';
+import { buildWriteTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
 import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { connectRedis } from '../redis/connection.ts';
@@ -39,7 +39,7 @@ async function prepareSchema(source: PostgresqlSource, role: string): Promise<Pr
       return { kind: 'ready' };
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== insufficientPrivilege) throw error;
-      await session.query(rollbackStatementMessage);
+      await session.query(rollbackQueryMessage);
       if ((await readSchemaVersion(session)) >= sharedSchemaVersion) return { kind: 'ready' };
       return { kind: 'forbidden', sql: `BEGIN;\n\n${sql}\n\nCOMMIT;\n`, reason: error.message };
     }

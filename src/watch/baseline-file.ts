@@ -14,7 +14,10 @@ export function baselinePath(stateFolder: string, source: WatchedSourceIdentity,
   return join(stateFolder, 'migrations', `baseline-${fingerprint}.json`);
 }
 
-/** undefined: there is none, or it is damaged or unreadable. The first poll of a watch then takes its place. */
+/**
+ * Returns undefined if there is no baseline, or if its file is damaged or unreadable. A watch then uses its first poll
+ * as the baseline.
+ */
 export function readBaselineFile(path: string): SourceBaseline | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || readNumberField(json.value, 'version') !== 1) return undefined;

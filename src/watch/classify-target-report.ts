@@ -1,17 +1,17 @@
 import { quoteLiteral } from '../postgresql/quote.ts';
-import { quoteServerName } from './quote-server-name.ts';
-import type { CauseFix } from './status-sample.ts';
+import { quoteReportedObjectName } from './quote-reported-object-name.ts';
+import type { StopCauseFix } from './status-sample.ts';
 
 /** What a message of the target, in its log or in the status of the service, says about the cause of a stop. */
-export interface TargetReport {
+export interface TargetStopMessage {
   /** Id of a cause. */
   readonly rule: string;
   readonly object?: string;
-  readonly fix?: CauseFix;
+  readonly fix?: StopCauseFix;
 }
 
 /** Reads the texts of PostgreSQL 12 to 18, in English. undefined: the text names no cause. */
-export function classifyTargetReport(text: string): TargetReport | undefined {
+export function classifyTargetReport(text: string): TargetStopMessage | undefined {
   for (const [pattern, classify] of patterns) {
     const match = pattern.exec(text);
     if (match !== null) return withoutUndefined(classify(match, text));
@@ -38,10 +38,10 @@ export const targetReportHints: Readonly<Record<string, string>> = {
 type Classified = {
   readonly rule: string;
   readonly object?: string | undefined;
-  readonly fix?: CauseFix | undefined;
+  readonly fix?: StopCauseFix | undefined;
 };
 
-/** The first that matches decides. */
+/** The first pattern that matches decides. */
 const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: string) => Classified])[] = [
   [
     /no space left on device/i,
@@ -61,7 +61,7 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
     /due to (lock|statement) timeout|role "[^"]+" has (?:lock|statement)_timeout=/,
     (_match, text) => {
       const [, role, setting] = /role "([^"]+)" has (\w+_timeout)=/.exec(text) ?? [];
-      const fix = role === undefined ? undefined : `ALTER ROLE ${quoteServerName(role)} RESET ${setting};`;
+      const fix = role === undefined ? undefined : `ALTER ROLE ${quoteReportedObjectName(role)} RESET ${setting};`;
       return { rule: 'target-lock-timeout', object: role ?? relationIn(text), fix: onTarget(fix) };
     },
   ],
@@ -78,7 +78,7 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
     ([, name = 'x']) => ({
       rule: 'subscription-disabled',
       object: name,
-      fix: onTarget(`ALTER SUBSCRIPTION ${quoteServerName(name)} ENABLE;`),
+      fix: onTarget(`ALTER SUBSCRIPTION ${quoteReportedObjectName(name)} ENABLE;`),
     }),
   ],
   [
@@ -128,13 +128,13 @@ function deleteKey(relation: string | undefined, text: string): string | undefin
   const [, column, value] = /Key \(([^(),"]+)\)=\(([^()]*)\)/.exec(text) ?? [];
   const [schema, table, ...rest] = relation?.split('.') ?? [];
   if (!column || value === undefined || !schema || !table || rest.length > 0) return undefined;
-  return `DELETE FROM ${quoteServerName(schema)}.${quoteServerName(table)} WHERE ${quoteServerName(column)} = ${quoteLiteral(value)};`;
+  return `DELETE FROM ${quoteReportedObjectName(schema)}.${quoteReportedObjectName(table)} WHERE ${quoteReportedObjectName(column)} = ${quoteLiteral(value)};`;
 }
 
-function onTarget(statement: string | undefined): CauseFix | undefined {
+function onTarget(statement: string | undefined): StopCauseFix | undefined {
   return statement === undefined ? undefined : { run_on: 'target', statement };
 }
 
-function withoutUndefined({ rule, object, fix }: Classified): TargetReport {
+function withoutUndefined({ rule, object, fix }: Classified): TargetStopMessage {
   return { rule, ...(object === undefined ? {} : { object }), ...(fix === undefined ? {} : { fix }) };
 }

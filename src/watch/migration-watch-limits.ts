@@ -24,7 +24,9 @@ export interface MigrationWatchLimits {
   readonly sizeInterval: number;
   /** Time limit of one poll. */
   readonly pollTimeout: number;
-  /** Number of consecutive polls with nothing left to replicate that count as idle. */
+  /** How old a write is that the target must have received to count as caught up; a Redis replica reports every second. */
+  readonly caughtUpDelay: number;
+  /** Number of consecutive polls that decide that nothing is left to replicate, or that the target has caught up. */
   readonly idlePolls: number;
   /** Maximum lag in bytes at which the phase is still streaming. */
   readonly streamingLag: number;
@@ -45,6 +47,7 @@ export const defaultMigrationWatchLimits: MigrationWatchLimits = {
   missingSlot: 45_000,
   sizeInterval: 60_000,
   pollTimeout: 10_000,
+  caughtUpDelay: 3000,
   idlePolls: 5,
   streamingLag: 16 * 1024 ** 2,
   maxBackoff: 30_000,

@@ -3,7 +3,7 @@ import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-m
 import { CliError } from '../errors.ts';
 import { isJsonRecord, readStringField, readStringList } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { narrowCause, type TargetMessage } from './narrow-cause.ts';
+import { selectCauseNamedByTarget, type TargetServerMessage } from './select-cause-named-by-target.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */
@@ -90,7 +90,7 @@ export function addServiceMigrationStatus(
     };
   const violation = violationOf(status, cluster);
   const server = status.kind === 'known' ? status.migration.status : undefined;
-  const narrowed = status.kind === 'known' ? narrowCause(sample, messagesOf(status.migration)) : sample;
+  const narrowed = status.kind === 'known' ? selectCauseNamedByTarget(sample, messagesOf(status.migration)) : sample;
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),
@@ -113,7 +113,7 @@ function violationOf(
 }
 
 /** Everything that the service tells about the state of each database. */
-function messagesOf({ raw }: OnlineMigration): readonly TargetMessage[] {
+function messagesOf({ raw }: OnlineMigration): readonly TargetServerMessage[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
   // The reason of the whole migration repeats those of its databases.
   const parts = databases.length === 0 ? [raw] : databases.slice(0, 1000);

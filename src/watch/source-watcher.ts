@@ -31,6 +31,8 @@ export interface SourcePollResult {
   readonly sample: MigrationStatusSample;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
+  /** Number of consecutive polls in which the target had caught up, although the source may be written to. */
+  readonly caughtUpPolls: number;
   /** Whether the source could be read. */
   readonly reached: boolean;
   /** Why the source could not be read. */

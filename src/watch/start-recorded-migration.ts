@@ -1,4 +1,4 @@
-import type { LoginHints } from '../api/api-response.ts';
+import type { RefusedRequestHints } from '../api/api-response.ts';
 import type { ApiClient } from '../api/client.ts';
 import {
   MigrationStartUnknownError,
@@ -19,7 +19,7 @@ export interface StartRecordedMigrationDeps {
   readonly stateFolder: string;
   /** The present time in milliseconds since the epoch. */
   readonly now: () => number;
-  readonly loginHints: LoginHints;
+  readonly loginHints: RefusedRequestHints;
   /** Formats a command for the profile, in backquotes. */
   readonly commandOf: (words: string) => string;
   /** Called if the state folder could not be written after the migration was started. */

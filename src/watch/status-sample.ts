@@ -11,11 +11,11 @@ export interface WatchRuleViolation {
   /** What the violation is about: a table, column, role, slot, publication or host rule. */
   readonly object?: string;
   /** What removes the cause, ready to be run. */
-  readonly fix?: CauseFix;
+  readonly fix?: StopCauseFix;
 }
 
 /** One statement or command that removes a cause, and where it is run: as SQL on one of the servers, as a line of pg_hba.conf, or in a shell. */
-export interface CauseFix {
+export interface StopCauseFix {
   readonly run_on: 'source' | 'target' | 'pg_hba.conf' | 'shell';
   readonly statement: string;
 }
@@ -23,10 +23,10 @@ export interface CauseFix {
 /** Why nothing is replicated, or why the application fails: the one cause that is most certain. */
 export interface StopCause extends WatchRuleViolation {
   readonly object: string;
-  readonly fix: CauseFix;
+  readonly fix: StopCauseFix;
   /**
-   * `observed`: the source or the target shows it. `changed`: it changed since the migration started. `group`: the source cannot
-   * show which of `candidates` it is.
+   * `observed`: the source or the target shows the cause. `changed`: the cause is a change since the migration started.
+   * `group`: the source cannot show which of `candidates` is the cause.
    */
   readonly basis: 'observed' | 'changed' | 'group';
   /** Ids of causes, most likely first; present in a group. */

@@ -71,7 +71,7 @@ export async function watchMigration(
     options.showQueries,
   );
   let lastPoll: SourcePollResult | undefined;
-  let isIdle = false;
+  let isCaughtUp = false;
   const record = readMigrationWatchRecord(path);
   let wasReached = record !== undefined;
   let failedPolls = 0;
@@ -114,8 +114,8 @@ export async function watchMigration(
       if (options.untilIdle && failedPolls >= maxFailedPolls) throw failedAtServerError(sample, cluster ?? '');
       if (options.untilIdle) requireSlots(sample);
       if (result.ending !== undefined) lastPoll = result;
-      isIdle = options.untilIdle && result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
-      if (isIdle) break;
+      isCaughtUp = options.untilIdle && result.caughtUpPolls >= defaultMigrationWatchLimits.idlePolls;
+      if (isCaughtUp) break;
     }
   } finally {
     stopListening();
@@ -123,15 +123,15 @@ export async function watchMigration(
     stopping.abort();
     await screen.close();
   }
-  if (isIdle) {
-    await output.note(idleText(io, options, record?.started?.cluster), maxSanitizedTextLength);
+  if (isCaughtUp) {
+    await output.note(caughtUpText(io, options, record?.started?.cluster), maxSanitizedTextLength);
     return 0;
   }
   if (lastPoll?.ending !== undefined)
     throw new CliError('not_found', lastPoll.ending.message, { hint: lastPoll.ending.hint });
   if (signal === undefined) return 0;
   throw new CliError('cancelled', 'the watch was interrupted; the migration continues', {
-    hint: `watch again with \`${watchAgainCommand(options)}\``,
+    hint: `watch again with \`${watchAgainCommand(io, options)}\`; see what is left to do before the cut-over with \`${cutoverCommand(io, options, cluster)}\``,
     exitCode: interruptedError(signal).exitCode,
   });
 }
@@ -162,32 +162,44 @@ function sourceUnreachableError({ outage = 'it does not respond' }: SourcePollRe
   });
 }
 
-/** What follows when the target has caught up; the checklist of `db cutover` when the cluster is known. */
-function idleText(
-  { globals }: Pick<CommandIo, 'globals'>,
-  { source, ignoreDbs, caFile }: WatchMigrationOptions,
+/** What follows when the target has caught up. */
+function caughtUpText(
+  io: Pick<CommandIo, 'globals'>,
+  options: WatchMigrationOptions,
   cluster: string | undefined,
 ): readonly string[] {
-  const isRedis = source.engine === 'redis';
-  const steps = isRedis
-    ? 'The target has caught up with the source. Stop the application, switch it to the target, and stop the migration in the control panel.'
-    : 'The target has caught up with the source. At the cut-over stop the application, set the sequences of the target (`cloudctl db sequences`), switch the application to the target, and stop the migration in the control panel.';
-  if (cluster === undefined) return [steps];
-  const target = isRedis ? 'rediss://HOST' : 'postgres://USER@HOST:25061/DBNAME';
-  const service = ['profile', 'auth-url', 'base-url'].flatMap((option) => {
-    const value = globals.value(option);
-    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
-  });
-  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
-  const next = ['cloudctl db cutover', cluster, ...from, '--target', target, ...service];
   return [
-    'The target has caught up with the source. Stop the application.',
-    `Next, see what is left to do before the cut-over: ${next.join(' ')}`,
+    'The target has caught up with the source. Stop the application: nothing may write to the source during the cut-over.',
+    `Next, see what is left to do before the cut-over: ${cutoverCommand(io, options, cluster)}`,
   ];
 }
 
+function cutoverCommand(
+  io: Pick<CommandIo, 'globals'>,
+  { source, ignoreDbs, caFile }: WatchMigrationOptions,
+  cluster: string | undefined,
+): string {
+  const target = source.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
+  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
+  return ['cloudctl db cutover', cluster ?? 'CLUSTER_UUID', ...from, '--target', target, ...serviceOptionArgs(io)].join(
+    ' ',
+  );
+}
+
 /** The command line of this watch, without the password. */
-function watchAgainCommand({ source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions): string {
+function watchAgainCommand(
+  io: Pick<CommandIo, 'globals'>,
+  { source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions,
+): string {
   const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
-  return ['cloudctl db watch', ...sourceOptionArgs(source, { ignoreDbs, caFile }), ...options].join(' ');
+  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
+  return ['cloudctl db watch', ...from, ...options, ...serviceOptionArgs(io)].join(' ');
+}
+
+/** The options of the command line that select the service. */
+function serviceOptionArgs({ globals }: Pick<CommandIo, 'globals'>): readonly string[] {
+  return ['profile', 'auth-url', 'base-url'].flatMap((option) => {
+    const value = globals.value(option);
+    return value === undefined ? [] : [`--${option}`, quoteShellArg(value)];
+  });
 }

@@ -6,6 +6,8 @@ export interface WatchPollResult<M> {
   readonly sample: MigrationStatusSample;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
+  /** Number of consecutive polls in which the target had caught up, although the source may be written to. */
+  readonly caughtUpPolls: number;
   /** Why the migration cannot continue; absent while it can. */
   readonly ending?: WatchedMigrationEnd;
 }

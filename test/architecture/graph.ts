@@ -3,6 +3,7 @@ import { type Import, type Project, type Rule, sources } from './project.ts';
 /** The files that the build starts from. */
 const entries = [
   'src/entry.ts',
+  'src/standalone.ts',
   'src/main.ts',
   'src/platform/keychain-child.ts',
   ...['loopback', 'preflight', 'sandbox', 'session'].map((part) => `src/library/${part}.ts`),

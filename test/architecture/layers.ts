@@ -2,10 +2,10 @@ import { folderOf, type Import, type Project, type Rule } from './project.ts';
 
 /** Top to bottom. A folder of src imports from lower layers only: not from a higher one, not from its own. */
 export const layers: readonly (readonly string[])[] = [
-  ['entry'],
+  ['entry', 'standalone'],
   ['main'],
   ['commands', 'help-topics', 'library'],
-  ['context', 'rehearsal'],
+  ['context', 'rehearsal', 'inventory'],
   ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor'],
   ['db-source', 'shared-store'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],

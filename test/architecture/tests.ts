@@ -5,6 +5,7 @@ import { syntaxOf } from './syntax.ts';
 /** Files without a test of their own, each with what tests them instead. A folder ends with a slash. */
 const testedElsewhere: Readonly<Record<string, string>> = {
   'src/entry.ts': 'the end-to-end tests run the whole program',
+  'src/standalone.ts': 'test/standalone runs the executable',
 };
 
 /** Files that name every command, check or endpoint. Being listed there is no test. */

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
+import { getMigrationWatchRecordPath, writeMigrationWatchRecord } from '../../src/watch/watch-record.ts';
 import { closedOrigin, reply, serverFor } from '../fixtures/fake-server.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain, type TestHost, testHost } from '../fixtures/host.ts';
@@ -166,4 +167,26 @@ it('an unknown profile is an error', async () => {
   const ran = await runCloudctl(testHost(), ['--profile', 'nope', '-o', 'json']);
   expect(ran).toMatchObject({ code: 2, out: '' });
   expect(ran.error().code).toBe('profile_unknown');
+});
+
+it('names a migration that this machine started and that has not ended, and its command', async () => {
+  const cluster = '3b643ad7-65aa-4066-b45b-1c64b6db600a';
+  let status = 'syncing';
+  const { origin } = await serverFor(({ url }, response) =>
+    reply(response, 200, url.startsWith('/v2/databases') ? { id: 'm-1', status } : { actions: [], account: {} }),
+  );
+  const host = testHost({ env: { CLOUDCTL_BASE_URL: origin, CLOUDCTL_ACCESS_TOKEN: 'token' } });
+  const source = { engine: 'redis', host: 'h', port: 1 } as const;
+  writeMigrationWatchRecord(getMigrationWatchRecordPath(host.folders.state, source), {
+    engine: 'redis',
+    source: 'h:1',
+    started: { at: host.clock.now(), cluster, id: 'm-1' },
+  });
+  expect(await shownBy(host)).toMatchObject({
+    migrations_in_progress: [{ cluster, id: 'm-1', status }],
+    next: `cloudctl db status ${cluster}`,
+  });
+  expect((await runCloudctl(host, [])).out).toContain(cluster);
+  status = 'canceled';
+  expect(await shownBy(host)).not.toHaveProperty('migrations_in_progress');
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { noSeenNames, writeSeenNames } from '../../src/config/seen-names.ts';
+import { noCachedCompletionNames, writeCachedCompletionNames } from '../../src/config/cached-completion-names.ts';
 import { completionNames } from '../../src/context/completion-names.ts';
 import { testHost } from '../fixtures/host.ts';
 
@@ -8,9 +8,12 @@ const [first, second] = ['http://127.0.0.1:8081', 'https://api.example.com'];
 function hostWithNames() {
   const host = testHost();
   host.writeConfig({ current: 'work', profiles: { work: { base_url: first }, home: { base_url: second } } });
-  writeSeenNames(host.folders.state, 'work', first, { ...noSeenNames, droplets: [{ value: 'web' }] });
-  writeSeenNames(host.folders.state, 'home', second, {
-    ...noSeenNames,
+  writeCachedCompletionNames(host.folders.state, 'work', first, {
+    ...noCachedCompletionNames,
+    droplets: [{ value: 'web' }],
+  });
+  writeCachedCompletionNames(host.folders.state, 'home', second, {
+    ...noCachedCompletionNames,
     clusters: [{ value: 'c', description: 'orders' }],
   });
   return host;

@@ -18,3 +18,14 @@ it('quotes names that a shell would interpret', () => {
   const args = sourceOptionArgs(sourceOf({ source: "postgres://u@h/a'b" }));
   expect(args[1]).not.toMatch(/^[^']*'[^']*$/);
 });
+
+it('--ca-file verifies the host name, so the address does not repeat it', () => {
+  const source = sourceOf({ source: 'postgres://u@h/d?sslmode=verify-full' });
+  expect(sourceOptionArgs(source)[1]).toContain('sslmode=verify-full');
+  expect(sourceOptionArgs(source, { caFile: 'ca.pem' })).toEqual([
+    '--source',
+    'postgres://u@h:5432/d',
+    '--ca-file',
+    'ca.pem',
+  ]);
+});

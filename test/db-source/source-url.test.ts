@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DbSource } from '../../src/db-source/read-source.ts';
-import { sourceUrl } from '../../src/db-source/source-url.ts';
+import { sourceUrl, targetUrl } from '../../src/db-source/source-url.ts';
 import { Secret } from '../../src/secret.ts';
 
 const password = new Secret('hunter2');
@@ -29,4 +29,21 @@ it.each<[DbSource, string]>([
   ],
 ])('the URL of a source has everything but the password', (source, url) => {
   expect(sourceUrl(source)).toBe(url);
+});
+
+it.each([
+  ['verify-full', undefined, 'sslmode=verify-full'],
+  ['verify-ca', '/etc/ca.pem', 'sslmode=verify-ca&sslrootcert=%2Fetc%2Fca.pem'],
+] as const)('a suggested command keeps sslmode=%s', (mode, file, query) => {
+  const what = mode === 'verify-full' ? ('full' as const) : ('chain' as const);
+  const verify = { what, ...(file === undefined ? {} : { ca: { file, pem: '' } }) };
+  const server = { host: 'h', port: 1, dbname: 'd', username: 'u', password, ssl: 'require', verify } as const;
+  for (const url of [sourceUrl, targetUrl])
+    expect(url({ engine: 'postgresql', source: server })).toBe(`postgres://u@h:1/d?${query}`);
+});
+
+it('the URL of a target without TLS says so, because no other option does', () => {
+  const server = { host: 'h', port: 1, dbname: 'd', username: 'u', password, ssl: 'disable' } as const;
+  expect(targetUrl({ engine: 'postgresql', source: server })).toBe('postgres://u@h:1/d?sslmode=disable');
+  expect(sourceUrl({ engine: 'postgresql', source: server })).toBe('postgres://u@h:1/d');
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
@@ -11,12 +11,15 @@ import { type Environment, makeFolders } from '../fixtures/folders.ts';
 import { testHost } from '../fixtures/host.ts';
 import { seedSession } from '../fixtures/session.ts';
 
-/** Writes the public modules of Node that a program has loaded in addition to a bare start. */
+/** Writes the public modules of Node that a program has loaded in addition to a bare start, and the packs of its bundle. */
 const recorder = `const before = new Set(process.moduleLoadList);
 process.on('exit', () => {
   const loaded = process.moduleLoadList.filter((name) => name.startsWith('NativeModule ') && !before.has(name));
   const names = loaded.map((name) => name.slice('NativeModule '.length)).filter((name) => !/^(internal\\/|_)/.test(name));
   require('node:fs').writeFileSync(process.env.BUILTINS, names.sort().join(' '));
+  const files = Object.keys(require.cache).map((path) => require('node:path').basename(path));
+  const packs = files.filter((name) => name.endsWith('.cjs') && !/^(recorder|cloudctl|entry|use)/.test(name));
+  require('node:fs').writeFileSync(process.env.BUILTINS + '.files', packs.sort().join(' '));
 });
 `;
 
@@ -109,6 +112,23 @@ test.each(['auth token', 'auth token --profile default', '--profile default auth
 
 test('config list loads what prints', async () => {
   expect(await builtinsOf([bin, 'config', 'list'])).toBe(await builtinsOfUse('stdout'));
+});
+
+test.each(['droplets list --region f', 'db preflight --only wal', 'droplets create --siz'])(
+  'completion of %s loads what prints, and no implementation',
+  async (line) => {
+    const words = [bin, '__complete', '--', ...line.split(' ')];
+    const expected = await builtinsOfUse('stdout');
+    expect(await builtinsOf(words)).toBe(expected);
+    expect(readFileSync(`${record}.files`, 'utf8')).toBe('completion.cjs main.cjs token.cjs');
+  },
+);
+
+test('config list with the code cache loads zlib for checksums in addition', async () => {
+  const env = { CLOUDCTL_CODE_CACHE: 'on' };
+  mkdirSync(folders.state, { recursive: true, mode: 0o700 });
+  await builtinsOf([bin, 'config', 'list'], env);
+  expect(await builtinsOf([bin, 'config', 'list'], env)).toBe(await builtinsOfUse('stdout', 'zlib', 'vm'));
 });
 
 test('a list over http loads no http, http2, assert, tls and crypto', async () => {

@@ -1,16 +1,31 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { install, side } from '../../scripts/extra-packages.mjs';
 import { type Sandbox, startSandbox } from '../../src/library/sandbox.ts';
+import { node } from '../fixtures/cli.ts';
+import { lacks, which } from '../fixtures/needs.ts';
 import { freePort } from '../fixtures/redis.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const packageJson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const playwright = packageJson.devDependencies['playwright-core'];
 const pages = readdirSync(join(root, 'docs/library')).filter((name) => name.endsWith('.md'));
 
 /** A project of somebody else, with the packed package and nothing of this project but its dependencies. */
@@ -40,6 +55,36 @@ describe('projects that import the package', () => {
     const program = join(root, 'node_modules/vitest/vitest.mjs');
     const printed = ran(process.execPath, [program, 'run', '--dir', 'suite', '--reporter=json'], project);
     expect(JSON.parse(printed)).toMatchObject({ numPassedTests: 3, numFailedTests: 0 });
+  });
+
+  test.skipIf(lacks('chromium'))('a suite of Playwright with the sandbox fixture passes', (context) => {
+    const installed = join(side, 'playwright', 'node_modules');
+    if (!existsSync(join(installed, '@playwright')) && !install(dirname(installed), `@playwright/test@${playwright}`))
+      context.skip('the test runner of Playwright could not be installed from the registry');
+    for (const name of ['@playwright', 'playwright', 'playwright-core'])
+      symlinkSync(join(installed, name), join(project, 'node_modules', name));
+    ran(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', join(project, 'browser')], project);
+    const words = [join(project, 'node_modules/@playwright/test/cli.js'), 'test', 'browser', '--reporter=json'];
+    const printed = ran(process.execPath, words, project, { ...process.env, CHROMIUM: which('chromium') });
+    expect(JSON.parse(printed).stats).toMatchObject({ expected: 2, unexpected: 0, skipped: 0, flaky: 0 });
+  });
+
+  test('CommonJS loads the parts by import(), and by require where Node can require an ES module', () => {
+    const names = readdirSync(join(root, 'src/library'))
+      .map((name) => name.replace('.ts', ''))
+      .filter((name) => `./${name}` in packageJson.exports)
+      .map((name) => `cloudctl/${name}`);
+    const script = join(project, 'script.cjs');
+    writeFileSync(
+      script,
+      `const names = ${JSON.stringify(names)};
+      const count = (part) => Object.keys(part).length;
+      Promise.all(names.map((name) => import(name))).then((imported) => {
+        const required = process.features.require_module ? names.map((name) => require(name)) : imported;
+        console.log(names.length, required.every((part, at) => count(part) > 0 && part === imported[at]));
+      });`,
+    );
+    expect(ran(node, [script], project)).toBe('4 true\n');
   });
 
   test('a command logs in, keeps the session and refreshes it once for many processes', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseLoopbackCallback, replaceCallbackPort } from '../../src/loopback/loopback-callback.ts';
+import { parseConfiguredCallbackUrl, replaceCallbackPort } from '../../src/loopback/loopback-callback.ts';
 
 describe('the authority a browser will write is known from the callback URL', () => {
   test.each([
@@ -10,21 +10,21 @@ describe('the authority a browser will write is known from the callback URL', ()
     ['http://localhost:8765', 'localhost:8765', 8765, '/', ['127.0.0.1', '::1']],
     ['http://[::1]:8765/a/b', '[::1]:8765', 8765, '/a/b', ['::1']],
   ])('%s', (href, host, port, path, addresses) => {
-    expect(parseLoopbackCallback(href)).toEqual({ href, host, port, path, query: '', addresses });
+    expect(parseConfiguredCallbackUrl(href)).toEqual({ href, host, port, path, query: '', addresses });
   });
 
   test('its own query is kept', () => {
-    expect(parseLoopbackCallback('http://localhost:1/cb?app=1').query).toBe('app=1');
+    expect(parseConfiguredCallbackUrl('http://localhost:1/cb?app=1').query).toBe('app=1');
   });
 
   test('port 0 becomes the port the system gave, and nothing else changes', () => {
-    const any = parseLoopbackCallback('http://[::1]:0/a:0?b=:0');
+    const any = parseConfiguredCallbackUrl('http://[::1]:0/a:0?b=:0');
     expect(replaceCallbackPort(any, 4711)).toMatchObject({
       href: 'http://[::1]:4711/a:0?b=:0',
       host: '[::1]:4711',
       port: 4711,
     });
-    const fixed = parseLoopbackCallback('http://127.0.0.1:8765/callback');
+    const fixed = parseConfiguredCallbackUrl('http://127.0.0.1:8765/callback');
     expect(replaceCallbackPort(fixed, 8765)).toEqual(fixed);
   });
 });
@@ -49,6 +49,6 @@ describe('what no browser could bring back to this machine is refused', () => {
     ' http://127.0.0.1:8765/callback',
     '',
   ])('%s', (href) => {
-    expect(() => parseLoopbackCallback(href)).toThrowError(expect.objectContaining({ code: 'config_invalid' }));
+    expect(() => parseConfiguredCallbackUrl(href)).toThrowError(expect.objectContaining({ code: 'config_invalid' }));
   });
 });

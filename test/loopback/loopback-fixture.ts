@@ -1,6 +1,7 @@
 import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
 import type { LoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
+import { isLoopbackPeer } from '../../src/platform/loopback-host.ts';
 
 /** One login for table tests: the helper at 127.0.0.1:8765, with the real judgement of the protocol behind it. */
 export const state = 'c3RhdGUtb2YtdGhpcy1sb2dpbi1hbmQtbm8tb3RoZXI';
@@ -13,6 +14,7 @@ export function expected(
   own: Partial<LoopbackRequestExpectations<AuthorizationResult>> = {},
 ): LoopbackRequestExpectations<AuthorizationResult> {
   return {
+    isAllowedPeer: isLoopbackPeer,
     host,
     flow,
     callbackQuery: '',

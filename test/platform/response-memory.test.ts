@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { createDatabaseResponseMemory } from '../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../src/platform/response-memory.ts';
 
 const half = 40 * 2 ** 20;
 
 test('a session whose responses are too large alone will not do better later', () => {
-  const use = createDatabaseResponseMemory('statement').open();
+  const use = createDatabaseResponseMemoryLimit('statement').open();
   use.add(half);
   expect(() => use.add(half)).toThrow(expect.objectContaining({ code: 'PROTOCOL' }));
 });
 
 test('sessions that are too large together may succeed one after the other', () => {
-  const memory = createDatabaseResponseMemory('session');
+  const memory = createDatabaseResponseMemoryLimit('session');
   const [first, second] = [memory.open(), memory.open()];
   first.add(half);
   expect(() => second.add(half)).toThrow(expect.objectContaining({ code: 'MEMORY' }));
@@ -33,7 +33,7 @@ test.each([
       return false;
     }
   };
-  const memory = createDatabaseResponseMemory(kept);
+  const memory = createDatabaseResponseMemoryLimit(kept);
   const use = memory.open();
   use.add(half);
   use.nextStatement();

@@ -8,7 +8,7 @@ const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.me
 /** What a program prints that does some work, after one of the functions of the module or none. */
 async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {
   const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
-  const contents = `import { reduceInlining, compileWasmOnce, limitYoungGeneration, collectGarbageEarly } from ${JSON.stringify(module)};${call}${work}`;
+  const contents = `import { reduceInlining, compileWasmOnce, limitYoungGeneration, collectGarbageEarly, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
   const program = outputFiles[0]?.text ?? '';
   return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
@@ -80,4 +80,15 @@ console.log(isAsFirstCompiled(f));
   const words = ['--allow-natives-syntax'];
   expect(await printed('', work, ...words)).toBe('false\n');
   expect(await printed('compileWasmOnce();', work, ...words)).toBe('true\n');
+});
+
+it('flags are reset to those of V8, so that compiled code can be kept', async () => {
+  const work = `
+import { cachedDataVersionTag } from 'node:v8';
+const [before, hasReset] = [cachedDataVersionTag(), resetV8Flags()];
+console.log(before !== cachedDataVersionTag(), hasReset);
+`;
+  expect(await printed('tuneV8ForClient();', work)).toBe('true true\n');
+  expect(await printed('tuneV8ForClient();collectGarbageEarly();', work)).toBe('true true\n');
+  expect(await printed('', work)).toBe('false true\n');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAuthenticationGuard, mayUseCleartext } from '../../src/postgresql/authentication-guard.ts';
+import { createPostgresqlAuthenticationGuard, mayUseCleartext } from '../../src/postgresql/authentication-guard.ts';
 import type { PostgresqlSource } from '../../src/postgresql/source.ts';
 import { Secret } from '../../src/secret.ts';
 
@@ -12,7 +12,7 @@ function methodAfter(
   bindsChannel = true,
   names = ['SCRAM-SHA-256'],
 ) {
-  const guard = createAuthenticationGuard(() => mayUseCleartext, bindsChannel);
+  const guard = createPostgresqlAuthenticationGuard(() => mayUseCleartext, bindsChannel);
   for (const code of codes) guard.check(code, code === sasl ? offered(...names) : Buffer.alloc(0));
   return guard.method();
 }

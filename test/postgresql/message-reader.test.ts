@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createDatabaseResponseMemory } from '../../src/platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../src/platform/response-memory.ts';
 import { createPostgresqlMessageReader, type PostgresqlCopyDelivery } from '../../src/postgresql/message-reader.ts';
 import { hello, int32, message, ready, row } from './wire.ts';
 
@@ -9,7 +9,7 @@ function delivered(bytes: Buffer, size = bytes.length, copy?: PostgresqlCopyDeli
   const reader = createPostgresqlMessageReader(
     (messages) => found.push(...splitMessages(Buffer.from(messages))),
     () => {},
-    createDatabaseResponseMemory('statement'),
+    createDatabaseResponseMemoryLimit('statement'),
   );
   reader.read(hello);
   found.length = 0;
@@ -33,7 +33,7 @@ function readerOf(onAuthentication: (code: number, body: Buffer) => void = () =>
   const reader = createPostgresqlMessageReader(
     (messages) => found.push(Buffer.from(messages)),
     onAuthentication,
-    createDatabaseResponseMemory('statement'),
+    createDatabaseResponseMemoryLimit('statement'),
   );
   return { ...reader, received: () => Buffer.concat(found) };
 }

@@ -6,9 +6,9 @@ import {
   buildWriteTransaction,
   dropTransactionResults,
   identifySystemStatementMessage,
-  rollbackStatementMessage,
+  rollbackQueryMessage,
   searchPathSafeSessionMessage,
-  showVersionStatementMessage,
+  showVersionQueryMessage,
 } from '../../src/postgresql/search-path-safe-message.ts';
 import { isPinnedTransaction, pinRules } from '../fixtures/pin-rules.ts';
 
@@ -35,7 +35,7 @@ test('the results of the statements are those before COMMIT', () => {
 });
 
 test('every other message resolves no name, or pins the session', () => {
-  for (const text of [rollbackStatementMessage, showVersionStatementMessage]) {
+  for (const text of [rollbackQueryMessage, showVersionQueryMessage]) {
     const rules = pinRules({ replication: false });
     expect(rules.refuse(text)).toBeUndefined();
     expect(rules.refuse('SELECT 1')).toBeDefined();

@@ -50,8 +50,20 @@ describe('the fix script', () => {
   it('reloads once when nothing needs a restart', () => {
     const [rule] = findings.filter(({ id }) => id === 'hba-rule');
     const reloading = { ...report, findings: [{ ...rule!, status: 'fail' as const, blocks: ['continuous' as const] }] };
-    expect(buildFixScriptSections(reloading).map(({ kind }) => kind)).toEqual(['shell', 'reload']);
-    expect(renderFixScript(reloading)).toContain('\nSELECT pg_catalog.pg_reload_conf();\n');
+    expect(buildFixScriptSections(reloading).map(({ kind }) => kind)).toEqual(['shell', 'reload_by_hand']);
+    const script = renderFixScript(reloading) ?? '';
+    // A reload before the steps on the server has no effect, so the script does nothing at all.
+    expect(script.split('\n').filter((line) => line !== '' && !line.startsWith('--'))).toEqual([]);
+    expect(script).toContain('pg_reload_conf');
+    const setting = {
+      ...rule!,
+      id: 'other',
+      status: 'fail',
+      blocks: ['continuous'],
+      fix: { sql: ['SELECT 1'], reload: true, text: '' },
+    } as const;
+    const both = renderFixScript({ ...reloading, findings: [...reloading.findings, setting] });
+    expect(both).toContain('\nSELECT pg_catalog.pg_reload_conf();\n');
   });
 
   it('has what does not block the method as comments, at the end', () => {

@@ -30,12 +30,18 @@ test('a Redis migration is ready when the replica has everything, and done when 
     source.cli('SET', 'a', '1');
     target.cli('REPLICAOF', source.host, String(source.port));
     await eventually(() => target.cli('GET', 'a').trim() === '1', 'the copy');
-    expect(await check()).toEqual({ writes: 'done', lag: 'done', contents: 'done', stopped: 'open' });
+    expect(await check()).toEqual({ target: 'done', writes: 'done', lag: 'done', contents: 'done', stopped: 'open' });
     target.cli('REPLICAOF', 'NO', 'ONE');
     status = 'canceled';
-    expect(await check()).toEqual({ writes: 'done', lag: 'done', contents: 'done', stopped: 'done' });
+    expect(await check()).toEqual({ target: 'done', writes: 'done', lag: 'done', contents: 'done', stopped: 'done' });
     target.cli('SET', 'a', '2');
-    expect(await check()).toEqual({ writes: 'done', lag: 'unknown', contents: 'open', stopped: 'done' });
+    expect(await check()).toEqual({
+      target: 'done',
+      writes: 'done',
+      lag: 'unknown',
+      contents: 'open',
+      stopped: 'done',
+    });
   } finally {
     await Promise.all([source.stop(), target.stop()]);
   }

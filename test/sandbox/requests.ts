@@ -15,6 +15,8 @@ export interface SendOptions {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string | Buffer;
+  /** The address of this machine from which the request is sent. */
+  readonly localAddress?: string;
 }
 
 /** A sandbox that is closed at the end of the test. */
@@ -28,7 +30,7 @@ export async function sandboxFor(options: SandboxServerOptions = {}): Promise<Sa
 export function send(
   origin: string,
   target: string,
-  { method = 'GET', headers = {}, body }: SendOptions = {},
+  { method = 'GET', headers = {}, body, localAddress }: SendOptions = {},
 ): Promise<Exchange> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -40,6 +42,7 @@ export function send(
         path: target,
         headers: { ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }), ...headers },
         agent: false,
+        ...(localAddress === undefined ? {} : { localAddress }),
         timeout: 15_000,
       },
       (incoming) => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { RuntimeEnvironment } from '../../src/platform/runtime-environment.ts';
+import type { BrowserEnvironment } from '../../src/platform/browser-environment.ts';
 import { canOpenBrowser, loginInstructions, showLoginInstructions } from '../../src/session/login-instructions.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
-const nowhere: RuntimeEnvironment = {
+const nowhere: BrowserEnvironment = {
   wsl: false,
   ssh: undefined,
   container: false,
@@ -45,7 +45,7 @@ describe('the login instructions', () => {
     expectGolden('auth', lines.join('\n'));
   });
 
-  it.each<[string, Partial<RuntimeEnvironment>, RegExp]>([
+  it.each<[string, Partial<BrowserEnvironment>, RegExp]>([
     ['SSH', { ssh: { server: '10.0.0.5', port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 10\.0\.0\.5`/],
     ['SSH on another port', { ssh: { server: '10.0.0.5', port: 2222 } }, /`ssh -p 2222 -L 8765:127\.0\.0\.1:8765 10/],
     ['SSH without an address', { ssh: { server: undefined, port: 22 } }, /`ssh -L 8765:127\.0\.0\.1:8765 THIS-SERVER`/],
@@ -91,7 +91,7 @@ describe('the login instructions', () => {
 });
 
 describe('a browser may be opened', () => {
-  it.each<[string, Partial<RuntimeEnvironment>, boolean, string | undefined, boolean]>([
+  it.each<[string, Partial<BrowserEnvironment>, boolean, string | undefined, boolean]>([
     ['at a terminal with a display', { display: true }, true, undefined, true],
     ['in WSL', { wsl: true }, true, undefined, true],
     ['with BROWSER', {}, true, 'firefox', true],

@@ -6,7 +6,7 @@ import { type BatchResult, type MutationDisagreement, runBatch } from './postgre
 
 // A report lists the first objects of a finding; here it must name them all.
 vi.mock('../../src/preflight/postgresql/listed-objects.ts', () => ({
-  takeListedObjects: <T>(things: readonly T[]) => things,
+  limitFindingObjects: <T>(things: readonly T[]) => things,
   buildUnlistedObjectsNote: () => '',
 }));
 vi.setConfig({ testTimeout: 36_000_000, hookTimeout: 120_000 });

@@ -10,9 +10,9 @@ import {
 import type { MigrationState } from '../../src/engine/migration-state.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { baselinePath, readBaselineFile, writeBaselineFile } from '../../src/watch/baseline-file.ts';
-import { observeBeforeStart } from '../../src/watch/observe-before-start.ts';
 import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/save-watched-slots.ts';
 import { addServiceMigrationStatus } from '../../src/watch/service-migration-status.ts';
+import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { MigrationStatusSample, StopCause } from '../../src/watch/status-sample.ts';
 import {
   getMigrationWatchRecordPath,
@@ -52,7 +52,7 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
   const ignoreDbs = ['postgres'];
-  const before = await observeBeforeStart(watched, {
+  const before = await observeSourceBeforeMigration(watched, {
     ignoreDbs,
     now: Date.now,
     limit: 20_000,

@@ -43,7 +43,7 @@ function polling(results: readonly SourcePollResult[]): { watch: typeof pollWatc
 }
 
 function poll(more: Partial<SourcePollResult> = {}): SourcePollResult {
-  return { sample: makeStatusSample(), idlePolls: 0, reached: true, activeSlots: [], ...more };
+  return { sample: makeStatusSample(), idlePolls: 0, caughtUpPolls: 0, reached: true, activeSlots: [], ...more };
 }
 
 function follow(host: TestHost, watch: typeof pollWatchedSource, more: Partial<WatchMigrationOptions> = {}) {
@@ -53,7 +53,7 @@ function follow(host: TestHost, watch: typeof pollWatchedSource, more: Partial<W
 
 const recordPath = (host: TestHost) =>
   getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
-const idle = poll({ idlePolls: defaultMigrationWatchLimits.idlePolls });
+const idle = poll({ caughtUpPolls: defaultMigrationWatchLimits.idlePolls });
 const unreachable = poll({ reached: false, outage: 'ECONNREFUSED' });
 const ended = poll({ ending: { message: 'the slot s1 was dropped', hint: 'start the migration again' } });
 
@@ -173,6 +173,7 @@ describe('the watch ends', () => {
     for (const part of ['redis.example.com', '--slot 10.0.0.9:6379', "'/etc/my ca.pem'"]) expect(hint).toContain(part);
     expect(hint).not.toContain('hunter2');
     expect(hint).not.toContain('--until-idle');
+    expect(hint).toContain('db cutover');
     expect(host.signal(name)).toBe(0);
   });
 });

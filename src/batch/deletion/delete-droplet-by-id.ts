@@ -1,4 +1,4 @@
-import { type LoginHints, readApiErrorBody } from '../../api/api-response.ts';
+import { type RefusedRequestHints, readApiErrorBody } from '../../api/api-response.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
@@ -19,7 +19,7 @@ export interface DropletDeletionDeps {
   readonly lane: SendLane;
   readonly clock: Clock;
   readonly timings: BatchTimeLimits;
-  readonly loginHints: LoginHints;
+  readonly loginHints: RefusedRequestHints;
   /** Once this signal is aborted, no further request is sent. */
   readonly ending: AbortSignal;
   /** Once this signal is aborted, the program no longer waits for responses. */

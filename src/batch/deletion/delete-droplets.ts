@@ -1,4 +1,4 @@
-import type { LoginHints } from '../../api/api-response.ts';
+import type { RefusedRequestHints } from '../../api/api-response.ts';
 import type { ApiClient } from '../../api/client.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
 import { formatTable } from '../../cli/formats/table.ts';
@@ -19,7 +19,7 @@ import {
 } from './deletion-rows.ts';
 
 export interface DeleteDropletsOptions {
-  readonly loginHints: LoginHints;
+  readonly loginHints: RefusedRequestHints;
   /** The maximum number of requests that are sent at the same time. */
   readonly concurrency: number;
   /** The longest wait for the rate limit in milliseconds; if the limit requires a longer wait, the run ends. */

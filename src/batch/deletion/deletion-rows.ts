@@ -1,5 +1,5 @@
 import type { Droplet } from '../../api/droplets.ts';
-import { isExactDropletId } from '../../api/droplets.ts';
+import { isSafeDropletId } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
 import { CliError } from '../../errors.ts';
 import { isJsonRecord, readStringField } from '../../json.ts';
@@ -43,7 +43,7 @@ export const dropletDeletionListView: ListView<DropletDeletionRow> = {
  * rounded id could belong to another droplet.
  */
 export function toDropletToDelete({ id, name, raw }: Droplet): DropletToDelete {
-  if (!isExactDropletId(id) || id < 1)
+  if (!isSafeDropletId(id) || id < 1)
     throw new CliError('api_error', `cannot delete the droplet "${name}": its id is not a whole number below 2^53`, {
       detail: `the server returned the id ${id}`,
     });

@@ -125,7 +125,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
     const at = setState(name, uncertain, error);
     if (at === undefined) return;
     lastGroups[at] = group;
-    // If a name had a droplet, the droplet may be one of several, so none of them certainly belongs to the batch.
+    // The id is removed: several droplets may have the name now, so no droplet certainly belongs to the batch.
     ids[at] = 0;
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: RequestGroupSendingEvent): void => {

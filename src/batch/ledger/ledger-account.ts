@@ -1,4 +1,4 @@
-import { type LoginHints, toApiError } from '../../api/api-response.ts';
+import { type RefusedRequestHints, toApiError } from '../../api/api-response.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { CliError } from '../../errors.ts';
 import { type AccountIdentity, compareAccountIdentities, describeAccountIdentity } from '../../identity.ts';
@@ -26,14 +26,14 @@ export function readAccountIdentityOfLedger({
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
 }
 
-export interface LedgerAccountProof {
+export interface LedgerAccountCheckDeps {
   readonly api: ApiClient;
   readonly state: BatchState;
   /** The account that would continue the batch. */
   readonly current: AccountIdentity;
   /** The command that logs in as the account that started the batch. */
   readonly loginHint: string;
-  readonly loginHints: LoginHints;
+  readonly loginHints: RefusedRequestHints;
   /** True with `--skip-account-check`: only a known difference between the accounts stops the batch. */
   readonly isSkipped: boolean;
 }
@@ -43,7 +43,7 @@ export interface LedgerAccountProof {
  * droplet of the batch and all names would be created again. If one of the two accounts is not known, the check succeeds when a
  * droplet in the ledger can be read. Throws `needs_login` if the check fails.
  */
-export async function requireAccountOfLedger(proof: LedgerAccountProof): Promise<void> {
+export async function requireAccountOfLedger(proof: LedgerAccountCheckDeps): Promise<void> {
   const { api, state, current, isSkipped } = proof;
   const recorded = readAccountIdentityOfLedger(state.batch);
   const comparison = compareAccountIdentities(recorded, current);
@@ -62,7 +62,7 @@ export async function requireAccountOfLedger(proof: LedgerAccountProof): Promise
   });
 }
 
-function otherIdentityError({ current, loginHint }: LedgerAccountProof, recorded: AccountIdentity): CliError {
+function otherIdentityError({ current, loginHint }: LedgerAccountCheckDeps, recorded: AccountIdentity): CliError {
   return new CliError('needs_login', 'the ledger belongs to another account or team', {
     detail: `the batch was started by ${describeAccountIdentity(recorded)}; this command acts as ${describeAccountIdentity(current)}`,
     hint: loginHint,

@@ -1,4 +1,4 @@
-import { isExactDropletId } from '../../api/droplets.ts';
+import { isSafeDropletId } from '../../api/droplets.ts';
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../../json.ts';
 import type { Clock } from '../../platform/host.ts';
 import { decodeDropletUserDataDigest } from '../options/user-data.ts';
@@ -243,7 +243,7 @@ function isCreatedRow(value: unknown): value is CreatedDropletRow {
   if (
     !isJsonRecord(value) ||
     readStringField(value, 'name') === undefined ||
-    !isExactDropletId(readNumberField(value, 'id') ?? Number.NaN)
+    !isSafeDropletId(readNumberField(value, 'id') ?? Number.NaN)
   )
     return false;
   return value.action_id === undefined || typeof value.action_id === 'number';

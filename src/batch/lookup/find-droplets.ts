@@ -63,7 +63,7 @@ export function matchDroplets(text: string, droplets: readonly Droplet[]): Dropl
  * Returns the only droplet to which the text can refer; undefined when there is none. Throws a usage error when several
  * droplets match. @param method the HTTP method of the request that the hint shows with an id
  */
-export function chooseDroplet(
+export function requireUnambiguousDroplet(
   text: string,
   { withId, withName }: DropletMatches,
   method: 'GET' | 'DELETE',

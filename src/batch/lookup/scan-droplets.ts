@@ -1,5 +1,5 @@
 import { type ApiResponse, toApiError } from '../../api/api-response.ts';
-import { type Droplet, decodeDroplet, isExactDropletId } from '../../api/droplets.ts';
+import { type Droplet, decodeDroplet, isSafeDropletId } from '../../api/droplets.ts';
 import { listTotal, nextPagePath } from '../../api/list-page.ts';
 import { CliError } from '../../errors.ts';
 import { isJsonRecord, parseJson } from '../../json.ts';
@@ -76,5 +76,5 @@ function decodePage(response: ApiResponse, lane: SendLane, path: string): Drople
 
 function decodeExactDroplet(json: unknown): Droplet | undefined {
   const droplet = decodeDroplet(json);
-  return droplet === undefined || !isExactDropletId(droplet.id) ? undefined : droplet;
+  return droplet === undefined || !isSafeDropletId(droplet.id) ? undefined : droplet;
 }

@@ -38,7 +38,7 @@ export async function startBatchReporter(
   { state, path }: Pick<Ledger, 'state' | 'path'>,
   /** Set with `--wait`: the row of a created droplet is printed when the wait for the droplet has ended. */
   results?: DropletWaitResults,
-  /** Whether the ledger file is kept after the run if this is the result of its only name. */
+  /** For a batch of one name: whether the ledger file is kept after a run with this result. */
   isLedgerKept: (row: BatchResultRow) => boolean = () => true,
 ): Promise<BatchReporter> {
   const pause = (over: AbortSignal): Promise<void> => host.clock.sleep(flushIntervalMs, over).catch(() => {});

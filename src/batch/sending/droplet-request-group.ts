@@ -1,4 +1,4 @@
-import type { LoginHints } from '../../api/api-response.ts';
+import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { CliError } from '../../errors.ts';
 import type { UncertainRequestGroup } from '../ledger/batch-state.ts';
 import { ledgerTimestamp, type RequestGroupSendingEvent } from '../ledger/ledger-event.ts';
@@ -9,7 +9,7 @@ import {
   type UncertainRequestNames,
 } from '../lookup/resolve-uncertain.ts';
 import type { DropletUserData } from '../options/user-data.ts';
-import type { AbortScope } from './abort-scope.ts';
+import type { WorkerRequestAbort } from './abort-scope.ts';
 import { buildDropletCreationRequest } from './droplet-creation-requests.ts';
 import {
   type CreationRequestOutcome,
@@ -23,8 +23,8 @@ export interface DropletRequestGroupDeps extends ResolveUncertainRequestDeps {
   readonly lane: SendLane;
   readonly lateResponses: ResponseDeadline;
   /** Aborts the request of the worker that processes the group. */
-  readonly abortScope: AbortScope;
-  readonly loginHints: LoginHints;
+  readonly abortScope: WorkerRequestAbort;
+  readonly loginHints: RefusedRequestHints;
   /** Called when names are sent again because lookups found no droplet of their first request. */
   readonly onSentAgain?: () => void;
   readonly userData?: DropletUserData | undefined;

@@ -22,7 +22,7 @@ export interface RateLimitHeaders {
   readonly retryAfter: number | undefined;
 }
 
-export const noRateLimit: RateLimitState = { remaining: undefined, resetAt: 0, closedUntil: 0 };
+export const initialRateLimitState: RateLimitState = { remaining: undefined, resetAt: 0, closedUntil: 0 };
 
 /** The number of milliseconds to wait before the next request. */
 export function delayBeforeRequest({ remaining, resetAt, closedUntil }: RateLimitState, now: number): number {

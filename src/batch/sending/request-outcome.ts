@@ -1,7 +1,7 @@
 import {
   type ApiResponse,
   isRedirectToResult,
-  type LoginHints,
+  type RefusedRequestHints,
   readApiErrorBody,
   toApiError,
 } from '../../api/api-response.ts';
@@ -26,7 +26,7 @@ export type CreationRequestOutcome =
 export function determineOutcomeOfResponse(
   request: ApiRequest & { readonly names: readonly string[] },
   response: ApiResponse,
-  loginHints: LoginHints,
+  loginHints: RefusedRequestHints,
 ): CreationRequestOutcome {
   const { status } = response;
   if (status >= 200 && status < 300) {

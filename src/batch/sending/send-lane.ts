@@ -1,11 +1,11 @@
-import type { ApiResponse, LoginHints } from '../../api/api-response.ts';
+import type { ApiResponse, RefusedRequestHints } from '../../api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../api/client.ts';
 import { formatWaitingTime } from '../../cli/duration.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import {
   delayBeforeRequest,
-  noRateLimit,
+  initialRateLimitState,
   type RateLimitState,
   rateLimitAfterResponse,
   rateLimitAfterSending,
@@ -14,7 +14,7 @@ import {
 /** Sends the requests of a batch within the rate limit of the server. */
 export interface SendLane {
   readonly baseOrigin: string;
-  readonly loginHints: LoginHints;
+  readonly loginHints: RefusedRequestHints;
   /**
    * Called before each request; returns undefined when a request is allowed now, otherwise a promise that the caller waits for.
    * The promise rejects when the wait would be too long or the signal is aborted.
@@ -28,7 +28,7 @@ export interface SendLane {
 
 export interface SendLaneOptions {
   readonly api: ApiClient;
-  readonly loginHints: LoginHints;
+  readonly loginHints: RefusedRequestHints;
   readonly clock: Clock;
   /** The longest wait for the rate limit in milliseconds. */
   readonly maxPause: number;
@@ -37,7 +37,7 @@ export interface SendLaneOptions {
 }
 
 export function createRateLimitedSender({ api, loginHints, clock, maxPause, onPause }: SendLaneOptions): SendLane {
-  let rateLimit: RateLimitState = noRateLimit;
+  let rateLimit: RateLimitState = initialRateLimitState;
   let inFlight = 0;
   let refusals = 0;
   let refusedSince: number | undefined;

@@ -19,7 +19,7 @@ export interface DropletPoller {
 }
 
 interface ReadPage extends DropletPage {
-  /** The number of droplets on the page for which the batch waits. */
+  /** The number of droplets on the page that the batch waits for. */
   readonly seen: number;
 }
 
@@ -109,7 +109,7 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
       const hasReadPages = requests > 0;
       for (const id of isWhole ? [] : [...unseen]) {
         requests += 1;
-        const raw = await readDropletOrAction(lane, `/v2/droplets/${id}`, 'droplet', signal);
+        const raw = await fetchDropletOrAction(lane, `/v2/droplets/${id}`, 'droplet', signal);
         if (raw === undefined) continue;
         unseen.delete(id);
         onDroplet(id, raw);
@@ -135,7 +135,7 @@ function range(first: number, last: number): readonly number[] {
 }
 
 /** Reads one droplet or action; returns undefined when it does not exist. */
-export async function readDropletOrAction(
+export async function fetchDropletOrAction(
   lane: SendLane,
   path: string,
   key: 'droplet' | 'action',

@@ -8,7 +8,7 @@ import type { BatchState } from '../ledger/batch-state.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
 import { limitSendRate } from '../sending/request-budget.ts';
 import type { SendLane } from '../sending/send-lane.ts';
-import { createDropletPoller, readDropletOrAction } from './droplet-poller.ts';
+import { createDropletPoller, fetchDropletOrAction } from './droplet-poller.ts';
 import type { DropletWaitResults } from './wait-results.ts';
 
 export interface WaitUntilDropletsActiveOptions {
@@ -89,7 +89,7 @@ export async function waitUntilDropletsActive(
       if (one.misses < maxMisses || confirmations === maxConfirmations) continue;
       confirmations += 1;
       // A list can be outdated, so the droplet is read by its id.
-      const raw = await readDropletOrAction(lane, `/v2/droplets/${id}`, 'droplet', signal);
+      const raw = await fetchDropletOrAction(lane, `/v2/droplets/${id}`, 'droplet', signal);
       if (raw !== undefined) applyDroplet(id, raw);
       else if (await hasActionFailed(lane, one.action, signal)) end(id, actionFailure(one.action));
       else end(id, `droplet ${id} was deleted`);
@@ -154,7 +154,7 @@ function startDeadline(clock: Clock, ms: number): { readonly signal: AbortSignal
 
 async function hasActionFailed(lane: SendLane, action: number | undefined, signal: AbortSignal): Promise<boolean> {
   if (action === undefined) return false;
-  const raw = await readDropletOrAction(lane, `/v2/actions/${action}`, 'action', signal);
+  const raw = await fetchDropletOrAction(lane, `/v2/actions/${action}`, 'action', signal);
   return raw !== undefined && readStringField(raw, 'status') === 'errored';
 }
 

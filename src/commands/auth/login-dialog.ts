@@ -2,7 +2,9 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import { readTerminalLines } from '../../cli/read-terminal-lines.ts';
 import type { ProfileReference } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { detectRuntimeEnvironment } from '../../platform/runtime-environment.ts';
+import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
+import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
+import type { OutputSink } from '../../platform/host.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
@@ -10,25 +12,30 @@ import { canOpenBrowser, showLoginInstructions } from '../../session/login-instr
 /** Messages and prompts of a login in the terminal. */
 export type LoginDialog = Pick<
   LoginDeps,
-  'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste'
+  'canContinue' | 'onOtherScope' | 'showInstructions' | 'pastedLines' | 'reportRejectedPaste' | 'onRefusedPeer'
 >;
 
 export interface LoginDialogOptions {
   readonly profile: ProfileReference;
   readonly listen: boolean;
+  /** Where the login listens instead of at the address of the callback URL. */
+  readonly listenAddress?: CallbackListenAddress | undefined;
   /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
 }
 
 export function createLoginDialog(
-  { host, output, prompts }: CommandContext,
+  { host, output, prompts, globals }: CommandContext,
   args: ParsedArgs,
-  { profile, listen, limit }: LoginDialogOptions,
+  { profile, listen, listenAddress, limit }: LoginDialogOptions,
 ): LoginDialog {
   const isTerminal = host.stdin.isTTY === true && host.stderr.isTTY;
   const pasting = isTerminal || args.has('paste');
-  const runtimeEnvironment = detectRuntimeEnvironment(host.env, host.platform);
-  const canOpen = !args.has('no-browser') && listen && canOpenBrowser(runtimeEnvironment, isTerminal, host.env.BROWSER);
+  const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
+  // A browser of this machine would request the callback URL, at which nothing listens then.
+  const isLocal = listen && listenAddress === undefined;
+  const canOpen =
+    !args.has('no-browser') && isLocal && canOpenBrowser(runtimeEnvironment, isTerminal, host.env.BROWSER);
   const confirmScope = (requested: string, granted: string, signal: AbortSignal): Promise<boolean> =>
     prompts.confirm({
       message: `The granted scope is "${sanitizeLine(granted)}", the requested scope is "${requested}". Keep this session?`,
@@ -45,6 +52,7 @@ export function createLoginDialog(
         canOpen,
         isContinued,
         listening: listen,
+        isForwarded: listenAddress !== undefined,
         pasting,
         limit,
       }),
@@ -53,7 +61,18 @@ export function createLoginDialog(
       const onInterrupt = (): void => void process.kill(process.pid, 'SIGINT');
       return readTerminalLines({ input: host.stdin, output: host.screen, onInterrupt }, signal);
     },
+    onRefusedPeer: createRefusedPeerReport(globals.has('trace') ? host.stderr : undefined),
     reportRejectedPaste: (kind) => output.warn(rejectedPasteTexts[kind]),
+  };
+}
+
+/** Reports each refused address once, and at most 100, because a peer could connect without end. */
+function createRefusedPeerReport(stderr: OutputSink | undefined): (address: string) => void {
+  const reported = new Set<string>();
+  return (address) => {
+    if (stderr === undefined || reported.has(address) || reported.size >= 100) return;
+    reported.add(address);
+    void stderr.write(`refused a connection from ${sanitizeLine(address)}, which --allow-peer does not name\n`);
   };
 }
 

@@ -1,7 +1,7 @@
 import { type AccountDetails, fetchAccountOfToken } from '../../api/account-details.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { removeSeenNames } from '../../config/seen-names.ts';
+import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type ProfileSettingOverrides, type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
@@ -55,7 +55,7 @@ export async function loginWithToken(
       clock: host.clock,
       random: host.random,
       writeAccount: (names) => {
-        removeSeenNames(host.folders.state, profileName);
+        removeCachedCompletionNames(host.folders.state, profileName);
         storeLoggedInAccount(host.folders.config, profileName, names);
       },
     },

@@ -5,18 +5,23 @@ import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
-import { isCi } from '../../platform/runtime-environment.ts';
+import { isCi } from '../../platform/browser-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
 import type { LoginRequest } from '../../session/login-request.ts';
 import { loadStoredSession, type StoredSession } from '../../session/stored-session.ts';
 import { isTeamId } from '../../session/suggested-commands.ts';
+import {
+  callbackListenOptionSpecs,
+  exposedListenerWarning,
+  readCallbackListenOptions,
+} from './callback-listen-options.ts';
 import { completeLoginSettings } from './complete-login-settings.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
 import { reportLogin, saveTypedOptions } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
-import { authServerOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
+import { loginProfileOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -49,10 +54,11 @@ const options: readonly OptionSpec[] = [
     name: 'with-token',
     description: 'store an access token from standard input, or from a hidden prompt; it cannot be renewed',
   },
+  ...callbackListenOptionSpecs,
   { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
   { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
   { name: 'force', description: 'replace a valid session without confirmation' },
-  ...authServerOptionSpecs,
+  ...loginProfileOptionSpecs,
 ];
 
 export const authLoginCommand: CommandSpec<CommandContext> = {
@@ -62,6 +68,10 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
   examples: [
     { text: 'Log in with read access', command: 'cloudctl auth login' },
     { text: 'Log in with read and write access', command: 'cloudctl auth login --scope "read write"' },
+    {
+      text: 'Log in in a container whose port 8765 is published on the loopback interface of its host',
+      command: 'cloudctl auth login --callback-listen 0.0.0.0 --allow-peer 172.17.0.1/32',
+    },
     { text: 'Log in on a server, with a browser on another machine', command: 'cloudctl auth login --paste' },
     {
       text: 'Store an access token that was issued elsewhere, from a file',
@@ -71,6 +81,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const typed = readProfileSettingOverrides(args, options);
     checkOptions(context.settings(typed), args);
+    const listenAddress = readCallbackListenOptions(args);
     if (args.has('with-token')) return loginWithToken(context, args, typed);
     refuseWithoutPerson(context, args);
     const limitText = args.value('login-timeout') ?? '5m';
@@ -86,12 +97,15 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
       team: args.value('team'),
       pkce: !args.has('no-pkce') && settings.values.pkce !== false,
       listen: !args.has('paste'),
+      listenAddress,
       limit,
     };
     if (!(await confirmSessionReplacement(context, settings, stored, args))) {
       await context.output.note(`The session of profile ${settings.profileName} was not changed.`);
       return 0;
     }
+    const warning = listenAddress === undefined ? undefined : exposedListenerWarning(listenAddress);
+    if (warning !== undefined) await context.output.warn(warning);
     if (request.flow === 'implicit') await context.output.warn(implicitFlowWarning);
     // The flow that the profile sets; a suggested command must name any other flow as an option.
     const profileFlow = context.settings().values.flow;
@@ -106,6 +120,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
         ...createLoginDialog(context, args, {
           profile: settings.profile,
           listen: request.listen,
+          listenAddress,
           limit: limitText,
         }),
         report: async (result) => {

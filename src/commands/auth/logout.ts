@@ -1,7 +1,7 @@
 import { isTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { removeSeenNames } from '../../config/seen-names.ts';
+import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
 import { type ProfileSettings, requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
@@ -77,7 +77,7 @@ export async function logoutProfile(
       'cannot use --local with a shared credential store: the session belongs to all machines',
       'remove this machine from the share: `cloudctl auth share leave`',
     );
-  removeSeenNames(context.host.folders.state, profileName);
+  removeCachedCompletionNames(context.host.folders.state, profileName);
   return endSession(
     {
       store,

@@ -3,7 +3,7 @@ import type { ProfileKey } from '../../config/profile.ts';
 import type { ProfileSettingOverrides } from '../../config/settings.ts';
 
 /** Options for the server and the credential store, which `auth setup` and `auth login` share. */
-export const authServerOptionSpecs: readonly OptionSpec[] = [
+export const loginProfileOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'token-params',
     valueName: 'PLACE',

@@ -9,7 +9,7 @@ import { readClientSecret, writeClientSecret } from '../../session/client-secret
 import { sessionBindingOf } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { formatProfileCommand } from '../../session/suggested-commands.ts';
-import { authServerOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
+import { loginProfileOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 import { askProfileValues } from './setup-questions.ts';
 
 const options: readonly OptionSpec[] = [
@@ -29,7 +29,7 @@ const options: readonly OptionSpec[] = [
     choices: ['code', 'implicit'],
   },
   { name: 'issuer', valueName: 'ISSUER', description: 'issuer identifier that the server sends as `iss` (RFC 9207)' },
-  ...authServerOptionSpecs,
+  ...loginProfileOptionSpecs,
 ];
 
 export const authSetupCommand: CommandSpec<CommandContext> = {

@@ -3,9 +3,10 @@ import { usageError } from '../../errors.ts';
 
 export const clusterArgument: ArgumentSpec = {
   name: 'CLUSTER_UUID',
-  description: 'UUID of the managed cluster that receives the data',
+  description: 'UUID of the managed cluster that receives the data; `cloudctl db list` prints it',
   required: true,
   completion: { from: 'cluster' },
+  listedBy: 'cloudctl db list',
 };
 
 /** The UUID of the cluster on the command line, in lower case. Throws `usage` for an argument that is not a UUID. */

@@ -5,21 +5,25 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
-import { sourceUrl } from '../../db-source/source-url.ts';
+import { targetUrl } from '../../db-source/source-url.ts';
 import { CliError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { checkCutover } from '../../rehearsal/check-cutover.ts';
 import {
   type CutoverChecklistLine,
+  type CutoverFacts,
   cutoverChecklist,
   findUnfinishedCutoverLine,
 } from '../../rehearsal/cutover-checklist.ts';
+import { formatCutoverChecklist } from '../../rehearsal/cutover-text.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
+import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigration } from './interrupted-start.ts';
+import { undoScriptNote } from './migration-rules.ts';
 import { watchMigrationOptionSpecs } from './watch.ts';
 
 const view: ListView<CutoverChecklistLine> = {
@@ -35,7 +39,7 @@ const view: ListView<CutoverChecklistLine> = {
 
 export const dbCutoverCommand: CommandSpec<CommandContext> = {
   description:
-    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
+    'Prints a checklist for the cut-over, with the state of each line, and the command for the next one: the target accepts the login; nothing writes to the source; the target has received everything; the sequences of the target have the values of the source (PostgreSQL); source and target have the same contents; the migration is stopped. Run it again after each step. It only reads, from both servers and from the service; it changes nothing.\n\nA line that depends on the ones above is checked when they are done. The comparison of the contents reads all rows of both servers, so it takes as long as a copy. The password of the target is read from the address, CLOUDCTL_TARGET_PASSWORD, .pgpass, PGPASSWORD or REDISCLI_AUTH. Exit code 0: every line is done, and the application can be switched to the target. 5: a line is left.',
   arguments: [clusterArgument],
   options: [
     ...sourceOptionSpecs,
@@ -78,19 +82,29 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       }),
     ).finally(() => progress.stop());
     const lines = cutoverChecklist(facts);
-    await output.list(lines, view);
+    const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
+    if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
+    else await output.list(lines, view);
     const open = findUnfinishedCutoverLine(lines);
     if (open === undefined) {
-      await output.note('Every step is done. Next, switch the application to the target.');
+      await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
       return 0;
     }
+    // The command is pasted, so it has the correction that the hint names.
+    const corrected: DbSource =
+      facts.isTargetWithoutTls === true && target.engine === 'postgresql'
+        ? { engine: 'postgresql', source: { ...target.source, ssl: 'disable' } }
+        : target;
     const left = lines.filter(({ state }) => state !== 'done').length;
     throw new CliError(
       'cutover_incomplete',
       `the cut-over is not finished: ${left} of ${lines.length} steps are left`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
-        hint: nextStep(open, commandsOf(context, args, cluster, source, target)).slice(0, maxSanitizedTextLength),
+        hint: nextStep(open, commandsOf(context, args, cluster, source, corrected), facts).slice(
+          0,
+          maxSanitizedTextLength,
+        ),
       },
     );
   },
@@ -98,14 +112,22 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
 
 type NextCommands = Readonly<Record<'watch' | 'sequences' | 'compare' | 'status' | 'stop' | 'again', string>>;
 
-function nextStep({ id, state }: CutoverChecklistLine, commands: NextCommands): string {
+function nextStep(
+  { id, state }: CutoverChecklistLine,
+  commands: NextCommands,
+  { targetHint }: Pick<CutoverFacts, 'targetHint'>,
+): string {
   switch (id) {
+    case 'target':
+      return `${targetHint}; then run \`${commands.again}\``;
     case 'writes':
       return `stop the application, then run \`${commands.again}\``;
     case 'lag':
       return state === 'unknown' ? `run \`${commands.compare}\`` : `run \`${commands.watch}\``;
     case 'sequences':
-      return state === 'unknown' ? `check the target, then run \`${commands.again}\`` : `run \`${commands.sequences}\``;
+      return state === 'unknown'
+        ? `correct what is observed, then run \`${commands.again}\``
+        : `run \`${commands.sequences}\``;
     case 'contents':
       return `run \`${commands.compare}\``;
     case 'stopped':
@@ -126,11 +148,11 @@ function commandsOf(
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const from = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
   const slots = args.values('slot').flatMap((slot) => ['--slot', quoteShellArg(slot)]);
-  const to = quoteShellArg(sourceUrl(target));
+  const to = quoteShellArg(targetUrl(target));
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
   return {
     watch: command('watch', ...from, ...slots, '--until-idle'),
-    sequences: `${command('sequences', ...from)} | psql -X -v ON_ERROR_STOP=1 ${to}`,
+    sequences: `${command('sequences', ...from)} | ${targetPsqlCommand(target, context.host.env)}`,
     compare: command('compare', ...from, '--target', to),
     status: command('status', cluster, ...profile),
     stop: command('stop', cluster, ...profile),

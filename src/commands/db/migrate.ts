@@ -31,9 +31,9 @@ import { migrationStartTime, startRecordedMigration } from '../../watch/start-re
 import { watchMigration } from '../../watch/watch-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { createRecordedStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';
+import { createRecordedMigrationStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';
 import { buildMigrationRequest } from './migration-request.ts';
-import { migrationRules } from './migration-rules.ts';
+import { migrationConductRules } from './migration-rules.ts';
 import { openFindingIds, type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
 import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
 
@@ -127,7 +127,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     ).catch(async (error: unknown) => {
       // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
-      if (isText && wasMigrationRequestSent(error)) await output.note(migrationRules(source.engine));
+      if (isText && wasMigrationRequestSent(error)) await output.note(migrationConductRules(source.engine));
       throw error;
     });
     return finish(context, args, source, started, {
@@ -152,12 +152,12 @@ async function finish(
   await output.object<Migrated>(result, view);
   await output.note([
     `The service accepted the migration. The migration runs until it is stopped, until ${deadline} at the latest.`,
-    ...migrationRules(source.engine),
+    ...migrationConductRules(source.engine),
     ...(before?.note === undefined ? [] : [before.note]),
   ]);
   if (args.has('watch')) {
     const options = readWatchArgs(args, source, args.has('show-queries'));
-    return watchMigration(context, { ...options, fetchStatus: createRecordedStatusFetcher(context) });
+    return watchMigration(context, { ...options, fetchStatus: createRecordedMigrationStatusFetcher(context) });
   }
   if (before?.baseline !== undefined) await recordStartedSlots(context, args, source);
   const profile = profileOptionArgs(context.globals, context.settings().profile);

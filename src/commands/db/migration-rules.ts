@@ -1,7 +1,7 @@
 import type { DbSource } from '../../db-source/read-source.ts';
 
 /** The rules of spec.md §4.6 that apply during a migration and after it, one line each. */
-export function migrationRules(engine: DbSource['engine']): readonly string[] {
+export function migrationConductRules(engine: DbSource['engine']): readonly string[] {
   const rules =
     engine === 'redis'
       ? ['do not change the replication configuration of the source, or the connection between the two databases']
@@ -16,3 +16,7 @@ export function migrationRules(engine: DbSource['engine']): readonly string[] {
     'After the migration, restore the firewall rules and trusted sources that were opened for it.',
   ];
 }
+
+/** Printed when the migration is over, because the undo script was written weeks before. */
+export const undoScriptNote =
+  'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one.';

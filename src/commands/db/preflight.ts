@@ -1,7 +1,15 @@
-import { createTerminalStyles, isColorEnabled } from '../../cli/color.ts';
-import type { CommandSpec } from '../../cli/command.ts';
+import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
+import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import type { ExitCode } from '../../errors.ts';
+import { renderTextInventory } from '../../inventory/formats/text-inventory.ts';
+import {
+  type InventorySettings,
+  inventoryOptionSpecs,
+  readInventorySettings,
+} from '../../inventory/inventory-options.ts';
+import { buildInventoryError, runInventory } from '../../inventory/run-with-options.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -15,7 +23,7 @@ import {
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
     'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.',
-  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs],
+  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs, ...inventoryOptionSpecs],
   examples: [
     {
       text: 'Check a source for a target version',
@@ -36,11 +44,17 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
       command: 'cloudctl db preflight --source postgres://mover@db.example.com/shop --deep --deep-rate 20',
     },
     {
+      text: 'Check many sources, and write one report of all',
+      command: 'cloudctl db preflight --sources sources.txt --target-version 17 --report inventory.html',
+    },
+    {
       text: 'Check a Redis source',
       command: 'cloudctl db preflight --source rediss://db.example.com:6379 --target-version 7.2',
     },
   ],
   run: async (context, args) => {
+    const inventory = readInventorySettings(args);
+    if (inventory !== undefined) return checkManySources(context, args, inventory);
     const source = await readDbSource(context, args);
     const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
     const outcome = await runPreflightWithFiles(context, args, source, options);
@@ -50,22 +64,42 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
   },
 };
 
+async function checkManySources(
+  context: CommandContext,
+  args: ParsedArgs,
+  inventory: InventorySettings,
+): Promise<ExitCode> {
+  const { output, globals } = context;
+  const report = await runInventory({ io: context, args, settings: context.settings(), inventory });
+  const isPlain = globals.values('format').length === 0 && globals.value('query') === undefined;
+  if (output.format === 'table' && isPlain)
+    await output.report(renderTextInventory(report, await createReportStyles(context)));
+  else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
+  const error = buildInventoryError(report);
+  if (error !== undefined) throw error;
+  return 0;
+}
+
+function createReportStyles({ host, globals }: CommandContext): Promise<TerminalStyles> {
+  return createTerminalStyles(isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }));
+}
+
 /** Prints the preflight report: as text in the table format, as one row per finding in csv and ndjson. */
 async function showReport(
   context: CommandContext,
   { report, changes }: PreflightOutcome,
   fixFile: string | undefined,
 ): Promise<void> {
-  const { output, globals, host } = context;
+  const { output, globals } = context;
   const asText =
     output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
   if (asText) {
-    const styles = await createTerminalStyles(
-      isColorEnabled({ sink: host.stdout, env: host.env, noColor: globals.has('no-color') }),
-    );
+    const styles = await createReportStyles(context);
     const isStartable = report.ok && report.method === 'continuous';
-    const nextCommand = isStartable ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command' : undefined;
-    await output.report(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
+    const nextCommand = isStartable
+      ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command; `cloudctl db list` prints the UUID'
+      : undefined;
+    await output.prose(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
   if (

@@ -4,8 +4,8 @@ import type { DbSource } from '../../db-source/read-source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { baselinePath, writeBaselineFile } from '../../watch/baseline-file.ts';
-import { type BeforeStart, observeBeforeStart } from '../../watch/observe-before-start.ts';
 import { getWatchedSourceIdentity, recordFirstSlots } from '../../watch/save-watched-slots.ts';
+import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../watch/source-before-migration.ts';
 import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
 /** Milliseconds for reading the source, and for the service to create its slots. */
@@ -13,7 +13,7 @@ const readLimit = 20_000;
 const slotLimit = 5000;
 
 /** `note`, for the user, says why there is no baseline. */
-export type RecordedBaseline = BeforeStart & { readonly note?: string };
+export type RecordedBaseline = SourceBeforeMigration & { readonly note?: string };
 
 /**
  * Records the source as it is before the migration, so that `db watch` can name what changed later. A source that cannot be read
@@ -26,7 +26,7 @@ export async function recordBaseline(
   cluster: string,
 ): Promise<RecordedBaseline> {
   const before = await runUntilSignal(host.signals, 'the migration was not started', (signal) =>
-    observeBeforeStart(source, {
+    observeSourceBeforeMigration(source, {
       ignoreDbs: args.values('ignore-dbs'),
       now: () => host.clock.now(),
       limit: readLimit,
@@ -56,7 +56,7 @@ export function openFindingIds({ findings }: PreflightReport): readonly string[]
 }
 
 /** Why it could not be saved. */
-function saveBaseline(path: string, { baseline }: BeforeStart): string | undefined {
+function saveBaseline(path: string, { baseline }: SourceBeforeMigration): string | undefined {
   try {
     writeBaselineFile(path, baseline);
     return undefined;

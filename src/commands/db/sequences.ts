@@ -8,7 +8,7 @@ import { runUntilSignal } from '../../platform/until-signal.ts';
 import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../../preflight/postgresql/listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../../preflight/postgresql/listed-objects.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
 import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
 import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
@@ -35,13 +35,13 @@ const view: ListView<Row> = {
 
 export const dbSequencesCommand: CommandSpec<CommandContext> = {
   description:
-    'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. The command only reads from the source.',
+    'Logical replication copies rows, but not the values of sequences. At the cut-over, after the application has stopped writing, run this command and pass its output to psql on the target, before the application starts there. The command only reads from the source.\n\nThe password of the source comes from PGPASSWORD or .pgpass. psql takes the password of the target from the same variable, so give it its own: `PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" psql …`.',
   options: sourceOptionSpecs,
   examples: [
     {
       text: 'Set the sequences of the target at the cut-over',
       command:
-        'cloudctl db sequences --source postgres://mover@db.example.com/shop | psql -X -v ON_ERROR_STOP=1 "$TARGET"',
+        'cloudctl db sequences --source postgres://mover@db.example.com/shop | PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" psql -X -v ON_ERROR_STOP=1 "$TARGET"',
     },
   ],
   run: async (context, args) => {
@@ -90,7 +90,7 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
  * this SELECT, because it could run code of other users.
  */
 function unusedWarning(unused: readonly { readonly name: string; readonly database: string }[]): string {
-  const listed = takeListedObjects(unused).map(
+  const listed = limitFindingObjects(unused).map(
     ({ name, database }) => `${sequenceStateQuery(requoteQualifiedName(name))} in ${database}`,
   );
   return `${pluralize(unused.length, 'sequence')} not used yet: on the target they begin with their start values. If setval or RESTART changed such a value, set it manually; the owner of the sequence can read it with: ${listed.join('; ')}.${buildUnlistedObjectsNote(unused)}`;

@@ -12,7 +12,7 @@ import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { type JsonRecord, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
-import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+import { maxSanitizedTextLength, sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigration } from './interrupted-start.ts';
 import {
@@ -21,6 +21,7 @@ import {
   migrationListView,
   noMigrationError,
 } from './migration-view.ts';
+import { nextMigrationStep } from './next-migration-step.ts';
 
 export const dbStatusCommand: CommandSpec<CommandContext> = {
   description:
@@ -50,6 +51,7 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
     if (!args.has('watch')) {
       await output.note(formatMigrationDatabaseLines(migration.raw));
       await output.object(migration.raw, migrationListView);
+      await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;
     }
     return follow(context, api, cluster, { first: migration, interval });
@@ -95,7 +97,11 @@ async function follow(
     for await (const _state of poll(signal)) signal.throwIfAborted();
     return output.object(last.raw, migrationListView);
   });
-  if (!isFailedMigrationStatus(last.status)) return 0;
+  if (!isFailedMigrationStatus(last.status)) {
+    const next = nextMigrationStep(context, cluster, last.status);
+    if (output.format !== 'ndjson') await output.note(next, maxSanitizedTextLength);
+    return 0;
+  }
   throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {
     detail: sanitizeLine(readStringField(last.raw, 'reason') ?? 'the service gave no reason'),
     hint: 'check the source with `cloudctl db preflight`, then start the migration again with `cloudctl db migrate`',

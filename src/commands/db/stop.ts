@@ -1,4 +1,4 @@
-import type { LoginHints } from '../../api/api-response.ts';
+import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../../api/online-migration.ts';
 import { stopOnlineMigration } from '../../api/stop-online-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
@@ -6,10 +6,12 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
+import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigration } from './interrupted-start.ts';
 import { migrationListView, noMigrationError } from './migration-view.ts';
+import { nextMigrationStep } from './next-migration-step.ts';
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
@@ -40,6 +42,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     if (isEndedMigrationStatus(migration.status)) {
       await output.note('The migration has already ended. Nothing was sent.');
       await output.object(migration.raw, migrationListView);
+      await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;
     }
     const actor = describeCurrentAccount(context, settings, identity);
@@ -48,12 +51,16 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       throw new CliError('cancelled', 'the migration was not stopped', {
         hint: 'run the command again to stop the migration',
       });
-    const hints: LoginHints = loginHints(settings, host.folders.config);
+    const hints: RefusedRequestHints = loginHints(settings, host.folders.config);
     const stopped = await stopOnlineMigration(api, cluster, migration, hints);
     await output.object(stopped.raw, migrationListView);
     if (isEndedMigrationStatus(stopped.status))
       await output.note(
-        'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
+        [
+          'The migration is stopped. The copied data stays on the target. Restore the firewall rules and trusted sources that were opened for it.',
+          ...nextMigrationStep(context, cluster, stopped.status),
+        ],
+        maxSanitizedTextLength,
       );
     else
       await output.note(

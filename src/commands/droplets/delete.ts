@@ -5,11 +5,11 @@ import { deleteDroplets, prepareDropletDeletion } from '../../batch/deletion/del
 import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
 import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
 import {
-  chooseDroplet,
   type DropletReadOptions,
   findDroplets,
   matchDroplets,
   readDroplets,
+  requireUnambiguousDroplet,
 } from '../../batch/lookup/find-droplets.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
@@ -139,7 +139,7 @@ async function selectDroplets(
   const found = all === undefined ? await findDroplets(exact, reader) : undefined;
   const chosen = exact.map((text) => {
     const matches = all === undefined ? found?.get(text) : matchDroplets(text, all);
-    return matches === undefined ? undefined : chooseDroplet(text, matches, 'DELETE');
+    return matches === undefined ? undefined : requireUnambiguousDroplet(text, matches, 'DELETE');
   });
   const missing = exact.filter((_, at) => chosen[at] === undefined);
   if (missing.length > 0 && args.value('if-missing') !== 'skip') throw missingError(missing);

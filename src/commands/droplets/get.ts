@@ -1,11 +1,11 @@
-import { chooseDroplet, findDroplets, isDropletId } from '../../batch/lookup/find-droplets.ts';
+import { findDroplets, isDropletId, requireUnambiguousDroplet } from '../../batch/lookup/find-droplets.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { createRateLimitPause } from '../rate-limit-pause.ts';
-import { createNameCollector } from '../remember-names.ts';
+import { createCompletionNameCollector } from '../remember-names.ts';
 import { createLinkedDropletListView, dropletListView } from './list.ts';
 
 export const dropletsGetCommand: CommandSpec<CommandContext> = {
@@ -31,7 +31,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     const reader = { api, pause: createRateLimitPause(context) };
     const found = await findDroplets([text], reader).finally(() => context.progress.stop());
     const matches = found.get(text);
-    const droplet = matches === undefined ? undefined : chooseDroplet(text, matches, 'GET');
+    const droplet = matches === undefined ? undefined : requireUnambiguousDroplet(text, matches, 'GET');
     if (droplet === undefined)
       throw new CliError(
         'not_found',
@@ -40,7 +40,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
           : `no droplet has the name "${shortenInputForError(text)}"`,
         { hint: `list the droplets: \`cloudctl droplets list${/[*?[]/.test(text) ? ` ${quoteShellArg(text)}` : ''}\`` },
       );
-    const names = createNameCollector(context, settings, 'droplets');
+    const names = createCompletionNameCollector(context, settings, 'droplets');
     names.add([droplet.raw]);
     names.save(false);
     await context.output.object(droplet.raw, createLinkedDropletListView(context));

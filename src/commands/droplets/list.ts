@@ -102,7 +102,7 @@ function deletedDroplet(row: JsonRecord): JsonRecord {
   return { ...row, status: 'deleted' };
 }
 
-/** The public API does not combine the two filters. */
+/** The filter by tag or by name: the public API does not combine both filters. */
 function serverFilter(glob: string | undefined, tag: string | undefined): DropletFilter {
   if (tag !== undefined) return { tag };
   return glob === undefined || /[*?[]/.test(glob) ? {} : { name: glob };

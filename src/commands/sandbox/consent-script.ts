@@ -1,4 +1,4 @@
-import { createSandboxAdminApi } from '../../api/sandbox-admin.ts';
+import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { HttpSender } from '../../platform/http-sender.ts';
 
@@ -12,7 +12,7 @@ export async function setConsentScript(
   const team = args.join(' ');
   const body = { mode, lasting: true, ...(user === undefined ? {} : { user }), ...(team === '' ? {} : { team }) };
   // The admin token of this sandbox is used, because the environment may contain the token of another one.
-  const admin = createSandboxAdminApi(send, admin_url, admin_token);
+  const admin = createSandboxAdminClient(send, admin_url, admin_token);
   try {
     await admin.call('POST', '/consent', body);
   } catch (error) {

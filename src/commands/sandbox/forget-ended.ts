@@ -1,4 +1,4 @@
-import { createSandboxAdminApi } from '../../api/sandbox-admin.ts';
+import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import { forgetSandbox, readKnownSandboxes } from '../../config/sandbox-connection.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -16,7 +16,7 @@ export async function forgetEndedSandboxes(context: CommandContext): Promise<voi
   const send = withRequestDeadline(await context.send(), responseLimitMs);
   for (const place of readKnownSandboxes(state)) {
     try {
-      await createSandboxAdminApi(send, place.admin_url, place.admin_token).call('GET', '/clock');
+      await createSandboxAdminClient(send, place.admin_url, place.admin_token).call('GET', '/clock');
       return;
     } catch (error) {
       if (!(error instanceof CliError)) throw error;

@@ -1,6 +1,8 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { wrapForTerminal } from '../../cli/wrap-text.ts';
 import { forgetSandbox } from '../../config/sandbox-connection.ts';
+import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
@@ -9,7 +11,12 @@ import { SandboxStateFolderError } from '../../sandbox/state/state-error.ts';
 import { exposedPasswordWarning, readSandboxClusterServers } from './cluster-servers.ts';
 import { setConsentScript } from './consent-script.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
-
+import {
+  exposedSandboxWarning,
+  readSandboxListenOptions,
+  type SandboxListenOptions,
+  sandboxListenOptionSpecs,
+} from './listen-options.ts';
 import { recordStartedSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
 
 type SandboxReady = SandboxServers['ready'];
@@ -18,13 +25,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
   description:
     'Runs the authorization server, the resource API and the control panel on the loopback interface until Ctrl-C. Writes the profile `sandbox`, so that `cloudctl --profile sandbox auth login` works at once. With `-o json` the first line of standard output is one JSON object with every URL and secret.',
   options: [
-    {
-      name: 'port',
-      valueName: 'PORT',
-      description: 'port of the authorization server; 0 is any free port (default: 0)',
-    },
-    { name: 'api-port', valueName: 'PORT', description: 'port of the resource API; 0 is any free port (default: 0)' },
-    { name: 'host', valueName: 'HOST', description: 'loopback address to listen on (default: 127.0.0.1)' },
+    ...sandboxListenOptionSpecs,
     {
       name: 'callback-url',
       valueName: 'URL',
@@ -76,10 +77,14 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     { text: 'Keep users, tokens and droplets between starts', command: 'cloudctl sandbox start --state DIR' },
   ],
   run: async (context, args) => {
-    const sandbox = await startFromOptions(args, context.host.env);
-    const warning = exposedPasswordWarning(args);
-    if (warning !== undefined) await context.output.warn(warning);
+    const listen = readSandboxListenOptions(args, context.host.env);
+    const sandbox = await startFromOptions(args, context.host.env, listen);
+    const warnings = [exposedPasswordWarning(args), exposedSandboxWarning(listen, args.value('seed') !== undefined)];
+    for (const warning of warnings) if (warning !== undefined) await context.output.warn(warning);
     const { ready } = sandbox;
+    // Commands on this machine reach the admin API without resolving the public name.
+    const local = { ...ready, admin_url: sandbox.localAdminUrl };
+    const hasProfile = !args.has('no-profile') && parseOrigin(ready.auth_url).ok;
     const { host, output } = context;
     let isRecorded = false;
     let deaf = (): void => {};
@@ -91,11 +96,14 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     });
     try {
       const consent = args.value('consent');
-      if (consent !== undefined) await setConsentScript(await context.send(), ready, consent);
-      if (!args.has('no-profile')) await writeSandboxProfile(context, ready);
-      isRecorded = recordStartedSandboxOrWarn(context, ready, args.has('no-profile'));
+      if (consent !== undefined) await setConsentScript(await context.send(), local, consent);
+      if (hasProfile) await writeSandboxProfile(context, ready);
+      isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
+      const { isTTY, columns } = host.stdout;
       await output.text(
-        output.format === 'json' || output.format === 'ndjson' ? JSON.stringify(ready) : startText(ready),
+        output.format === 'json' || output.format === 'ndjson'
+          ? JSON.stringify(ready)
+          : await wrapForTerminal(startText(ready, hasProfile, listen), isTTY ? columns : undefined),
       );
       if (sandbox.notice !== undefined) await output.warn(sandbox.notice);
       await output.note('The sandbox runs until Ctrl-C.');
@@ -107,33 +115,29 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
       // The sandbox is closed first, because its open ports would keep the process running if a later step failed.
       await sandbox.close();
       if (isRecorded) {
-        forgetSandbox(host.folders.state, ready);
+        forgetSandbox(host.folders.state, local);
         await forgetEndedSandboxes(context);
       }
     }
   },
 };
 
-async function startFromOptions(args: ParsedArgs, env: ProcessEnvironment): Promise<SandboxServers> {
+async function startFromOptions(
+  args: ParsedArgs,
+  env: ProcessEnvironment,
+  listen: SandboxListenOptions,
+): Promise<SandboxServers> {
   const number = (name: string, max: number): number | undefined => {
     const text = args.value(name);
     return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max });
   };
-  const [port, apiPort, seed, dropletLimit] = [
-    number('port', 65_535),
-    number('api-port', 65_535),
-    number('seed', 2 ** 31 - 1),
-    number('droplet-limit', 1_000_000),
-  ];
-  const host = args.value('host');
+  const [seed, dropletLimit] = [number('seed', 2 ** 31 - 1), number('droplet-limit', 1_000_000)];
   const rateLimit = args.value('rate-limit');
   const callbackUrls = args.values('callback-url');
   const state = args.value('state');
   try {
     return await startSandboxServers({
-      ...(port === undefined ? {} : { port }),
-      ...(apiPort === undefined ? {} : { apiPort }),
-      ...(host === undefined ? {} : { host }),
+      ...listen,
       ...(seed === undefined ? {} : { seed }),
       ...(rateLimit === undefined ? {} : { rateLimit }),
       ...(state === undefined ? {} : { state }),
@@ -194,7 +198,14 @@ function unsavedStateError(failure: Error, state: string | undefined): CliError 
   });
 }
 
-function startText(ready: SandboxReady): string {
+const tryCommands: readonly string[] = [
+  'Try in another terminal',
+  '  cloudctl --profile sandbox auth login --scope "read write"',
+  '  cloudctl --profile sandbox droplets list',
+  '  cloudctl --profile sandbox db list',
+];
+
+function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: SandboxListenOptions): string {
   const people = ready.users.map(
     ({ email, password, teams }) =>
       `  ${email}  password ${password}${teams.length === 0 ? '' : `  team ${teams.map((team) => team.name).join(', ')}`}`,
@@ -209,12 +220,11 @@ function startText(ready: SandboxReady): string {
     `Control panel         ${ready.panel_url}`,
     `Client ID             ${ready.client_id}`,
     `Callback URL          ${ready.callback_url}`,
+    ...(publicName === undefined ? [] : [`Admin token           ${ready.admin_token}`]),
     'Users',
     ...people,
     'Database clusters',
     ...clusters,
-    'Try in another terminal',
-    '  cloudctl --profile sandbox auth login --scope "read write"',
-    '  cloudctl --profile sandbox droplets list',
+    ...(hasProfile || publicName === undefined ? tryCommands : []),
   ].join('\n');
 }

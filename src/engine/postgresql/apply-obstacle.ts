@@ -12,7 +12,7 @@ export type FindApplyObstacle = (poll: {
   readonly target: ReconnectingServerSession<SearchPathSafeSession>;
 }) => Promise<string | undefined>;
 
-export function createObstacleFinder(name: string, delay: number): FindApplyObstacle {
+export function createApplyObstacleFinder(name: string, delay: number): FindApplyObstacle {
   let position: string | undefined;
   let since = performance.now();
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -33,8 +33,8 @@ export function createObstacleFinder(name: string, delay: number): FindApplyObst
 }
 
 /**
- * Why a subscription applies nothing, as the target shows it now; undefined: it does not show it. The text may hold a line of the
- * log of the target, with values of a key.
+ * Why a subscription applies nothing, as the target shows it now; undefined if the target does not show the reason. The
+ * text may contain a line of the log of the target, with values of a key.
  * @param isConnected the worker is running, so the last error in the log is an old one
  */
 async function readApplyObstacle(

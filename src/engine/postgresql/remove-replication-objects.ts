@@ -6,7 +6,7 @@ import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
 import { removalApplicationName } from './replication-object-names.ts';
-import { buildDropSubscriptionGuardSql } from './subscription-guard.ts';
+import { buildSubscriptionGuardRemovalSql } from './subscription-guard.ts';
 import { revokeTargetOwnerLogin } from './target-owner.ts';
 
 /**
@@ -178,7 +178,7 @@ async function removeGuard(
   { name, former }: PostgresMigrationJournalEntry,
 ): Promise<void> {
   if (former === undefined) return;
-  for (const statement of buildDropSubscriptionGuardSql(name)) await session.query(statement);
+  for (const statement of buildSubscriptionGuardRemovalSql(name)) await session.query(statement);
 }
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */

@@ -2,7 +2,7 @@ import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import { type DatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../migration-state.ts';
-import { createObstacleFinder } from './apply-obstacle.ts';
+import { createApplyObstacleFinder } from './apply-obstacle.ts';
 import { openReconnectingPostgresSession } from './engine-session.ts';
 import { createPublicationExistenceCheck } from './publication-existence-check.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
@@ -31,7 +31,7 @@ export async function replicateDatabase(
   const target = openReconnectingPostgresSession(entry.target, deps, { name: migrationEngineApplicationName, signal });
   const recordPoll = createPollRecorder(deps, progress);
   const isPublicationMissing = createPublicationExistenceCheck(entry, deps, signal);
-  const findObstacle = createObstacleFinder(entry.name, deps.limits.obstacleDelay);
+  const findObstacle = createApplyObstacleFinder(entry.name, deps.limits.obstacleDelay);
   const describe = (error: unknown) => redactErrorReason(error, entry.source.password, entry.target.password);
   poller.addSlot(entry.name);
   try {

@@ -12,7 +12,7 @@ import { migrationEngineApplicationName } from './replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
   readPostgresqlServerIdentity,
-  requireCompatibleServers,
+  requireDistinctServers,
 } from './server-identity.ts';
 import { createSourceSlotPoller } from './source-slot-poller.ts';
 
@@ -66,7 +66,7 @@ async function prepareMigration(
   return withMigrationEngineSession(job.source, deps, opening, (from) =>
     withMigrationEngineSession(job.target, deps, opening, async (to) => {
       const [source, target] = [await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(to)];
-      requireCompatibleServers(source, target);
+      requireDistinctServers(source, target);
       await refuseManagedSource(source, job, deps, signal);
       const databases = await listSourceDatabases(from, job.ignoreDbs);
       if (databases.length === 0)

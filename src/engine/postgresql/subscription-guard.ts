@@ -22,7 +22,7 @@ export function buildCreateSubscriptionGuardSql(name: string): string {
 }
 
 /** Each statement succeeds even if its object does not exist. */
-export function buildDropSubscriptionGuardSql(name: string): readonly string[] {
+export function buildSubscriptionGuardRemovalSql(name: string): readonly string[] {
   const quoted = quoteIdentifier(name);
   return [
     `DROP EVENT TRIGGER IF EXISTS ${quoted}`,

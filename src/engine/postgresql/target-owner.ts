@@ -42,7 +42,7 @@ async function readDatabaseSettings(session: SearchPathSafeSession, dbname: stri
  * the privileges of this role, so the role is no superuser and logs in itself: after SET ROLE such expressions could
  * return to the role of the session.
  * @param session of a superuser in that database
- * @param entry in the journal already
+ * @param entry the journal entry, which was written before
  * @returns the login of the role
  */
 export async function createTargetOwner(

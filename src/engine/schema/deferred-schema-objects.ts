@@ -5,7 +5,7 @@ import { userObjectCondition } from './sql-fragments.ts';
 
 /** An object that only a superuser can create, and on which no other object depends. */
 export interface DeferredSchemaObject {
-  /** For messages: `event trigger audit`. */
+  /** The object as messages name it: `event trigger audit`. */
   readonly name: string;
   readonly kind: 'event trigger' | 'publication' | 'publication of schemas';
   readonly quoted: string;

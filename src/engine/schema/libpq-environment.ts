@@ -11,7 +11,7 @@ import { schemaCopyApplicationName } from './schema-session.ts';
  * which other users cannot read; a file would remain if this process is killed. Only CA certificates, which are not
  * secret, are written to a file.
  */
-export async function withLibpqEnvironment<T>(
+export async function runWithLibpqEnvironment<T>(
   from: SchemaCopyEndpoint,
   task: (env: ProcessEnvironment) => Promise<T>,
 ): Promise<T> {

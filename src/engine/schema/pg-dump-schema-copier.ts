@@ -4,14 +4,14 @@ import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
 import { trySchemaStatement } from './create-schema-parts.ts';
 import { buildPgDumpEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
-import { withLibpqEnvironment } from './libpq-environment.ts';
+import { runWithLibpqEnvironment } from './libpq-environment.ts';
 import { removePgDumpStatements } from './remove-pg-dump-statements.ts';
 import { queryColumn } from './schema-session.ts';
 import type { SourceAndTargetSchema, TargetSchemaWriter } from './schema-writer.ts';
 import { findSchemaCopyObstacles, findSchemaVersionObstacles } from './target-obstacles.ts';
 import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 
-export interface PgDumpDependencies {
+export interface PgDumpDeps {
   readonly env: ProcessEnvironment;
   readonly run: ExternalProgramRunner;
 }
@@ -24,7 +24,7 @@ export async function copySchemaByPgDump(
   program: PgDumpProgram,
   from: SchemaCopyEndpoint,
   sides: SourceAndTargetSchema & { readonly writer: TargetSchemaWriter },
-  deps: PgDumpDependencies,
+  deps: PgDumpDeps,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {
   const { source, target, writer } = sides;
@@ -79,10 +79,10 @@ const pgDumpArguments = [
 async function readSchemaScript(
   program: PgDumpProgram,
   from: SchemaCopyEndpoint,
-  deps: PgDumpDependencies,
+  deps: PgDumpDeps,
   signal: AbortSignal,
 ): Promise<string> {
-  return withLibpqEnvironment(from, async (connection) => {
+  return runWithLibpqEnvironment(from, async (connection) => {
     const { status, stdout, stderr } = await deps.run(program.path, pgDumpArguments, {
       env: { ...buildPgDumpEnvironment(deps.env), ...connection },
       signal,

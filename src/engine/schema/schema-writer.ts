@@ -25,7 +25,10 @@ export interface TargetSchemaWriter {
    * target rejected.
    */
   createFirst(): Promise<readonly string[]>;
-  /** Statements, with all names quoted, for objects that are created in another way, or not at all. */
+  /**
+   * Whether the object of the statement is created in another way, or not at all.
+   * @param statement with all names quoted
+   */
   isLeftOut(statement: string): boolean;
 }
 

@@ -2,13 +2,15 @@ import { type LoopbackRequest, readRawRequestPath, readRequestHeaderValues } fro
 import { type LoopbackRefusal, refuseLoopbackHttpMethod, refuseLoopbackRequest } from '../refusal.ts';
 import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
-/** The loopback server accepts only connections from this machine, whatever address it is bound to (RFC 8252 §8.3). */
-export function checkLoopbackPeer(
-  _: LoopbackRequestExpectations<unknown>,
+/**
+ * The loopback server accepts only connections from this machine, whatever address it is bound to (RFC 8252 §8.3), or only
+ * those from the networks that the user allowed.
+ */
+export function checkPeerAddress(
+  expected: LoopbackRequestExpectations<unknown>,
   request: LoopbackRequest,
 ): LoopbackRefusal | undefined {
-  const peer = request.peerAddress?.replace(/^::ffff:/, '') ?? '';
-  return peer === '::1' || /^127(\.\d{1,3}){3}$/.test(peer) ? undefined : refuseLoopbackRequest('forbidden');
+  return expected.isAllowedPeer(request.peerAddress) ? undefined : refuseLoopbackRequest('forbidden');
 }
 
 /**

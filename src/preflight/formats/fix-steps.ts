@@ -1,7 +1,7 @@
 import { psqlStatement } from '../../postgresql/psql-script.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FindingFix } from '../finding.ts';
-import { buildFixScriptSections, type FixScriptSection } from '../fix-sections.ts';
+import { buildFixScriptSections, type FixScriptSection, isCommentedSection } from '../fix-sections.ts';
 import type { PreflightReport } from '../report.ts';
 import { formatNameList, type PreflightFindingGroup, selectBlockingFindingGroups } from './finding-groups.ts';
 
@@ -12,6 +12,8 @@ export interface PreflightFixSteps {
   /** The statements in the order in which they must run, each with its database (undefined if any database will do). */
   readonly statements: readonly PreflightFixStatement[];
   readonly restart: boolean;
+  /** False when every line of the fix script is a comment, because its steps are done on the server. */
+  readonly isScriptRun: boolean;
   /** Instructions for blocking findings that no statement can fix. */
   readonly manual: readonly ManualPreflightFix[];
 }
@@ -38,7 +40,7 @@ export function countPreflightFixSteps(
     .flatMap(({ database, lines }) => lines.map((sql) => ({ database, sql: readable(sql, report.engine) })));
   const restart = sections.some(({ kind }) => kind === 'restart');
   const manual = selectBlockingFindingGroups(report, groups).flatMap(({ first, fixText }) =>
-    fixText === undefined || first.fix === undefined || hasScript(first.fix)
+    fixText === undefined || first.fix === undefined || hasStatements(first.fix)
       ? []
       : [{ id: first.id, text: fixText.text }],
   );
@@ -46,6 +48,7 @@ export function countPreflightFixSteps(
     amount: sections.length === 0 ? undefined : amountText(sections, statements, restart),
     statements,
     restart,
+    isScriptRun: sections.some((section) => !isCommentedSection(section)),
     manual,
   };
 }
@@ -85,9 +88,9 @@ function oneLine(text: string): string {
   return sanitizeReportLine(text, maxSanitizedTextLength);
 }
 
-/** Whether the fix has statements or shell lines, which a script can contain. */
-function hasScript({ sql = [], review = [], shell = [] }: FindingFix): boolean {
-  return sql.length + review.length + shell.length > 0;
+/** Whether the fix has statements; its lines for the server are comments in the script. */
+function hasStatements({ sql = [], review = [] }: FindingFix): boolean {
+  return sql.length + review.length > 0;
 }
 
 function readable(sql: string, engine: PreflightReport['engine']): string {
@@ -104,14 +107,18 @@ function amountText(
   );
   const databases = new Set(statements.flatMap(({ database }) => database ?? []));
   const linesOf = (kind: FixScriptSection['kind']) =>
-    sections.filter((one) => one.kind === kind).flatMap(({ lines }) => lines).length;
+    sections
+      .filter((one) => one.kind === kind)
+      .flatMap(({ lines }) => lines)
+      .filter((line) => !line.startsWith('#')).length;
+  const onServer = linesOf('shell') + linesOf('reload_by_hand');
   const counts = [
     tables.size === 0
       ? undefined
       : `${counted(tables.size, 'table')}${databases.size > 1 ? ` in ${databases.size} databases` : ''}`,
     statements.length === 0 ? undefined : counted(statements.length, 'statement'),
     linesOf('review') === 0 ? undefined : `${counted(linesOf('review'), 'statement')} to review`,
-    linesOf('shell') === 0 ? undefined : `${counted(linesOf('shell'), 'line')} on the server`,
+    onServer === 0 ? undefined : `${counted(onServer, 'line')} on the server`,
     restart ? '1 restart' : 'no restart',
   ];
   return counts.filter((part) => part !== undefined).join(', ');

@@ -24,10 +24,11 @@ import { htmlPreflightReportStyle } from './html-report-style.ts';
 import {
   formatBytes,
   formatCopyTimeRange,
+  formatDeepReadLines,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
+  missingLoginNote,
   preflightScopeNote,
-  rowLines,
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
@@ -103,7 +104,7 @@ ${card(`What blocks the ${method} migration`, blockers)}
 ${whatToRun(report, groups, isNew)}
 ${card('Open premises', formatVerdictPremiseLines(report).map(listItem))}
 ${card('Not migrated', dataLossLines(groups).map(listItem))}
-${card('Rows', rowLines(report).map(listItem))}
+${card('Rows', formatDeepReadLines(report).map(listItem))}
 <section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
 </div>`;
 }
@@ -120,6 +121,7 @@ function whatToRun(
   const isShort = statements.length > 0 && statements.length <= 5;
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
+    ...[missingLoginNote(report) ?? []].flat(),
     ...(after === undefined ? [] : [after]),
     ...manual.flatMap(({ id, text }) => (isNew(text) === undefined ? [] : [`${id}: ${text}`])),
     ...[formatIgnoreDatabasesAdvice(report) ?? []].flat(),

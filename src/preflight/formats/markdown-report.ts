@@ -22,11 +22,12 @@ import {
 import { countPreflightFixSteps } from './fix-steps.ts';
 import {
   formatCopyTimeRange,
+  formatDeepReadLines,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
+  missingLoginNote,
   preflightScopeNote,
-  rowLines,
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
@@ -75,6 +76,7 @@ function whatToRun(
   const { amount, manual } = countPreflightFixSteps(report, groups);
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
+    ...[missingLoginNote(report) ?? []].flat(),
     ...(after === undefined ? [] : [after]),
     ...manual.flatMap(({ id, text }) => {
       const fresh = isNew(text);
@@ -95,7 +97,7 @@ function notes(report: PreflightReport, groups: readonly PreflightFindingGroup[]
     ...formatVerdictPremiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
     ...dataLossLines(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
     ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
-    ...rowLines(report).map((text) => `- ${escapeMarkdown(text)}`),
+    ...formatDeepReadLines(report).map((text) => `- ${escapeMarkdown(text)}`),
   ];
   return lines.length === 0 ? [] : [lines.join('\n')];
 }

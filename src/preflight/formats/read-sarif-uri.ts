@@ -2,8 +2,8 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
 
 /**
- * The value of `--sarif-uri`: a relative reference (RFC 3986 §4.2), because code scanning looks for the file below the root
- * of the repository. Throws a CliError (exit 2) for another value, and where no report is SARIF.
+ * The value of `--sarif-uri`: a relative reference (RFC 3986 §4.2), because code scanning looks for the file below the
+ * root of the repository. Throws a CliError (exit 2) for any other value, and if no `--report` file is SARIF.
  */
 export function readSarifUri(args: ParsedArgs): string | undefined {
   const uri = args.value('sarif-uri');
@@ -18,5 +18,8 @@ export function readSarifUri(args: ParsedArgs): string | undefined {
   return uri;
 }
 
-/** Segments of unreserved, percent-encoded and other allowed characters. Without a colon: that would begin a scheme. */
+/**
+ * Segments of unreserved, percent-encoded and other allowed characters. A colon is not allowed, because it ends a
+ * scheme.
+ */
 const relativeReference = /^(?:[\w.~!$&'()*+,;=@/-]|%[\dA-Fa-f]{2})+$/;

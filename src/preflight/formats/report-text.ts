@@ -79,7 +79,7 @@ export function formatCopyTimeRange(report: PreflightReport): string | undefined
 }
 
 /** What was read of the rows, one line each; none for Redis. */
-export function rowLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
+export function formatDeepReadLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
   if (rows === undefined) return [];
   if (rows.state === 'not_read')
     return [
@@ -136,7 +136,10 @@ export function findingTitle({ status, title, headline, premise = title }: Check
   return status === 'pass' || status === 'skip' ? capitalize(title) : headline;
 }
 
-/** A clause as a sentence. The name of a setting or a file at its beginning keeps its spelling. */
+/**
+ * Converts a clause to a sentence. If the clause begins with the name of a setting or a file, the name keeps its
+ * spelling.
+ */
 export function capitalize(text: string): string {
   return /^[a-z]+[_.]/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -163,4 +166,10 @@ export function findingLocation({ database, only }: CheckFinding): string {
 
 export function formatFindingStatus(finding: CheckFinding): string {
   return finding.accepted === true ? `${finding.status}, accepted` : finding.status;
+}
+
+/** Said on the first screen: after a failed login the findings show only the first obstacle. undefined: there was a login. */
+export function missingLoginNote({ ok, source, findings }: PreflightReport): string | undefined {
+  if (ok || source.server_version !== undefined || findings.length === 0) return undefined;
+  return 'Without a login nothing else was checked: run the preflight again when the login succeeds.';
 }

@@ -83,14 +83,15 @@ function resultOf(
         logicalLocations: [{ name: place, fullyQualifiedName: `${sourceLabel(report)} ${place}`, kind: 'resource' }],
       },
     ],
-    // The only key that code scanning reads. It hashes what the finding is about, not what was observed.
+    // The only key that code scanning reads. The hash identifies the subject of the finding, and does not change with
+    // the observed value.
     partialFingerprints: {
       primaryLocationLineHash: `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}:1`,
     },
   };
 }
 
-/** Code scanning requires all four. */
+/** Code scanning requires all four members of a region. */
 const firstCharacter = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
 
 /** Code scanning shows the first sentence as the title. */

@@ -20,10 +20,11 @@ import {
 import { countPreflightFixSteps } from './fix-steps.ts';
 import {
   formatCopyTimeRange,
+  formatDeepReadLines,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
   formatVerdictPremiseLines,
-  rowLines,
+  missingLoginNote,
   sourceLabel,
   verdictSentence,
 } from './report-text.ts';
@@ -101,6 +102,7 @@ function totals(report: PreflightReport): readonly string[] {
 function blockedBy(report: PreflightReport, blockers: readonly PreflightFindingGroup[]): readonly string[] {
   if (blockers.length === 0) return [];
   const more = blockers.length - shownBlockers;
+  const note = missingLoginNote(report);
   return [
     `The ${report.method} migration is blocked by`,
     ...blockers.slice(0, shownBlockers).map(({ title, databases, first }) => {
@@ -108,6 +110,7 @@ function blockedBy(report: PreflightReport, blockers: readonly PreflightFindingG
       return indentReportLines(`${title}${where === '' ? '' : ` in ${sanitizeReportLine(where, 30)}`} (${first.id})`);
     }),
     ...(more > 0 ? [`  and ${more} more, below`] : []),
+    ...(note === undefined ? [] : [note]),
   ];
 }
 
@@ -118,7 +121,7 @@ function whatToRun(
   isNew: RepeatedSentenceFilter,
 ): readonly string[] {
   if (report.ok) return nextCommand === undefined ? [] : [`What to run: ${nextCommand}`];
-  const { amount, statements, restart, manual } = countPreflightFixSteps(report, groups);
+  const { amount, statements, restart, manual, isScriptRun } = countPreflightFixSteps(report, groups);
   const shown = statements.map(({ database, sql }) =>
     sanitizeReportLine(`${sql}${database === undefined ? '' : `  -- in ${database}`}`),
   );
@@ -129,7 +132,7 @@ function whatToRun(
     ...(amount === undefined ? [] : [`What to run: ${amount}`]),
     ...(isShort ? shown.map((one) => `  ${one}`) : []),
     ...(isShort && shown.length > 0 && restart ? ['  Then restart the server.'] : []),
-    ...(amount === undefined ? [] : [`  ${scriptAdvice(report, fixFile)}`]),
+    ...(amount === undefined ? [] : [`  ${scriptAdvice(report, fixFile, isScriptRun)}`]),
     ...(amount === undefined || after === undefined ? [] : [indentReportLines(after)]),
     ...(manual.length === 0 ? [] : [amount === undefined ? 'What to do' : 'What else to do']),
     ...manual.slice(0, shownManual).flatMap(({ id, text }) => manualLine(id, isNew(text))),
@@ -144,10 +147,11 @@ function manualLine(id: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [indentReportLines(`${id}: ${text}`)];
 }
 
-function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined): string {
+function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined, isScriptRun: boolean): string {
   if (fixFile === undefined) return 'To write a script, add --fix-sql fix.sql --undo-sql undo.sql to this command.';
   const file = sanitizeReportLine(quoteShellArg(fixFile));
   if (engine === 'redis') return `Review ${file}; its first lines say how to run it.`;
+  if (!isScriptRun) return `${file} has them as comments, which psql skips: run each line by hand on the server.`;
   return `Review ${file}, then run: psql -X -v ON_ERROR_STOP=1 -f ${file} …`;
 }
 
@@ -157,7 +161,7 @@ function consequences(report: PreflightReport, groups: readonly PreflightFinding
     ...formatVerdictPremiseLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
     ...dataLossLines(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
-    ...rowLines(report).map((text) => sanitizeReportLine(text)),
+    ...formatDeepReadLines(report).map((text) => sanitizeReportLine(text)),
   ];
 }
 

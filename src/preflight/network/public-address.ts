@@ -65,7 +65,7 @@ const ranges4: readonly Range[] = [
 /** The first and the last address of a range, as numbers. */
 export type Ipv4Range = readonly [from: number, to: number];
 
-/** All IPv4 addresses outside these ranges, in order. */
+/** The ranges of all public IPv4 addresses, in order: the addresses outside the ranges of `ranges4`. */
 export const publicIpv4Ranges: readonly Ipv4Range[] = gaps(
   ranges4.map(([, network, prefix]): Ipv4Range => {
     const from = network.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);

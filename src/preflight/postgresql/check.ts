@@ -1,9 +1,4 @@
-import {
-  type DatabaseCheck,
-  type ServerCheck,
-  selectBlockableMethods,
-  wrapWithBlockableMethodCheck,
-} from '../check.ts';
+import { type DatabaseCheck, type ServerCheck, selectBlockableMethods, withBlockedMethodAssertion } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { PostgresqlPreflightQueries } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
@@ -16,7 +11,7 @@ export type PostgresqlDatabaseCheck<Q extends PostgresqlPreflightQueries = Postg
   PostgresqlSourceFacts,
   Q
 > & {
-  /** It uses `scans`: with `--deep` it is evaluated again after the rows were read. */
+  /** The check uses `scans`: with `--deep` the check is evaluated again after the rows were read. */
   readonly readsRows?: true;
 };
 
@@ -32,7 +27,7 @@ export function serverCheck<Q extends PostgresqlPreflightQueries>(
     ...check,
     scope: 'server',
     mayBlock,
-    evaluate: wrapWithBlockableMethodCheck(check.id, mayBlock, check.evaluate),
+    evaluate: withBlockedMethodAssertion(check.id, mayBlock, check.evaluate),
   };
 }
 
@@ -45,7 +40,7 @@ export function databaseCheck<Q extends PostgresqlPreflightQueries>(
     ...check,
     scope: 'database',
     mayBlock,
-    evaluate: wrapWithBlockableMethodCheck(check.id, mayBlock, check.evaluate),
+    evaluate: withBlockedMethodAssertion(check.id, mayBlock, check.evaluate),
   };
 }
 

@@ -6,7 +6,7 @@ import { authExpiryWindowCheck } from './checks/auth-expiry-window.ts';
 import { authHbaCheck } from './checks/auth-hba.ts';
 import { authMethodCheck } from './checks/auth-method.ts';
 import { authPasswordCheck } from './checks/auth-password.ts';
-import { callableNamesCheck } from './checks/callable-names.ts';
+import { ambiguousCallableNamesCheck } from './checks/callable-names.ts';
 import { collationCheck } from './checks/collation.ts';
 import { connHeadroomCheck } from './checks/conn-headroom.ts';
 import { damagedStorageCheck } from './checks/damaged-storage.ts';
@@ -34,7 +34,7 @@ import { functionSettingsCheck } from './checks/function-settings.ts';
 import { generatedColumnsCheck } from './checks/generated-columns.ts';
 import { hbaRuleCheck } from './checks/hba-rule.ts';
 import { postgresqlHostIpv6OnlyCheck } from './checks/host-ipv6-only.ts';
-import { hostParseCheck } from './checks/host-parse.ts';
+import { hostParseConflictCheck } from './checks/host-parse.ts';
 import { postgresqlHostPublicAddressCheck } from './checks/host-public-address.ts';
 import { postgresqlHostSplitHorizonCheck } from './checks/host-split-horizon.ts';
 import { identityColumnsCheck } from './checks/identity-columns.ts';
@@ -46,7 +46,7 @@ import { largeValuesCheck } from './checks/large-values.ts';
 import { leftoversCheck } from './checks/leftovers.ts';
 import { listenAddressesCheck } from './checks/listen-addresses.ts';
 import { lockedTablesCheck } from './checks/locked-tables.ts';
-import { lostRowsCheck } from './checks/lost-rows.ts';
+import { lostCatalogRowsCheck } from './checks/lost-rows.ts';
 import { managedSourceCheck } from './checks/managed-source.ts';
 import { matviewsCheck } from './checks/matviews.ts';
 import { mutableCallsCheck } from './checks/mutable-calls.ts';
@@ -55,11 +55,11 @@ import { notValidCheck } from './checks/not-valid.ts';
 import { outputPluginCheck } from './checks/output-plugin.ts';
 import { partitionsCheck } from './checks/partitions.ts';
 import { poolerDetectedCheck } from './checks/pooler-detected.ts';
-import { portDefaultCheck } from './checks/port-default.ts';
+import { portDefaultPoolerCheck } from './checks/port-default.ts';
 import { preparedXactsCheck } from './checks/prepared-xacts.ts';
 import { pubExistingCheck } from './checks/pub-existing.ts';
 import { readingChecksCheck } from './checks/reading-checks.ts';
-import { readingFunctionsCheck } from './checks/reading-functions.ts';
+import { tableReadingFunctionsCheck } from './checks/reading-functions.ts';
 import { removedTypesCheck } from './checks/removed-types.ts';
 import { replConnectionCheck } from './checks/repl-connection.ts';
 import { replicaIdentityCheck } from './checks/replica-identity.ts';
@@ -68,15 +68,15 @@ import { rlsCheck } from './checks/rls.ts';
 import { rolePasswordsCheck } from './checks/role-passwords.ts';
 import { roleReadonlyCheck } from './checks/role-readonly.ts';
 import { roleTimeoutsCheck } from './checks/role-timeouts.ts';
-import { sameServerCheck } from './checks/same-server.ts';
+import { sameServerPerConnectionCheck } from './checks/same-server.ts';
 import { searchPathCheck } from './checks/search-path.ts';
 import { secdefCheck } from './checks/secdef.ts';
 import { securityLabelsCheck } from './checks/security-labels.ts';
 import { selfTargetCheck } from './checks/self-target.ts';
 import { sequencesCheck } from './checks/sequences.ts';
-import { postgresqlServerIdentityCheck } from './checks/server-identity.ts';
+import { postgresqlServerIdentityVerifiedCheck } from './checks/server-identity.ts';
 import { sessionChecksCheck } from './checks/session-checks.ts';
-import { settingChecksCheck } from './checks/setting-checks.ts';
+import { settingDependentChecksCheck } from './checks/setting-checks.ts';
 import { sizeEstimateCheck } from './checks/size-estimate.ts';
 import { slotBlockersCheck } from './checks/slot-blockers.ts';
 import { slotRetentionCheck } from './checks/slot-retention.ts';
@@ -85,12 +85,12 @@ import { slotsVsDbsCheck } from './checks/slots-vs-dbs.ts';
 import { standbySourceCheck } from './checks/standby-source.ts';
 import { storedRoleCheck } from './checks/stored-role.ts';
 import { subsExistingCheck } from './checks/subs-existing.ts';
-import { supersCheck } from './checks/supers.ts';
+import { otherSupersCheck } from './checks/supers.ts';
 import { superuserCheck } from './checks/superuser.ts';
 import { syncStandbyNamesCheck } from './checks/sync-standby-names.ts';
 import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
-import { tableOidsCheck } from './checks/table-oids.ts';
+import { tableOidsDependenceCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
@@ -113,17 +113,17 @@ import { xidWraparoundCheck } from './checks/xid-wraparound.ts';
 
 /** Every check of a PostgreSQL source, in the order of the report. */
 export const postgresqlChecks: readonly PostgresqlCheck[] = [
-  hostParseCheck,
+  hostParseConflictCheck,
   postgresqlHostPublicAddressCheck,
   postgresqlHostSplitHorizonCheck,
   postgresqlHostIpv6OnlyCheck,
   tcpConnectCheck,
-  portDefaultCheck,
+  portDefaultPoolerCheck,
   selfTargetCheck,
   tlsNegotiateCheck,
   tlsRequiredCheck,
   tlsCertCheck,
-  postgresqlServerIdentityCheck,
+  postgresqlServerIdentityVerifiedCheck,
   authMethodCheck,
   authPasswordCheck,
   authHbaCheck,
@@ -134,7 +134,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   dbNoconnectCheck,
   ignoredDatabasesExistCheck,
   poolerDetectedCheck,
-  sameServerCheck,
+  sameServerPerConnectionCheck,
   replConnectionCheck,
   postgresqlVersionMinCheck,
   postgresqlVersionNotNewerCheck,
@@ -188,7 +188,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   secdefCheck,
   searchPathCheck,
   tablespacesCheck,
-  supersCheck,
+  otherSupersCheck,
   rolePasswordsCheck,
   encodingCheck,
   collationCheck,
@@ -203,13 +203,13 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   invalidIndexCheck,
   notValidCheck,
   timeChecksCheck,
-  settingChecksCheck,
+  settingDependentChecksCheck,
   sessionChecksCheck,
   readingChecksCheck,
-  readingFunctionsCheck,
+  tableReadingFunctionsCheck,
   functionResultsCheck,
-  tableOidsCheck,
-  callableNamesCheck,
+  tableOidsDependenceCheck,
+  ambiguousCallableNamesCheck,
   systemValuesCheck,
   largeValuesCheck,
   sizeEstimateCheck,
@@ -219,7 +219,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   dumpOptionsCheck,
   mutableCallsCheck,
   securityLabelsCheck,
-  lostRowsCheck,
+  lostCatalogRowsCheck,
   damagedStorageCheck,
   unreadTablesCheck,
   invalidBytesCheck,

@@ -5,9 +5,9 @@ import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts'
 import type { PreflightEngineInput } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
 import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-postgresql-facts.ts';
-import { completeResultsByRowSearch } from './complete-results-by-row-search.ts';
-import { checksOfRows, scanAndEvaluate } from './deep/scan-and-evaluate.ts';
-import { addCatalogLocksToAccess } from './diagnose-unanswered-login.ts';
+import { completePreflightResultsByRowSearch } from './complete-preflight-results-by-row-search.ts';
+import { scanAndEvaluate, selectRowDependentChecks } from './deep/scan-and-evaluate.ts';
+import { addLoginBlockingLocks } from './diagnose-unanswered-postgresql-login.ts';
 import { createEmptyPostgresqlFacts } from './empty-postgresql-facts.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
@@ -17,7 +17,7 @@ import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/conne
 import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
 import { secondServerInstanceQuery } from './queries/server-instances.ts';
-import { lockedDatabasesQuery } from './queries/table-locks.ts';
+import { databasesWithTableLocksQuery } from './queries/table-locks.ts';
 import { buildDatabaseTableSizes, type DatabaseTableSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
@@ -30,7 +30,7 @@ import {
   runQueriesOnOpenSession,
   statementCount,
 } from './query-database.ts';
-import { resultsOfChecks, selectResultsForFixEffects } from './results-for-effects.ts';
+import { queryResultsOfChecks, selectResultsForFixEffects } from './results-for-effects.ts';
 import { selectDatabasesToMigrate } from './select-databases.ts';
 import type { ConnectedSource, DatabaseAccessResult, PostgresqlSourceFacts } from './source-facts.ts';
 
@@ -51,7 +51,7 @@ export async function collectPostgresqlFacts(
     const planQueries = [
       databasesQuery,
       connectionCapacityQuery,
-      lockedDatabasesQuery,
+      databasesWithTableLocksQuery,
       walPositionQuery,
       catalogLocksQuery,
     ];
@@ -61,8 +61,11 @@ export async function collectPostgresqlFacts(
     const queryOptions = { ...beforeQueries, serverResults };
     let lost = getDatabaseDisconnectReason(first);
     const known = getPreflightQueryValue(serverResults, databasesQuery);
+    const { limitDatabases = (all) => all, shareWalRate } = settings;
     const names =
-      known === undefined ? [facts.dbname] : selectDatabasesToMigrate(known, options.ignoreDbs, run.nearest);
+      known === undefined
+        ? [facts.dbname]
+        : limitDatabases(selectDatabasesToMigrate(known, options.ignoreDbs, run.nearest));
     onProgress(0, names.length);
     const state: CollectState = {
       run,
@@ -91,11 +94,9 @@ export async function collectPostgresqlFacts(
     const results = await server;
     const interval = isWalRateIntervalRequired(results, run.options) ? settings.walInterval : 0;
     const waitingSince = clock.now();
-    const walRate = await measureWalRate(getPreflightQueryValue(results, walPositionQuery), readAt, {
-      interval,
-      dbname: facts.dbname,
-      queryOptions,
-    });
+    const position = getPreflightQueryValue(results, walPositionQuery);
+    const measure = () => measureWalRate(position, readAt, { interval, dbname: facts.dbname, queryOptions });
+    const walRate = await (interval === 0 || shareWalRate === undefined ? measure() : shareWalRate(measure));
     const waited = interval === 0 ? 0 : clock.now() - waitingSince;
     if (signal.aborted) onProgress(state.findings.size, names.length);
     const scanning = {
@@ -190,10 +191,10 @@ async function queryAllDatabases(
   let done = names.length - waiting.length - (names.includes(facts.dbname) ? 1 : 0);
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
-    const results = await completeResultsByRowSearch(name, queries, answers, queryOptions);
+    const results = await completePreflightResultsByRowSearch(name, queries, answers, queryOptions);
     const instance = getPreflightQueryValue(results, secondServerInstanceQuery);
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
-    state.access.set(name, addCatalogLocksToAccess(reached, name, await server));
+    state.access.set(name, addLoginBlockingLocks(reached, name, await server));
     const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);
     if (overview !== undefined)
       state.sizes.set(name, buildDatabaseTableSizes(overview, getPreflightQueryValue(results, tableSizesQuery)));
@@ -201,7 +202,8 @@ async function queryAllDatabases(
     const findings = evaluateDatabase(state, name, all);
     state.findings.set(name, findings);
     state.retained.set(name, selectResultsForFixEffects(settings.checks, findings, all));
-    if (run.options.deep !== undefined) state.beforeScan.set(name, resultsOfChecks(checksOfRows(settings.checks), all));
+    if (run.options.deep !== undefined)
+      state.beforeScan.set(name, queryResultsOfChecks(selectRowDependentChecks(settings.checks), all));
     done += 1;
     run.onProgress(done, names.length);
   };

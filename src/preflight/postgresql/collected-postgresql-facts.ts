@@ -12,6 +12,13 @@ export interface PostgresqlPreflightSettings {
   readonly concurrency: number;
   /** Milliseconds between the two readings of the WAL position, if a check needs them. */
   readonly walInterval: number;
+  /** Reduces the databases that are queried, after --ignore-dbs (default: all). */
+  readonly limitDatabases?: (names: readonly string[]) => readonly string[];
+  /**
+   * Called for the second reading of the WAL position if a check needs the interval: runs it, or returns the rate that
+   * another preflight of the server has measured (default: runs it).
+   */
+  readonly shareWalRate?: (measure: () => Promise<WalRate | undefined>) => Promise<WalRate | undefined>;
 }
 
 export interface CollectedPostgresqlFacts extends CollectedSourceFacts {

@@ -5,7 +5,7 @@ import type { PostgresqlSourceFacts } from './source-facts.ts';
 /** The value that a new session of the role has in one database. */
 export interface EffectiveRoleSetting {
   readonly database: string;
-  /** As written: The value as it was set: `5min`, or a bare number in the unit of the setting. */
+  /** The value as it was set: `5min`, or a bare number in the unit of the setting. */
   readonly value: string;
   /** The ALTER ROLE or ALTER DATABASE setting that the value comes from; undefined if it is the value of the server. */
   readonly set: RoleSetting | undefined;

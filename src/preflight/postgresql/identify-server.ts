@@ -3,13 +3,13 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
   buildReadOnlyTransaction,
-  rollbackStatementMessage,
+  rollbackQueryMessage,
   type SearchPathSafeMessage,
-  showVersionStatementMessage,
+  showVersionQueryMessage,
 } from '../../postgresql/search-path-safe-message.ts';
 import { postgresqlStartupSettings } from '../../postgresql/startup-settings.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
-import { buildReadOnlyPreflightMessage } from './read-only-preflight-message.ts';
+import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 import type { PostgresqlConnectionResult } from './source-facts.ts';
 
@@ -72,10 +72,10 @@ const shortIdentityMessage = buildReadOnlyTransaction([
 /** Products that imitate PostgreSQL may lack functions, or settings that the read-only transaction uses. */
 async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefined> {
   try {
-    return firstRow(await send(buildReadOnlyPreflightMessage([identityQuery])));
+    return firstRow(await send(buildReadOnlyPreflightTransaction([identityQuery])));
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    await send(rollbackStatementMessage);
+    await send(rollbackQueryMessage);
     return firstRow(await send(shortIdentityMessage));
   }
 }
@@ -108,7 +108,7 @@ function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
 /** The admin console of a pooler rejects SELECT, but reports its product in response to SHOW VERSION. */
 async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
-    const row = firstRow(await send(showVersionStatementMessage));
+    const row = firstRow(await send(showVersionQueryMessage));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
     return name == null ? undefined : sanitizeLine(name);
   } catch (error) {

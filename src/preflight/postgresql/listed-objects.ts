@@ -1,5 +1,5 @@
 /** The objects that a finding lists: at most 20; `buildUnlistedObjectsNote` reports how many are omitted. */
-export function takeListedObjects<T>(things: readonly T[]): readonly T[] {
+export function limitFindingObjects<T>(things: readonly T[]): readonly T[] {
   return things.slice(0, listLimit);
 }
 

@@ -43,7 +43,7 @@ export function evaluatePostgresqlLoginStep(
     : passed();
 }
 
-export function buildFailedLoginOutcome(
+export function buildFailedPostgresqlLoginOutcome(
   why: RefusedPostgresqlConnection,
   more: Omit<PreflightCheckOutcome, 'status' | 'blocks' | 'observed'>,
 ): PreflightCheckOutcome {
@@ -54,9 +54,9 @@ export function buildFailedLoginOutcome(
 export const loginFailedSkipReason = 'without a login nothing else was checked';
 
 /** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
-export function explainUnansweredLogin(
+export function explainUnansweredPostgresqlLogin(
   why: RefusedPostgresqlConnection,
-): ReturnType<typeof explainRefusedLogin> | undefined {
+): ReturnType<typeof explainRefusedPostgresqlLogin> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
   const lock = explainCatalogLocks(silence.locks);
@@ -79,7 +79,7 @@ export function explainUnansweredLogin(
 }
 
 /** Why a reachable server rejects the session, by SQLSTATE or error code of the operating system. */
-export function explainRefusedLogin(code: string): {
+export function explainRefusedPostgresqlLogin(code: string): {
   readonly detail: string;
   readonly fix: { readonly text: string };
 } {

@@ -1,5 +1,5 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
-import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildReadOnlyTransaction, identifySystemStatementMessage } from '../../postgresql/search-path-safe-message.ts';
@@ -7,7 +7,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { HostNameResolver } from '../network/name-resolver.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
-import { diagnoseUnansweredLogin } from './diagnose-unanswered-login.ts';
+import { diagnoseUnansweredPostgresqlLogin } from './diagnose-unanswered-postgresql-login.ts';
 import { identifyPostgresqlServer } from './identify-server.ts';
 import { probeTls } from './probe-tls.ts';
 import {
@@ -24,7 +24,7 @@ export interface OpenPostgresqlSourceOptions {
   readonly timeouts?: Partial<ConnectTimeouts> | undefined;
   readonly names?: HostNameResolver | undefined;
   /** Memory limit that all sessions with this source share (default: a new limit of this session). */
-  readonly memory?: DatabaseResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemoryLimit | undefined;
   /** Called with every statement before it is sent to the source. */
   readonly onSend?: ((database: string, text: string) => void) | undefined;
 }
@@ -37,7 +37,7 @@ export interface OpenedPostgresqlSource {
   /** The source with the IP address that every further connection uses. */
   readonly source: PostgresqlSource;
   /** Memory limit that all sessions with this source share. */
-  readonly memory: DatabaseResponseMemory;
+  readonly memory: DatabaseResponseMemoryLimit;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function openPostgresqlSource(
     signal,
     names,
     timeouts: given,
-    memory = createDatabaseResponseMemory('session'),
+    memory = createDatabaseResponseMemoryLimit('session'),
     onSend = () => {},
   }: OpenPostgresqlSourceOptions,
 ): Promise<OpenedPostgresqlSource> {
@@ -93,7 +93,7 @@ async function logIn(options: SourceConnectOptions): Promise<LoginFacts> {
     const isSilent = session.code === databaseConnectErrorCodes.timeout && session.phase !== 'network';
     const [tls, silence] = await Promise.all([
       probeTls(options, session),
-      isSilent ? diagnoseUnansweredLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
+      isSilent ? diagnoseUnansweredPostgresqlLogin(options, Math.min(3000, options.timeouts.connect)) : undefined,
     ]);
     const connection = refused(session);
     return {

@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-sql.ts';
 import type { DuplicateKeys } from './deep/scanned-rows.ts';
-import { takeListedObjects } from './listed-objects.ts';
+import { limitFindingObjects } from './listed-objects.ts';
 import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
 
 /**
@@ -13,7 +13,7 @@ import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/larg
 export function describeTableOwnerValueQueries(
   columns: readonly { readonly table: string; readonly column: string }[],
 ): string {
-  const queries = takeListedObjects(columns).map(
+  const queries = limitFindingObjects(columns).map(
     ({ table, column }) =>
       `SELECT DISTINCT ${requoteQualifiedName(column)}::text FROM ONLY ${requoteQualifiedName(table)}`,
   );
@@ -28,7 +28,7 @@ export function describeConstraintOwnerQueries(constraints: readonly NamedConstr
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
-    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...takeListedObjects(queries)].join('; ')}.`;
+    : ` The preflight does not evaluate expressions of users. The owner of the tables can run: ${[setting, ...limitFindingObjects(queries)].join('; ')}.`;
 }
 
 /**
@@ -49,7 +49,7 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
  * type bytea or text, but the whole value of any other type.
  */
 export function describeTableOwnerLengthQueries(large: readonly TableWithLargeValues[]): string {
-  const queries = takeListedObjects(large).flatMap(({ table, binaries, texts }) => {
+  const queries = limitFindingObjects(large).flatMap(({ table, binaries, texts }) => {
     const lengths = [
       ...binaries.map((name) => `2 * octet_length(${requoteQualifiedName(name)})::bigint`),
       ...texts.map((name) => `octet_length(${requoteQualifiedName(name)}::text)::bigint`),
@@ -65,8 +65,8 @@ export function describeTableOwnerLengthQueries(large: readonly TableWithLargeVa
 }
 
 /** A sentence with the queries that list the equal keys. An index that lacks rows must not be used for them. */
-export function ownerDuplicateQueries(duplicates: readonly DuplicateKeys[]): string {
-  const queries = takeListedObjects(duplicates).flatMap(({ table, columns }) => {
+export function describeDuplicateKeyQueries(duplicates: readonly DuplicateKeys[]): string {
+  const queries = limitFindingObjects(duplicates).flatMap(({ table, columns }) => {
     const key = columns.map(quoteIdentifier).join(', ');
     return (
       psqlStatement(

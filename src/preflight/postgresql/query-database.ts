@@ -1,6 +1,6 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { DatabaseResponseMemory } from '../../platform/response-memory.ts';
+import type { DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildReadOnlyTransaction } from '../../postgresql/search-path-safe-message.ts';
@@ -20,7 +20,7 @@ export interface QueryDatabaseOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Memory limit that all sessions share whose results are kept at the same time. */
-  readonly memory?: DatabaseResponseMemory | undefined;
+  readonly memory?: DatabaseResponseMemoryLimit | undefined;
   /** Called with every message before it is sent to the source. */
   readonly onSend: (database: string, text: string) => void;
 }

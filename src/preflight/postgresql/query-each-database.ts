@@ -1,6 +1,6 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import { createDatabaseResponseMemory } from '../../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { getPreflightQueryValue } from '../query.ts';
 import type { NearestWordFinder } from '../unknown-check-ids.ts';
@@ -31,7 +31,7 @@ export async function queryEachDatabase<T>(
   query: PostgresqlPreflightQuery<T>,
 ): Promise<readonly DatabaseQueryValue<T>[]> {
   const { signal, clock, onSend = () => {} } = options;
-  const memory = createDatabaseResponseMemory('always');
+  const memory = createDatabaseResponseMemoryLimit('always');
   const { session, facts, source } = await openPostgresqlSource(options.source, { signal, memory, onSend });
   const { connection, dbname } = facts;
   if (session === undefined || connection.kind !== 'entered') {

@@ -10,7 +10,8 @@ export type IncomparableColumnsByTable = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Since PostgreSQL 18 an UPDATE of a published table fails on the source if its replica identity contains a generated
- * column. Before 18 the target stops instead, and only if the column is in the key.
+ * column. Before PostgreSQL 18 the UPDATE succeeds, and replication stops on the target if the generated column is in
+ * the key.
  */
 export const generatedIdentityRejectingVersion = 180_000;
 

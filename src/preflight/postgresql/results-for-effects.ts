@@ -33,7 +33,7 @@ export function selectResultsForFixEffects(
 }
 
 /** The results of all queries of these checks. */
-export function resultsOfChecks(
+export function queryResultsOfChecks(
   checks: readonly PostgresqlCheck[],
   results: PreflightQueryResults,
 ): PreflightQueryResults {

@@ -2,11 +2,11 @@ import { type DatabaseConnectError, databaseConnectErrorCodes } from '../../plat
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { dropTransactionResults, rollbackStatementMessage } from '../../postgresql/search-path-safe-message.ts';
+import { dropTransactionResults, rollbackQueryMessage } from '../../postgresql/search-path-safe-message.ts';
 import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
 import { buildGrantOfPublicObject } from './queries/grants.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions, ReadPreflightQueryValue } from './query.ts';
-import { buildReadOnlyPreflightMessage } from './read-only-preflight-message.ts';
+import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 
 export interface PostgresqlQueryRunOptions {
   readonly session: Pick<PostgresqlSession, 'query'>;
@@ -126,7 +126,7 @@ async function sendReadOnly(
   { session, version, onSend, left }: PostgresqlQueryRunOptions,
   queries: readonly string[],
 ): Promise<readonly (readonly PostgresqlRow[])[] | PostgresqlQueryError> {
-  const text = buildReadOnlyPreflightMessage(queries, version);
+  const text = buildReadOnlyPreflightTransaction(queries, version);
   const limit = Math.min(left(), messageTimeout);
   if (limit <= 0) return new PostgresqlQueryError('ETIMEDOUT', 'the time for this database had passed', true);
   onSend(text);
@@ -135,9 +135,9 @@ async function sendReadOnly(
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError)) throw error;
     if (error.lost) return error;
-    onSend(rollbackStatementMessage);
+    onSend(rollbackQueryMessage);
     // A failed ROLLBACK throws, and the session then counts as lost.
-    await session.query(rollbackStatementMessage, limit);
+    await session.query(rollbackQueryMessage, limit);
     return error;
   }
 }

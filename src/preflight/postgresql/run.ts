@@ -2,7 +2,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue } from '../query.ts';
-import type { PreflightReport, RowsReport } from '../report.ts';
+import type { DeepReadReport, PreflightReport } from '../report.ts';
 import {
   type EvaluatedPreflightChecks,
   getConnectedSourceAddress,
@@ -39,8 +39,15 @@ export interface PostgresqlPreflightRunOptions extends PreflightInput<Postgresql
 interface PostgresqlFields {
   /** The largest tables of all databases, largest first, at most 20. */
   readonly largest_tables: readonly TableSize[];
-  readonly rows: RowsReport;
+  readonly rows: DeepReadReport;
 }
+
+export type PostgresqlPreflightEngine = PreflightEngine<
+  PostgresqlSource,
+  OpenedPostgresqlSource,
+  CollectedPostgresqlFacts,
+  PostgresqlFields
+>;
 
 export type PostgresqlPreflightReport = PreflightReport & PostgresqlFields;
 
@@ -55,12 +62,11 @@ export function runPostgresqlPreflight({
   checks = postgresqlChecks,
   ...options
 }: PostgresqlPreflightRunOptions): Promise<PostgresqlPreflightReport> {
-  return runPreflight(postgresqlEngine({ checks, concurrency, walInterval }), options);
+  return runPreflight(createPostgresqlPreflightEngine({ checks, concurrency, walInterval }), options);
 }
 
-function postgresqlEngine(
-  settings: PostgresqlPreflightSettings,
-): PreflightEngine<PostgresqlSource, OpenedPostgresqlSource, CollectedPostgresqlFacts, PostgresqlFields> {
+/** The operations of a preflight of a PostgreSQL source. */
+export function createPostgresqlPreflightEngine(settings: PostgresqlPreflightSettings): PostgresqlPreflightEngine {
   const { checks } = settings;
   return {
     name: 'postgresql',

@@ -1,4 +1,4 @@
-import type { DatabaseResponseMemory } from '../../platform/response-memory.ts';
+import type { DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 
 /** Everything that is needed to connect to a source. */
@@ -7,7 +7,7 @@ export interface SourceConnectOptions {
   readonly source: PostgresqlSource;
   readonly timeouts: ConnectTimeouts;
   readonly signal: AbortSignal;
-  readonly memory: DatabaseResponseMemory;
+  readonly memory: DatabaseResponseMemoryLimit;
   /** Called with every statement before it is sent to the source. */
   readonly onSend: (database: string, text: string) => void;
 }

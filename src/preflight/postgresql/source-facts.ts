@@ -50,14 +50,14 @@ export type PostgresqlConnectionResult =
       /** Why the login can only have been refused by a connection pooler. */
       readonly pooler?: string | undefined;
       /** What further connections showed about the server, after a login that received no response. */
-      readonly silence?: UnansweredLoginDiagnosis;
+      readonly silence?: UnansweredPostgresqlLoginDiagnosis;
       /** Whether the login succeeded and the first statement was refused. */
       readonly asked?: true;
     }
   | { readonly kind: 'unreachable'; readonly code: string; readonly message: string };
 
 /** What further connections show about a server that did not finish a login. */
-export interface UnansweredLoginDiagnosis {
+export interface UnansweredPostgresqlLoginDiagnosis {
   /**
    * Whether the server responds to the request for TLS (SSLRequest), which needs no catalog, so that its process runs.
    */

@@ -1,4 +1,4 @@
-import { type ServerCheck, selectBlockableMethods, wrapWithBlockableMethodCheck } from '../check.ts';
+import { type ServerCheck, selectBlockableMethods, withBlockedMethodAssertion } from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { PreflightCheckQueries } from '../query.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
@@ -18,6 +18,6 @@ export function redisCheck<Q extends PreflightCheckQueries>(
     ...check,
     scope: 'server',
     mayBlock,
-    evaluate: wrapWithBlockableMethodCheck(check.id, mayBlock, check.evaluate),
+    evaluate: withBlockedMethodAssertion(check.id, mayBlock, check.evaluate),
   };
 }

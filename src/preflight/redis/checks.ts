@@ -11,7 +11,7 @@ import { databasesCountCheck } from './checks/databases-count.ts';
 import { disklessDelayCheck } from './checks/diskless-delay.ts';
 import { evictingNowCheck } from './checks/evicting-now.ts';
 import { forkMemoryCheck } from './checks/fork-memory.ts';
-import { functionsEtcCheck } from './checks/functions-etc.ts';
+import { functionsStreamsEtcCheck } from './checks/functions-etc.ts';
 import { redisHostIpv6OnlyCheck } from './checks/host-ipv6-only.ts';
 import { redisHostPublicAddressCheck } from './checks/host-public-address.ts';
 import { redisHostSplitHorizonCheck } from './checks/host-split-horizon.ts';
@@ -34,7 +34,7 @@ import { renamedWriteCommandsCheck } from './checks/renamed-writes.ts';
 import { replBacklogCheck } from './checks/repl-backlog.ts';
 import { replTimeoutCheck } from './checks/repl-timeout.ts';
 import { replicaOutputBufferCheck } from './checks/replica-output-buffer.ts';
-import { roleReplicaCheck } from './checks/role-replica.ts';
+import { roleReplicaSourceCheck } from './checks/role-replica.ts';
 import { scriptReplicationCheck } from './checks/script-replication.ts';
 import { redisServerIdentityCheck } from './checks/server-identity.ts';
 import { sourceMemoryCheck } from './checks/source-memory.ts';
@@ -65,8 +65,8 @@ export const redisChecks: readonly RedisCheck[] = [
   databasesCountCheck,
   multiDbCheck,
   modulesCheck,
-  functionsEtcCheck,
-  roleReplicaCheck,
+  functionsStreamsEtcCheck,
+  roleReplicaSourceCheck,
   loadingCheck,
   busyScriptCheck,
   pingRefusedCheck,

@@ -31,6 +31,8 @@ interface OpenedRedis extends OpenedRedisSource {
   readonly observer: SentRedisCommandCounter;
 }
 
+export type RedisPreflightEngine = PreflightEngine<RedisSource, OpenedRedis, CollectedRedisFacts>;
+
 /**
  * The operations of a preflight of a Redis source. The progress of a Redis preflight counts three steps: connected,
  * queried, measured.
@@ -38,7 +40,7 @@ interface OpenedRedis extends OpenedRedisSource {
 export function createRedisPreflightEngine({
   rateInterval = 1000,
   checks = redisChecks,
-}: RedisPreflightEngineOptions = {}): PreflightEngine<RedisSource, OpenedRedis, CollectedRedisFacts> {
+}: RedisPreflightEngineOptions = {}): RedisPreflightEngine {
   return {
     name: 'redis',
     methods: redisMigrationMethods,

@@ -1,5 +1,5 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
-import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectRedis, type RedisSession } from '../../redis/connection.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
@@ -16,7 +16,7 @@ export interface OpenedRedisSource {
   /** The source with the IP address that the connection was made to. */
   readonly source: RedisSource;
   /** Memory limit that all sessions of the preflight share, because their replies are kept. */
-  readonly memory: DatabaseResponseMemory;
+  readonly memory: DatabaseResponseMemoryLimit;
 }
 
 export interface OpenRedisSourceOptions extends Omit<RedisConnectOptions, 'limit'> {
@@ -32,7 +32,7 @@ const connectTimeout = 5000;
  */
 export async function openRedisSource(given: RedisSource, options: OpenRedisSourceOptions): Promise<OpenedRedisSource> {
   const { signal } = options;
-  const memory = createDatabaseResponseMemory('always');
+  const memory = createDatabaseResponseMemoryLimit('always');
   const search = findReachableAddress(given.host, given.port, { contradictions: [], limit: connectTimeout, signal });
   const reachable = await search.firstReachable;
   if (reachable === undefined) {

@@ -81,7 +81,7 @@ function compareAllSequences(...[before, target, after]: Parameters<typeof compa
 
 /**
  * Waits until every replication slot of a subscription has confirmed the current position of the WAL. Resolves with the
- * reason why a slot has not confirmed it; undefined after success.
+ * reason why a slot has not confirmed the position; undefined after success.
  */
 async function waitForSlots(
   source: TableContentSession,

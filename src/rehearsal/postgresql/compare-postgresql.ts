@@ -16,6 +16,7 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
+import { migrationTargetNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareDatabaseOverSessions } from './compare-database-over-sessions.ts';
 import { queryCatalogRows, readPostgresqlServerVersion } from './rehearsal-tables.ts';
 
@@ -131,7 +132,10 @@ async function describeServer(server: PostgresqlSource, side: 'source' | 'target
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
     throw new CliError(code, `could not connect to the ${side}: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,
-      hint: `check the address in \`--${side}\` and the access rules of the ${side}`,
+      hint:
+        side === 'target'
+          ? targetLoginHint(error, migrationTargetNames)
+          : 'check the address in `--source` and the access rules of the source',
       cause: error,
     });
   }

@@ -100,7 +100,7 @@ async function waitUntilReplicated(
  * Copies one table in the way of a replication worker, and rolls back. Resolves with the error of the copy, or
  * undefined if the copy succeeds.
  */
-export async function findTableCopyError(
+export async function tryTableCopy(
   entry: Pick<PostgresMigrationJournalEntry, 'source' | 'target'>,
   table: RehearsalTable,
   ports: MigrationEngineDependencies,

@@ -12,6 +12,7 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
+import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
 import { describeExistingObjects, readEmptyDatabaseState } from './existing-objects.ts';
 
 /** The target before the rehearsal. */
@@ -55,10 +56,7 @@ export async function inspectPostgresRehearsalTarget(
       return inspectPostgresRehearsalTarget({ ...target, ssl: 'disable' }, true, ports, signal);
     throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, target.password)}`, {
       detail: `${target.host}:${target.port}, database ${target.dbname}, user ${target.username}`,
-      hint:
-        code === databaseConnectErrorCodes.cleartextPassword
-          ? 'add `sslmode=verify-full&sslrootcert=FILE` to the address in `--into`, or add `--allow-cleartext-password`'
-          : 'check the address in `--into` and the access rules of the target; nothing was changed',
+      hint: `${targetLoginHint(error, rehearsalTargetNames)}; nothing was changed`,
     });
   }
 }

@@ -19,7 +19,7 @@ import type { RehearsalCreatedObject, RehearsalRecordFile } from '../rehearsal-r
 import type { DatabaseRehearsal, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { createRehearsalRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
-import { compareRehearsalRows, findTableCopyError } from './compare-rehearsal-rows.ts';
+import { compareRehearsalRows, tryTableCopy } from './compare-rehearsal-rows.ts';
 import { buildDatabaseEndpoints, describeStalledDatabase } from './database-endpoints.ts';
 import type { RehearsalPlan, RehearsalTargetState } from './plan.ts';
 import { listRehearsalTables, readSequenceStates } from './rehearsal-tables.ts';
@@ -184,7 +184,7 @@ async function compareDatabase(
   return { tables, sequences, errors };
 }
 
-/** Copies tables whose replication failed directly, to get the error message of the target. */
+/** Copies, without replication, the tables whose replication failed, to get the error message of the target. */
 async function findCopyErrors(
   endpoints: RehearsalEndpoints<PostgresqlSource>,
   waiting: ReadonlySet<string>,
@@ -200,7 +200,7 @@ async function findCopyErrors(
   const found: TableComparison[] = [];
   for (const table of all.filter(({ table: { schema, name } }) => waiting.has(`${schema}.${name}`))) {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(60_000)]);
-    const error = found.length < 10 ? await findTableCopyError(endpoints, table, ports, limit) : undefined;
+    const error = found.length < 10 ? await tryTableCopy(endpoints, table, ports, limit) : undefined;
     signal.throwIfAborted();
     const reason = limit.aborted ? undefined : error;
     found.push({

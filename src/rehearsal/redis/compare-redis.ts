@@ -15,6 +15,7 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
+import { migrationTargetNames, targetLoginHint } from '../target-login-hint.ts';
 import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
 import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
@@ -101,7 +102,10 @@ async function openSession(server: RedisSource, side: 'source' | 'target', signa
     const code: CliErrorCode = side === 'source' ? 'source_unreachable' : 'unreachable';
     throw new CliError(code, `could not connect to the ${side}: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
-      hint: `check the address in \`--${side}\` and the access rules of the ${side}`,
+      hint:
+        side === 'target'
+          ? targetLoginHint(error, migrationTargetNames)
+          : 'check the address in `--source` and the access rules of the source',
       cause: error,
     });
   }

@@ -31,7 +31,7 @@ export async function readRedisKeyContent(
   ]);
   const name = String(type);
   if (name === 'none') return undefined;
-  // The name comes from the server: `constructor` is no type.
+  // The type name comes from the server and can be any text, so a name such as `constructor` must not find a reader.
   const readValue = Object.hasOwn(readers, name) ? readers[name] : undefined;
   const digest = createHash('sha256');
   if (readValue === undefined) addPart(digest, await session.sendRaw(['DUMP', key], valueTimeout));
@@ -145,7 +145,7 @@ function addPart(digest: Hash, part: RedisReply): void {
   }
 }
 
-/** Redis releases write the same floating-point number with 17 digits, or with as few as necessary. */
+/** Some Redis releases write a floating-point number with 17 digits, others with as few digits as necessary. */
 function scoreText(score: RedisReply): string {
   const number = Number(text(score));
   return Number.isNaN(number) ? text(score) : String(number);

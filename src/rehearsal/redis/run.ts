@@ -16,6 +16,7 @@ import { createRehearsalRecordJournal, type RehearsalEndpoints } from '../postgr
 import type { RehearsalRecordFile } from '../rehearsal-record.ts';
 import type { DatabaseRehearsal, RehearsalLeftover, TableComparison } from '../rehearsal-report.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
+import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
 import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
@@ -83,7 +84,8 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
       stallTimeout,
       onState: params.onState,
     });
-    const tables = arrival.kind === 'arrived' ? await compareKeys(endpoints, { maxRounds, clock, signal }) : new Map();
+    const tables =
+      arrival.kind === 'arrived' ? await findDuplicateUniqueKeys(endpoints, { maxRounds, clock, signal }) : new Map();
     params.onCompared();
     const last = migration.state();
     await migration.stop('stopped_by_user');
@@ -109,7 +111,7 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
 }
 
 /** Counts the keys of each database on both servers, after the target has reached the replication offset of the source. */
-async function compareKeys(
+async function findDuplicateUniqueKeys(
   { source, target }: RehearsalEndpoints<RedisSource>,
   { maxRounds, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
 ): Promise<ReadonlyMap<string, TableComparison>> {
@@ -230,7 +232,7 @@ async function withTargetSession<T>(
   } catch (error) {
     throw new CliError('unreachable', `could not connect to the target: ${redactErrorReason(error, server.password)}`, {
       detail: `${server.host}:${server.port}`,
-      hint: 'check the address in `--into` and the access rules of the target; nothing was changed',
+      hint: `${targetLoginHint(error, rehearsalTargetNames)}; nothing was changed`,
     });
   }
 }

@@ -6,8 +6,22 @@ import type { HttpRequest } from '../http/http-request.ts';
 /** Whether the request has the admin token and the exact Host header, which no page in a browser can send together. */
 export function isAdminRequest(request: HttpRequest, { settings }: SandboxHandlerContext): boolean {
   const tokens = request.header('x-admin-token');
-  if (request.authority !== settings.adminAuthority || tokens.length !== 1) return false;
+  if (!settings.adminAuthorities.has(request.authority) || tokens.length !== 1) return false;
   return equalSecrets(tokens[0] ?? '', settings.adminToken);
+}
+
+/**
+ * Whether the request may see the control panel. A sandbox with a public name requires the admin token for it: as the password
+ * of Basic authentication (RFC 7617), for which browsers prompt.
+ */
+export function mayUsePanel(request: HttpRequest, service: SandboxHandlerContext): boolean {
+  const { settings } = service;
+  if (!settings.panelNeedsAdminToken || isAdminRequest(request, service)) return true;
+  const [value = '', ...more] = request.header('authorization');
+  const [, encoded = ''] = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(value) ?? [];
+  const credentials = Buffer.from(encoded, 'base64').toString('utf8');
+  const mark = credentials.indexOf(':');
+  return more.length === 0 && mark >= 0 && equalSecrets(credentials.slice(mark + 1), settings.adminToken);
 }
 
 export function buildAdminErrorReply(status: number, message: string): HttpReply {

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
+import type { OriginNames } from './origin-names.ts';
 
 /**
- * Whether the request has exactly one Host header with a loopback address, which prevents DNS rebinding. The function reads the
- * separate headers, because Node uses the first of two Host headers without an error.
+ * Whether the request has exactly one Host header with a name of the origin, which prevents DNS rebinding. The function reads
+ * the separate headers, because Node uses the first of two Host headers without an error. Headers of proxies, such as
+ * X-Forwarded-Host, are not read.
  */
-export function hasLoopbackHost(message: IncomingMessage, port: number): boolean {
+export function hasHostOfOrigin(message: IncomingMessage, { authorities }: OriginNames): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
   const authority = (parseRequestTarget(message).authority ?? host).toLowerCase();
-  return more.length === 0 && host !== '' && LOOPBACK_NAMES.some((name) => isAuthority(authority, name, port));
+  return more.length === 0 && host !== '' && authorities.has(authority);
 }
 
 /**
@@ -23,9 +25,3 @@ export function parseRequestTarget({ url = '/' }: IncomingMessage): {
   if (authority === undefined) return { target: url };
   return { authority, target: rest.startsWith('/') ? rest : `/${rest}` };
 }
-
-function isAuthority(host: string, name: string, port: number): boolean {
-  return host === `${name}:${port}` || (port === 80 && host === name);
-}
-
-const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];

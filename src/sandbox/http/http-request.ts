@@ -13,6 +13,8 @@ export interface HttpRequest {
   readonly body: string;
   /** The Host header, or host and port of a request target in absolute form. */
   readonly authority: string;
+  /** The origin of links in the reply: the public origin, else the one that the client used. */
+  readonly linkOrigin: string;
   /** The parameters of query and body together. */
   readonly parameters: () => RequestParameters;
   /** The path segments that match the placeholders `{…}` in the path of the route. */
@@ -21,7 +23,7 @@ export interface HttpRequest {
   readonly disconnected: () => AbortSignal;
 }
 
-export function readHttpRequest(message: IncomingMessage, body: Buffer): HttpRequest {
+export function readHttpRequest(message: IncomingMessage, body: Buffer, publicOrigin?: string): HttpRequest {
   const { target, authority = message.headers.host ?? '' } = parseRequestTarget(message);
   const mark = target.indexOf('?');
   const query = mark === -1 ? '' : target.slice(mark + 1);
@@ -34,6 +36,7 @@ export function readHttpRequest(message: IncomingMessage, body: Buffer): HttpReq
     header: (name) => message.headersDistinct[name] ?? [],
     body: text,
     authority,
+    linkOrigin: publicOrigin ?? `http://${authority}`,
     parameters: () => {
       parameters ??= readRequestParameters(query, text, message.headers['content-type'] ?? '');
       return parameters;

@@ -1,15 +1,21 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { closeHttpServer, createHttpServer, type HttpHandler, startListening } from './http-server.ts';
+import { buildOriginNames, type OriginNames } from './origin-names.ts';
 
-/** An origin that is served by one HTTP server for each loopback address. */
-export interface ListeningOrigin {
+/** An origin that is served by one HTTP server for each address. */
+export interface ListeningOrigin extends OriginNames {
   readonly port: number;
-  readonly origin: string;
   readonly close: () => Promise<void>;
 }
 
-export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
+export interface ListeningOriginOptions {
+  /** The host of all URLs that the origin hands out (default: the host on which it listens). */
+  readonly publicHost?: string | undefined;
+  /** Creates the handler of a request from the names of the origin, which are known once the port is bound. */
+  readonly handlerOf: (names: OriginNames) => HttpHandler;
+  readonly limitOf?: (message: IncomingMessage) => number;
+}
 
 /**
  * Listens on host and port; port 0 means any free port. The host `localhost` means both loopback addresses, so that no other
@@ -18,13 +24,13 @@ export const LOOPBACK_HOSTS: readonly string[] = ['127.0.0.1', '::1', 'localhost
 export async function listenOnOrigin(
   host: string,
   port: number,
-  handlerOf: (port: number) => HttpHandler,
-  limitOf?: (message: IncomingMessage) => number,
+  { publicHost, handlerOf, limitOf }: ListeningOriginOptions,
 ): Promise<ListeningOrigin> {
-  let actualPort = port;
-  const create = (): Server => createHttpServer((message, body) => handlerOf(actualPort)(message, body), limitOf);
+  let names = buildOriginNames(host, port, publicHost);
+  const create = (): Server => createHttpServer((message, body) => handlerOf(names)(message, body), limitOf);
   const first = create();
-  actualPort = await startListening(first, host === 'localhost' ? '127.0.0.1' : host, port);
+  const actualPort = await startListening(first, host === 'localhost' ? '127.0.0.1' : host, port);
+  names = buildOriginNames(host, actualPort, publicHost);
   const servers = [first];
   if (host === 'localhost') {
     const second = create();
@@ -39,17 +45,12 @@ export async function listenOnOrigin(
     }
   }
   return {
+    ...names,
     port: actualPort,
-    origin: formatOrigin(host, actualPort),
     close: async () => {
       await Promise.all(servers.map(closeHttpServer));
     },
   };
-}
-
-/** Serializes an origin in the form in which clients compare origins: without the default port (RFC 6454 §6.2). */
-export function formatOrigin(host: string, port: number): string {
-  return new URL(`http://${host === '::1' ? '[::1]' : host}:${port}`).origin;
 }
 
 /** Finds several different free ports. All ports stay bound until the last one is found, so that they differ from each other. */

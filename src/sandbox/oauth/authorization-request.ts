@@ -5,7 +5,7 @@ import { readRawQueryParameter, readRequestParameters } from '../http/request-pa
 import type { RegisteredApplication, SandboxOAuthScope } from '../records.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
 import type { AuthorizationRequestRule } from './authorization-rule.ts';
-import { checkAccountHint } from './rules/account-hint.ts';
+import { checkAccountHintParameter } from './rules/account-hint.ts';
 import { checkOAuthClient } from './rules/client.ts';
 import { checkCodeChallenge } from './rules/code-challenge.ts';
 import { checkPromptParameter, readPromptParameter } from './rules/prompt.ts';
@@ -32,7 +32,7 @@ const RULES: readonly AuthorizationRequestRule[] = [
   checkResponseType,
   checkCodeChallenge,
   checkPromptParameter,
-  checkAccountHint,
+  checkAccountHintParameter,
 ];
 
 /** Applies the validation rules in order; the first rule that fails creates the reply (RFC 6749 §4.1.2.1). */

@@ -41,7 +41,7 @@ ${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
 
 export interface PanelTableColumn {
   readonly title: string;
-  /** `header`: it names the row. */
+  /** `header`: the column contains the name of the row. */
   readonly kind?: 'header' | 'number' | 'code';
 }
 

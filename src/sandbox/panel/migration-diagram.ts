@@ -33,7 +33,7 @@ export interface HorizontalBarSegment {
   readonly share: number;
 }
 
-/** A horizontal bar. What the parts leave of the width is empty. */
+/** A horizontal bar. The width that the parts do not fill stays empty. */
 export function renderHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): Markup {
   const widths = parts.map(({ share }) => Math.min(1, Math.max(0, share)) * 100);
   const rectangles = parts.map(({ kind }, at) => {

@@ -33,7 +33,7 @@ function chainsOf(world: World, person: string): readonly (readonly TokenPair[])
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
     const chain = findRefreshChainOfTokenPair(pair);
     const earlier = chains.get(chain) ?? [];
-    // Put again, so that the order of the map is that of the newest pairs.
+    // The key is deleted and set again, so that the map is ordered by the newest pair of each login.
     chains.delete(chain);
     chains.set(chain, [...earlier, pair]);
   }

@@ -1,4 +1,4 @@
-import { buildAdminErrorReply, isAdminRequest } from '../admin/is-admin-request.ts';
+import { buildAdminErrorReply, isAdminRequest, mayUsePanel } from '../admin/is-admin-request.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
@@ -29,6 +29,7 @@ function respond(
 ): HttpReply | Promise<HttpReply> {
   if (request.path.startsWith('/_sandbox/') && !isAdminRequest(request, service))
     return buildAdminErrorReply(403, FORBIDDEN);
+  if (isPanelPage(request.path) && !mayUsePanel(request, service)) return adminTokenRequiredReply();
   if (match.found === 'nothing') return errorReply(request, 404, 'There is no resource at this path.');
   if (match.found === 'path') {
     const reply = errorReply(request, 405, `The path allows ${match.allow}.`);
@@ -38,6 +39,11 @@ function respond(
   if (route.scope !== 'session') return route.handle(request, service);
   const session = findPanelSession(request, service);
   return session === undefined ? redirectToSignIn(request) : route.handle(request, service, session);
+}
+
+/** Whether the path belongs to the panel of developers; the sign-in page is also part of every login. */
+function isPanelPage(path: string): boolean {
+  return path.startsWith('/panel') && path !== '/panel/sign-in';
 }
 
 /** The authorization server, the control panel and the admin API each have their own error format. */
@@ -53,6 +59,11 @@ function withCommonHeaders(reply: HttpReply): HttpReply {
 }
 
 const FORBIDDEN = 'The admin API requires the admin token in X-Admin-Token and the exact Host.';
+function adminTokenRequiredReply(): HttpReply {
+  const page = renderErrorPage(401, 'The control panel requires the admin token as the password.');
+  return { ...page, headers: { ...page.headers, 'www-authenticate': 'Basic realm="control panel", charset="UTF-8"' } };
+}
+
 const COMMON_HEADERS = {
   'cache-control': 'no-store',
   pragma: 'no-cache',

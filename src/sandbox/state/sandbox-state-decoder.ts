@@ -27,7 +27,7 @@ import {
   stringDecoder,
 } from './decoder.ts';
 import {
-  createPerSandboxStateTable,
+  createForEachSandboxStateTable,
   EMPTY_SANDBOX_STATE_ROWS,
   SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
@@ -151,7 +151,7 @@ const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRec
   }),
 };
 
-const rowLists = createPerSandboxStateTable<{
+const rowLists = createForEachSandboxStateTable<{
   readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRowLists[N]>;
 }>((name) => createArrayDecoder(rows[name]));
 

@@ -64,13 +64,13 @@ export const SANDBOX_STATE_TABLE_NAMES: readonly SandboxStateTableName[] = [
  * Creates an object with one member for each table. The type assertion is needed because TypeScript cannot relate the return
  * type of `make` to the members of T.
  */
-export function createPerSandboxStateTable<T extends { readonly [N in SandboxStateTableName]: unknown }>(
+export function createForEachSandboxStateTable<T extends { readonly [N in SandboxStateTableName]: unknown }>(
   make: <N extends SandboxStateTableName>(name: N) => unknown,
 ): T {
   return Object.fromEntries(SANDBOX_STATE_TABLE_NAMES.map((name) => [name, make(name)])) as T;
 }
 
-export const EMPTY_SANDBOX_STATE_ROWS: SandboxStateRowLists = createPerSandboxStateTable<SandboxStateRowLists>(
+export const EMPTY_SANDBOX_STATE_ROWS: SandboxStateRowLists = createForEachSandboxStateTable<SandboxStateRowLists>(
   () => [],
 );
 
@@ -78,7 +78,7 @@ export function createSandboxStateTables(
   lists: SandboxStateRowLists,
   onChange?: (name: SandboxStateTableName, key: SandboxStateRowKey) => void,
 ): SandboxStateTables {
-  return createPerSandboxStateTable<SandboxStateTables>((name) =>
+  return createForEachSandboxStateTable<SandboxStateTables>((name) =>
     createSandboxStateTable({
       keyOf: SANDBOX_STATE_ROW_KEYS[name],
       rows: lists[name],
@@ -88,5 +88,5 @@ export function createSandboxStateTables(
 }
 
 export function listSandboxStateRows(tables: SandboxStateTables): SandboxStateRowLists {
-  return createPerSandboxStateTable<SandboxStateRowLists>((name) => tables[name].rows());
+  return createForEachSandboxStateTable<SandboxStateRowLists>((name) => tables[name].rows());
 }

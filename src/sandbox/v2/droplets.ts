@@ -62,7 +62,7 @@ export function handlePostDroplets(
   const now = world.now();
   const views = created.map(({ droplet }) => serializeDroplet(droplet, now));
   const actions = created.map(({ action }) => {
-    return { id: action.id, rel: 'create', href: `http://${request.authority}/v2/actions/${action.id}` };
+    return { id: action.id, rel: 'create', href: `${request.linkOrigin}/v2/actions/${action.id}` };
   });
   const droplets = isSingle ? `"droplet":${views[0]}` : `"droplets":[${views.join(',')}]`;
   return apiReplyOfJson(202, `{${droplets},"links":${JSON.stringify({ actions })}}`);

@@ -55,8 +55,8 @@ export function sliceMatchingListPage<Item>(
 }
 
 /**
- * Creates the list response `{<key>: […], links, meta}`. Links to other pages are absolute, have the origin that the client
- * used, and keep its filters.
+ * Creates the list response `{<key>: […], links, meta}`. Links to other pages are absolute, have the public origin, else the
+ * one that the client used, and keep its filters.
  */
 export function buildListReply(
   request: HttpRequest,
@@ -71,7 +71,7 @@ export function buildListReply(
     const query = new URLSearchParams(request.query);
     query.set('page', String(number));
     query.set('per_page', String(perPage));
-    return `http://${request.authority}${request.path}?${query}`;
+    return `${request.linkOrigin}${request.path}?${query}`;
   };
   const pages = {
     ...(page > 1 ? { first: link(1), prev: link(Math.min(page - 1, last)) } : {}),

@@ -42,7 +42,7 @@ export function createRateLimiter(rules: readonly Rule[] | undefined): RateLimit
 }
 
 /** Parses a text such as `5000/h,250/m`; throws an Error that names the invalid part. */
-export function parseRateLimit(text: string): readonly Rule[] {
+export function parseRateLimitRules(text: string): readonly Rule[] {
   return text.split(',').map((part) => {
     const [, limit, unit] = /^\s*(\d{1,9})\/([smhd])\s*$/.exec(part) ?? [];
     const windowMs = UNITS.get(unit ?? '');

@@ -10,8 +10,9 @@ import type { WatchedServerFacts } from './server-facts.ts';
 /** Nothing of a slot is confirmed although there are changes. */
 export interface StoppedReplicationApply {
   /**
-   * `failing`: the target connects and fails repeatedly. `blocked`: it is connected and does not respond. `disconnected`: it does
-   * not connect. `unknown`: the last or the first of them; this version of PostgreSQL does not show which.
+   * `failing`: the target connects and fails repeatedly. `blocked`: the target is connected and does not respond.
+   * `disconnected`: the target does not connect. `unknown`: `failing` or `disconnected`; this version of PostgreSQL
+   * does not show which.
    */
   readonly kind: 'failing' | 'blocked' | 'disconnected' | 'unknown';
   readonly seconds: number;
@@ -51,9 +52,10 @@ export function detectApplyStop(
 }
 
 /**
- * Seconds since the consumer of a slot that has changes to confirm responded. It responds every ten seconds
- * (wal_receiver_status_interval), at the latest after half of wal_sender_timeout, also while it applies a large transaction, but
- * not while a statement of it waits for a lock. undefined: no consumer, nothing to confirm, or not shown.
+ * Seconds since the last response of the consumer of a slot that has changes to confirm. The consumer responds every
+ * ten seconds (wal_receiver_status_interval), at the latest after half of wal_sender_timeout. It also responds while it
+ * applies a large transaction, but not while one of its statements waits for a lock. undefined: no consumer, nothing to
+ * confirm, or not shown.
  */
 function secondsOfSilence(
   { senders, walPosition }: WatchedServerFacts,

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { parsePostgresqlArray } from '../../postgresql/nested-text.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { readRowInteger, readRowText, readRowTextOrUndefined } from './row-values.ts';
+import { readColumnText, readRowInteger, readRowTextOrUndefined } from './row-values.ts';
 import type { ColumnShape, TableShapes, WatchedTable } from './server-facts.ts';
 import type { MigrationWatchQuery } from './watch-query.ts';
 
@@ -18,7 +18,7 @@ export const watchedTableStatsQuery: MigrationWatchQuery<readonly WatchedTable[]
   decode: (rows) =>
     rows.map((row) => ({
       oid: readRowInteger(row, 'relid'),
-      name: `${readRowText(row, 'schemaname')}.${readRowText(row, 'relname')}`,
+      name: `${readColumnText(row, 'schemaname')}.${readColumnText(row, 'relname')}`,
       seqScans: readRowInteger(row, 'seq_scan'),
       seqRows: readRowInteger(row, 'seq_tup_read'),
       rows: readRowInteger(row, 'live'),
@@ -46,7 +46,7 @@ export const watchedPublicationsQuery: MigrationWatchQuery<ReadonlyMap<string, s
           END) AS content
       FROM pg_publication p`;
   },
-  decode: (rows) => new Map(rows.map((row) => [readRowText(row, 'pubname'), readRowText(row, 'content')])),
+  decode: (rows) => new Map(rows.map((row) => [readColumnText(row, 'pubname'), readColumnText(row, 'content')])),
   fallback: new Map(),
 };
 
@@ -80,10 +80,17 @@ export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableShapes> = {
   decode: (rows) =>
     new Map(
       rows.map((row) => {
-        const [schema, table] = [readRowText(row, 'nspname'), readRowText(row, 'relname')];
-        const [identity, keyColumns] = [readRowText(row, 'identity'), readNames(readRowTextOrUndefined(row, 'key'))];
+        const [schema, table] = [readColumnText(row, 'nspname'), readColumnText(row, 'relname')];
+        const [identity, keyColumns] = [readColumnText(row, 'identity'), readNames(readRowTextOrUndefined(row, 'key'))];
         const hasReplicaIdentity = identity === 'f' || keyColumns.length > 0;
-        const shape = { schema, table, columns: readRowText(row, 'columns'), identity, keyColumns, hasReplicaIdentity };
+        const shape = {
+          schema,
+          table,
+          columns: readColumnText(row, 'columns'),
+          identity,
+          keyColumns,
+          hasReplicaIdentity,
+        };
         return [`${schema}.${table}`, shape];
       }),
     ),
@@ -113,7 +120,7 @@ export function tableColumnsQuery(
     decode: (rows) =>
       new Map(
         rows.map((row) => [
-          `${readRowText(row, 'nspname')}.${readRowText(row, 'relname')}`,
+          `${readColumnText(row, 'nspname')}.${readColumnText(row, 'relname')}`,
           readColumnShapes(readNames(readRowTextOrUndefined(row, 'columns'))),
         ]),
       ),

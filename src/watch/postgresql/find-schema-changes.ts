@@ -1,4 +1,4 @@
-import type { CauseFix } from '../status-sample.ts';
+import type { StopCauseFix } from '../status-sample.ts';
 import type { WatchRuleDatabase } from './rule-input.ts';
 import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
 import {
@@ -9,7 +9,7 @@ import {
   dropTableFix,
   restoreIdentityFix,
 } from './table-fixes.ts';
-import { changedTables, isSameIdentity } from './track-shapes.ts';
+import { changedTables, isSameReplicaIdentity } from './track-shapes.ts';
 
 /** A table of the source that differs from the start of the migration. DDL is not replicated. */
 export interface SchemaChange {
@@ -18,8 +18,8 @@ export interface SchemaChange {
   readonly table: string;
   /** The table, or `schema.table.column`. */
   readonly object: string;
-  /** undefined: it cannot be written from what the catalog shows. */
-  readonly fix: CauseFix | undefined;
+  /** The statement that fixes the change; undefined if the system catalogs do not show enough to write it. */
+  readonly fix: StopCauseFix | undefined;
 }
 
 export type WatchedSchemaChangeKind =
@@ -50,7 +50,7 @@ function changesOf(table: string, { shapes, subscription }: WatchRuleDatabase): 
     return [{ rule: 'table-new', table, object: table, fix: createTableFix(after, columns ?? [], subscription) }];
   return [
     ...(before.columns === after.columns ? [] : columnChanges(table, after, shapes?.columnsBefore.get(table), columns)),
-    ...(isSameIdentity(before, after) ? [] : [identityChange(table, before, after)]),
+    ...(isSameReplicaIdentity(before, after) ? [] : [identityChange(table, before, after)]),
   ];
 }
 
@@ -62,7 +62,7 @@ function columnChanges(
 ): readonly SchemaChange[] {
   const other: SchemaChange = { rule: 'schema-changed', table, object: table, fix: undefined };
   if (before === undefined || after === undefined) return [other];
-  const change = (rule: WatchedSchemaChangeKind, column: ColumnShape, fix: CauseFix | undefined): SchemaChange => ({
+  const change = (rule: WatchedSchemaChangeKind, column: ColumnShape, fix: StopCauseFix | undefined): SchemaChange => ({
     rule,
     table,
     object: `${table}.${column.name}`,

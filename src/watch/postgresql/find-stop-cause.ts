@@ -1,13 +1,14 @@
-import type { CauseFix, StopCause, WatchRuleViolation } from '../status-sample.ts';
+import type { StopCause, StopCauseFix, WatchRuleViolation } from '../status-sample.ts';
 import { detectApplyStop, type StoppedReplicationApply } from './apply-stop.ts';
 import { findSchemaChanges } from './find-schema-changes.ts';
 import type { MigrationWatchRuleInput, ReplicationSlotWithSender } from './rule-input.ts';
-import { applyStopCandidates, targetStateFix } from './rules/apply-failure-rule.ts';
+import { applyStopCandidates, targetDiagnosisFix } from './rules/apply-failure-rule.ts';
 import { schemaViolation } from './rules/schema-rule.ts';
 
 /**
- * The one cause why nothing is replicated, or why the application fails; undefined: changes are replicated. What the source
- * shows now ranks before what changed since the start, and that before a group of causes that only the target can show.
+ * The one cause why nothing is replicated, or why the application fails; undefined: changes are replicated. A cause
+ * that the source shows now comes first, then a change since the start, then a group of causes that only the target can
+ * distinguish.
  * @param violations of this poll
  */
 export function findStopCause(
@@ -34,7 +35,7 @@ export function findStopCause(
 }
 
 /** Without the consequences of the cause, which comes first. */
-export function violationsWithCause(
+export function removeConsequentViolations(
   cause: StopCause | undefined,
   violations: readonly WatchRuleViolation[],
 ): readonly WatchRuleViolation[] {
@@ -48,17 +49,17 @@ export function violationsWithCause(
 
 /**
  * The cause of an outage: a refused login at once, anything else when it lasts.
- * @param isLong the source may have been restarted otherwise
+ * @param isLong whether the outage has lasted too long for a restart of the source
  */
 export function outageCause(violations: readonly WatchRuleViolation[], isLong: boolean): StopCause | undefined {
   const [first] = violations;
   return first !== undefined && (isLong || first.rule === 'login-refused') ? toCause(first, 'observed') : undefined;
 }
 
-/** Each of them alone stops replication, or makes statements of the application fail. */
+/** Rules whose violation alone stops replication, or makes statements of the application fail. */
 const liveRules = ['slot-dropped', 'slot-lost', 'publication-dropped', 'replica-identity-removed'];
 
-/** What the source no longer allows the target, most specific first. */
+/** Rules about logins of the target that the source no longer allows, most specific first. */
 const loginRules = [
   'role-changed',
   'password-expired',
@@ -113,4 +114,4 @@ const groupCandidates: Readonly<Record<string, readonly string[]>> = {
   'slot-missing': ['slot-dropped', 'migration-ended', 'not-started'],
 };
 
-const defaultFix: CauseFix = targetStateFix;
+const defaultFix: StopCauseFix = targetDiagnosisFix;

@@ -1,5 +1,5 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
-import { createDatabaseResponseMemory, type DatabaseResponseMemory } from '../../platform/response-memory.ts';
+import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
@@ -43,13 +43,15 @@ export interface PostgresSourceObserver {
  */
 const maxSessions = 8;
 
-/** Milliseconds after which catalog queries count as slow; they then run for at most this share of the time. */
+/**
+ * Milliseconds after which catalog queries count as slow. Slow queries run for at most `slowQueryShare` of the time.
+ */
 const slowQueryMs = 500;
 const slowQueryShare = 0.2;
 
 export function createPostgresSourceObserver(options: PostgresSourceObserverOptions): PostgresSourceObserver {
   const connections = new Map<string, DatabaseConnection>();
-  const memory = createDatabaseResponseMemory('statement');
+  const memory = createDatabaseResponseMemoryLimit('statement');
   const schedules = new Map<string, SlowQuerySchedule>();
   let probe: { readonly at: number; readonly found: SourceConnectionProbe } | undefined;
   let nextDatabase = 0;
@@ -147,7 +149,7 @@ function isFailure(error: unknown): error is DatabaseConnectError | PostgresqlQu
 async function openConnection(
   dbname: string,
   { source, limits, signal, onSent }: PostgresSourceObserverOptions,
-  memory: DatabaseResponseMemory,
+  memory: DatabaseResponseMemoryLimit,
 ): Promise<DatabaseConnection> {
   const session = await connectPostgresql(source, {
     dbname,

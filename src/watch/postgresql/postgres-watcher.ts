@@ -31,7 +31,10 @@ export function createPostgresWatcher(source: PostgresqlSource, options: SourceW
     { slots: record?.slots ?? [], otherSlots: record?.before, firstSeen: record?.firstSeen },
     baseline,
   );
-  /** Columns of changed tables; of all tables where nothing is known yet. */
+  /**
+   * The changed tables of a database, whose columns are read; undefined (all tables) before the first poll of the
+   * database.
+   */
   const columnsOf = (name: string): readonly string[] | undefined => {
     const shapes = state.databases.get(name)?.shapes;
     return shapes === undefined ? undefined : changedTables(shapes).slice(0, maxDescribedTables);
@@ -43,10 +46,11 @@ export function createPostgresWatcher(source: PostgresqlSource, options: SourceW
       const activeSlots = [...state.databases.values()].flatMap(({ name, slot, missedPolls }) =>
         slot === undefined || missedPolls > 0 ? [] : [{ name: slot, database: name }],
       );
-      const { sample, idlePolls, ending } = step;
+      const { sample, idlePolls, caughtUpPolls, ending } = step;
       return {
         sample,
         idlePolls,
+        caughtUpPolls,
         reached: state.outage === undefined,
         ...(state.outage === undefined ? {} : { outage: state.outage.last.reason }),
         activeSlots,

@@ -1,4 +1,4 @@
-import { readRowBoolean, readRowIntegerOrUndefined, readRowText, readRowTextOrUndefined } from './row-values.ts';
+import { readColumnText, readRowBoolean, readRowIntegerOrUndefined, readRowTextOrUndefined } from './row-values.ts';
 import type { MigrationWatchQuery } from './watch-query.ts';
 
 /** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
@@ -10,7 +10,7 @@ export const roleTimeoutsQuery: MigrationWatchQuery<readonly string[]> = {
     WHERE r.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))
       AND s.setting ~ '^(statement|lock|transaction|idle_in_transaction_session|idle_session)_timeout='
     ORDER BY 1`,
-  decode: (rows) => rows.map((row) => readRowText(row, 'setting')),
+  decode: (rows) => rows.map((row) => readColumnText(row, 'setting')),
   fallback: [],
 };
 
@@ -25,7 +25,7 @@ export const watchedRoleQuery: MigrationWatchQuery<
     FROM pg_roles
     WHERE rolname = current_user`,
   decode: ([row]) => ({
-    name: readRowText(row, 'rolname'),
+    name: readColumnText(row, 'rolname'),
     superuser: readRowBoolean(row, 'rolsuper'),
     replication: readRowBoolean(row, 'rolreplication'),
     login: readRowBoolean(row, 'rolcanlogin'),

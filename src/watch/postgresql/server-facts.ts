@@ -133,7 +133,7 @@ export interface WatchedTable {
   readonly inserted: number;
 }
 
-/** By `schema.table`, because logical replication finds a table of the target by its name. */
+/** Table definitions by `schema.table`, because logical replication finds a table of the target by its name. */
 export type TableShapes = ReadonlyMap<string, WatchedTableDefinition>;
 
 export interface WatchedTableDefinition {

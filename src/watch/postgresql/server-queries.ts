@@ -1,9 +1,9 @@
 import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import {
+  readColumnText,
   readRowBoolean,
   readRowInteger,
   readRowIntegerOrUndefined,
-  readRowText,
   readRowTextOrUndefined,
 } from './row-values.ts';
 import type {
@@ -26,7 +26,7 @@ export const watchedServerStatusQuery: MigrationWatchQuery<{
       pg_is_in_recovery() AS in_recovery,
       CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_lsn() - '0/0'::pg_lsn END AS position`,
   decode: ([row]) => ({
-    startedAt: readRowText(row, 'started'),
+    startedAt: readColumnText(row, 'started'),
     inRecovery: readRowBoolean(row, 'in_recovery'),
     walPosition: readRowIntegerOrUndefined(row, 'position'),
   }),
@@ -50,7 +50,7 @@ export const watchedSlotsQuery: MigrationWatchQuery<readonly WatchedSlot[]> = {
   },
   decode: (rows) =>
     rows.map((row) => ({
-      name: readRowText(row, 'slot_name'),
+      name: readColumnText(row, 'slot_name'),
       plugin: readRowTextOrUndefined(row, 'plugin'),
       database: readRowTextOrUndefined(row, 'database'),
       temporary: readRowBoolean(row, 'temporary'),
@@ -78,10 +78,10 @@ export const watchedWalSendersQuery: MigrationWatchQuery<readonly WatchedWalSend
     rows.map((row) => ({
       pid: readRowInteger(row, 'pid'),
       database: readRowTextOrUndefined(row, 'datname'),
-      application: readRowText(row, 'application_name'),
-      state: readRowText(row, 'state'),
+      application: readColumnText(row, 'application_name'),
+      state: readColumnText(row, 'state'),
       address: readRowTextOrUndefined(row, 'address')?.replace(/\/\d+$/, ''),
-      command: readRowText(row, 'command'),
+      command: readColumnText(row, 'command'),
       replyAge: readRowIntegerOrUndefined(row, 'reply_age'),
     })),
   fallback: [],
@@ -109,8 +109,8 @@ export const watchedCopyProgressQuery: MigrationWatchQuery<readonly WatchedCopyP
   decode: (rows) =>
     rows.map((row) => ({
       pid: readRowInteger(row, 'pid'),
-      database: readRowText(row, 'datname'),
-      table: readRowIntegerOrUndefined(row, 'relid') ?? readRowText(row, 'name').replaceAll('"', ''),
+      database: readColumnText(row, 'datname'),
+      table: readRowIntegerOrUndefined(row, 'relid') ?? readColumnText(row, 'name').replaceAll('"', ''),
       rows: readRowInteger(row, 'tuples_processed'),
       bytes: readRowInteger(row, 'bytes_processed'),
       dump: readRowBoolean(row, 'dump'),
@@ -126,7 +126,7 @@ export const pgDumpedDatabasesQuery: MigrationWatchQuery<readonly string[]> = {
     JOIN pg_locks l USING (pid)
     WHERE a.application_name = 'pg_dump'
       AND l.mode = 'AccessShareLock' AND l.granted AND l.relation >= ${firstNormalObjectId}`,
-  decode: (rows) => rows.map((row) => readRowText(row, 'datname')),
+  decode: (rows) => rows.map((row) => readColumnText(row, 'datname')),
   fallback: [],
 };
 
@@ -150,9 +150,9 @@ export const watchedSettingsQuery: MigrationWatchQuery<ReadonlyMap<string, Watch
   decode: (rows) =>
     new Map(
       rows.map((row) => [
-        readRowText(row, 'name'),
+        readColumnText(row, 'name'),
         {
-          value: readRowText(row, 'reset_val'),
+          value: readColumnText(row, 'reset_val'),
           pendingRestart: readRowBoolean(row, 'pending_restart'),
           inFile: undefined,
         },
@@ -172,7 +172,7 @@ export const watchedConfigFileSettingsQuery: MigrationWatchQuery<ReadonlyMap<str
     FROM pg_file_settings
     WHERE name IN (${watchedSettingList})
     ORDER BY name, seqno DESC`,
-  decode: (rows) => new Map(rows.map((row) => [readRowText(row, 'name'), readRowText(row, 'setting')])),
+  decode: (rows) => new Map(rows.map((row) => [readColumnText(row, 'name'), readColumnText(row, 'setting')])),
   fallback: new Map(),
 };
 
@@ -186,7 +186,7 @@ export const hostRulesQuery: MigrationWatchQuery<readonly string[] | undefined> 
         FROM unnest(options) o
       ), error), 500) AS line
     FROM pg_hba_file_rules ORDER BY line_number LIMIT 1000`,
-  decode: (rows) => rows.map((row) => readRowText(row, 'line')),
+  decode: (rows) => rows.map((row) => readColumnText(row, 'line')),
   fallback: undefined,
 };
 
@@ -200,7 +200,7 @@ export const watchedTransactionCountsQuery: MigrationWatchQuery<readonly Watched
     ORDER BY d.datname`,
   decode: (rows) =>
     rows.map((row) => ({
-      name: readRowText(row, 'datname'),
+      name: readColumnText(row, 'datname'),
       commits: readRowInteger(row, 'xact_commit'),
       rollbacks: readRowInteger(row, 'xact_rollback'),
     })),

@@ -8,7 +8,7 @@ import type {
   WatchedTableDefinition,
 } from './server-facts.ts';
 
-/** The source as it was when `db migrate` started the migration. It holds no secret and no row. */
+/** The source as it was when `db migrate` started the migration. The baseline contains no secrets and no rows. */
 export interface SourceBaseline {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -120,7 +120,7 @@ function decodeDatabase(json: JsonRecord): readonly (readonly [string, DatabaseB
 function decodeTable(json: JsonRecord): readonly (readonly [string, TableBaseline])[] {
   const [schema, table] = [readStringField(json, 'schema'), readStringField(json, 'table')];
   const [columns, identity] = [readStringField(json, 'columns'), readStringField(json, 'identity')];
-  // Names without a character cannot be quoted, and the server has none.
+  // An empty name cannot be quoted, and no object of a PostgreSQL server has one.
   if (!schema || !table || columns === undefined || identity === undefined) return [];
   const shape = {
     schema,

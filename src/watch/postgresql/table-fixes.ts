@@ -1,5 +1,5 @@
-import { quoteServerName } from '../quote-server-name.ts';
-import type { CauseFix } from '../status-sample.ts';
+import { quoteReportedObjectName } from '../quote-reported-object-name.ts';
+import type { StopCauseFix } from '../status-sample.ts';
 import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
 
 type TableName = Pick<WatchedTableDefinition, 'schema' | 'table'>;
@@ -9,59 +9,64 @@ export function createTableFix(
   table: WatchedTableDefinition,
   columns: readonly ColumnShape[],
   subscription: string | undefined,
-): CauseFix | undefined {
+): StopCauseFix | undefined {
   if (columns.length === 0 || !columns.every(({ type }) => isTypeName(type))) return undefined;
   const parts = columns.map(
-    ({ name, type, notNull }) => `${quoteServerName(name)} ${type}${notNull ? ' NOT NULL' : ''}`,
+    ({ name, type, notNull }) => `${quoteReportedObjectName(name)} ${type}${notNull ? ' NOT NULL' : ''}`,
   );
   const key =
-    table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteServerName).join(', ')})`];
-  // Without the refresh its rows would be skipped.
+    table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteReportedObjectName).join(', ')})`];
+  // Without the refresh the subscription would skip the rows of the table.
   const refresh =
-    subscription === undefined ? '' : ` ALTER SUBSCRIPTION ${quoteServerName(subscription)} REFRESH PUBLICATION;`;
+    subscription === undefined
+      ? ''
+      : ` ALTER SUBSCRIPTION ${quoteReportedObjectName(subscription)} REFRESH PUBLICATION;`;
   return {
     run_on: 'target',
     statement: `CREATE TABLE ${quoteTable(table)} (${[...parts, ...key].join(', ')});${refresh}`,
   };
 }
 
-export function dropTableFix(table: TableName): CauseFix {
+export function dropTableFix(table: TableName): StopCauseFix {
   return { run_on: 'target', statement: `DROP TABLE ${quoteTable(table)};` };
 }
 
-export function addColumnFix(table: TableName, { name, type }: ColumnShape): CauseFix | undefined {
-  return alterTarget(table, `ADD COLUMN ${quoteServerName(name)} ${type}`, type);
+export function addColumnFix(table: TableName, { name, type }: ColumnShape): StopCauseFix | undefined {
+  return alterTarget(table, `ADD COLUMN ${quoteReportedObjectName(name)} ${type}`, type);
 }
 
-export function dropColumnFix(table: TableName, { name }: Pick<ColumnShape, 'name'>): CauseFix | undefined {
-  return alterTarget(table, `DROP COLUMN ${quoteServerName(name)}`);
+export function dropColumnFix(table: TableName, { name }: Pick<ColumnShape, 'name'>): StopCauseFix | undefined {
+  return alterTarget(table, `DROP COLUMN ${quoteReportedObjectName(name)}`);
 }
 
-export function changeTypeFix(table: TableName, { name, type }: ColumnShape): CauseFix | undefined {
-  const quoted = quoteServerName(name);
+export function changeTypeFix(table: TableName, { name, type }: ColumnShape): StopCauseFix | undefined {
+  const quoted = quoteReportedObjectName(name);
   return alterTarget(table, `ALTER COLUMN ${quoted} TYPE ${type} USING ${quoted}::${type}`, type);
 }
 
 /** Gives a table the replica identity back that it had; a key that was dropped cannot be added without its name and options. */
-export function restoreIdentityFix(before: WatchedTableDefinition, after: WatchedTableDefinition): CauseFix {
+export function restoreIdentityFix(before: WatchedTableDefinition, after: WatchedTableDefinition): StopCauseFix {
   const isBack = before.identity === 'd' && after.identity !== 'd' && after.hasReplicaIdentity;
   const identity = isBack || (before.identity === 'd' && after.identity === 'n') ? 'DEFAULT' : 'FULL';
   const hasLostKey = before.identity === 'd' && after.identity === 'd' && before.keyColumns.length > 0;
   const action = hasLostKey
-    ? `ADD PRIMARY KEY (${before.keyColumns.map(quoteServerName).join(', ')})`
+    ? `ADD PRIMARY KEY (${before.keyColumns.map(quoteReportedObjectName).join(', ')})`
     : `REPLICA IDENTITY ${identity}`;
   return { run_on: 'source', statement: `ALTER TABLE ${quoteTable(after)} ${action};` };
 }
 
 export function quoteTable({ schema, table }: TableName): string {
-  return `${quoteServerName(schema)}.${quoteServerName(table)}`;
+  return `${quoteReportedObjectName(schema)}.${quoteReportedObjectName(table)}`;
 }
 
-function alterTarget(table: TableName, action: string, type = 'integer'): CauseFix | undefined {
+function alterTarget(table: TableName, action: string, type = 'integer'): StopCauseFix | undefined {
   return isTypeName(type) ? { run_on: 'target', statement: `ALTER TABLE ${quoteTable(table)} ${action};` } : undefined;
 }
 
-/** The text comes from the source and is printed for the target: names, quoted names, modifiers in parentheses and brackets. */
+/**
+ * Whether the text consists of names, quoted names, and modifiers in parentheses or brackets. The text is checked,
+ * because it comes from the source and becomes part of a statement for the target.
+ */
 function isTypeName(text: string): boolean {
   return /^(?:[\p{L}\p{N}_$. ]|"[^"\p{Cc}]+"|\([\p{L}\p{N}_, -]+\)|\[\])+$/u.test(text);
 }

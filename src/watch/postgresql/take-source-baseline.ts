@@ -9,7 +9,7 @@ export interface TakeBaselineOptions {
   readonly ignoreDbs: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Milliseconds; databases that are not read by then are left out. */
+  /** Time limit in milliseconds; databases that are not read within the limit are left out. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }

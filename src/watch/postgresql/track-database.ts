@@ -155,7 +155,10 @@ function confirmedWrites(
   };
 }
 
-/** Tables with rows that were written since the target last confirmed something, by the statistics of the source. */
+/**
+ * Tables to which, according to the statistics of the source, rows were written since the target last confirmed
+ * something.
+ */
 export function pendingTables({ facts, writtenWhenConfirmed: before }: WatchedDatabaseState): readonly string[] {
   if (facts === undefined || before === undefined) return [];
   return [...writtenRows(facts)].filter(([name, rows]) => rows > (before.get(name) ?? 0)).map(([name]) => name);

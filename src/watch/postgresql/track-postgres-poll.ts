@@ -1,3 +1,4 @@
+import { hasTargetCaughtUp } from '../has-target-caught-up.ts';
 import {
   buildMigrationDeadlineFields,
   checkMigrationDeadline,
@@ -9,7 +10,7 @@ import type { MigrationWatchPhase, StopCause, WatchRuleViolation } from '../stat
 import type { WatchPollResult } from '../watch-poll-result.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotChoice } from './choose-slots.ts';
 import { combineDatabasePhases } from './decide-phase.ts';
-import { findStopCause, outageCause, violationsWithCause } from './find-stop-cause.ts';
+import { findStopCause, outageCause, removeConsequentViolations } from './find-stop-cause.ts';
 import {
   buildDatabaseStatusSample,
   computeMigrationPercent,
@@ -23,17 +24,17 @@ import {
 import { postgresReplicationStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
 import type { MigrationWatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
-import { seenObjects } from './seen-objects.ts';
 import type { PostgresSourceOutage, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
-import { trackAccess } from './track-access.ts';
 import {
   computeWatchedDatabasePercent,
   deriveWatchedDatabasePhase,
   updateWatchedDatabaseState,
 } from './track-database.ts';
 import { sumCopiedTableBytes } from './track-tables.ts';
+import { trackTargetLogin } from './tracked-target-login.ts';
 import { createWatchedDatabaseState, type PostgresWatchState, type WatchedDatabaseState } from './tracking-state.ts';
+import { selectWatchRuleObjects } from './watch-rule-objects.ts';
 
 export interface PostgresWatchOptions {
   readonly limits: MigrationWatchLimits;
@@ -93,7 +94,7 @@ function trackFacts(
     ...previous.window.filter(({ at }) => at >= server.at - computeWatchSampleRetentionMs(limits)),
     server,
   ];
-  const access = trackAccess(previous.access, server, slots, tracking.baseline);
+  const access = trackTargetLogin(previous.access, server, slots, tracking.baseline);
   const { first } = access;
   const input: MigrationWatchRuleInput = {
     now: server,
@@ -103,15 +104,14 @@ function trackFacts(
     warned: tracking.preflightWarnings,
     cluster: tracking.cluster,
     startedAt: tracking.startedAt,
-    ...seenObjects(databases, server),
+    ...selectWatchRuleObjects(databases, server),
   };
   const found = runPostgresRules(input);
   const cause = findStopCause(input, found);
-  const broken = violationsWithCause(cause, found);
-  const stops = broken.filter(
-    (one) => postgresReplicationStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause)),
-  );
-  const stopped = new Set(stops.map(({ database }) => database));
+  const broken = removeConsequentViolations(cause, found);
+  const stops = (one: WatchRuleViolation) =>
+    postgresReplicationStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause));
+  const stopped = new Set(broken.filter(stops).map(({ database }) => database));
   const tracked = [...databases.values()].map((one) => {
     const phase = deriveWatchedDatabasePhase(one, server, stopped.has(one.name), limits);
     return {
@@ -135,7 +135,8 @@ function trackFacts(
   const firstSeen = previous.firstSeen ?? (slots.length > 0 ? server.at : undefined);
   const start = tracking.migrationStart(firstSeen);
   const percent = computeMigrationPercent(phase, counted, previous.percent);
-  const isIdle = phase === 'streaming' && lag === 0 && isInitialCopyFinished(counted, { first, now: server }, limits);
+  const isCopied = phase === 'streaming' && isInitialCopyFinished(counted, { first, now: server }, limits);
+  const isCaughtUp = isCopied && hasTargetCaughtUp(window, (one) => one.walPosition, lag, limits.caughtUpDelay);
   const state: PostgresWatchState = {
     first,
     access,
@@ -147,7 +148,8 @@ function trackFacts(
     copyRate,
     writtenRate,
     confirmedRate,
-    idlePolls: isIdle ? previous.idlePolls + 1 : 0,
+    idlePolls: isCopied && lag === 0 ? previous.idlePolls + 1 : 0,
+    caughtUpPolls: isCaughtUp ? previous.caughtUpPolls + 1 : 0,
     outage: undefined,
     percent,
     cause,
@@ -170,6 +172,7 @@ function trackFacts(
       ...notesOf(chosen, phase, deniedOf(server, databases)),
     },
     idlePolls: state.idlePolls,
+    caughtUpPolls: state.caughtUpPolls,
     ...detectWatchedMigrationEnd(state, violations),
   };
 }
@@ -190,7 +193,7 @@ function trackOutage(
   const violations = postgresOutageViolations(outage, since, { facts: last, baseline, role });
   const cause = outageCause(violations, outage.at - since >= limits.suspectedStop);
   return {
-    state: { ...previous, idlePolls: 0, outage: { since, last: outage } },
+    state: { ...previous, idlePolls: 0, caughtUpPolls: 0, outage: { since, last: outage } },
     sample: {
       at: new Date(outage.at).toISOString(),
       phase,
@@ -201,9 +204,13 @@ function trackOutage(
       ...buildMigrationDeadlineFields(start),
       databases: databases.map((state) => buildDatabaseStatusSample({ state, phase }, last)),
       ...(cause === undefined ? {} : { cause }),
-      violations: [...violationsWithCause(cause, violations), ...checkMigrationDeadline(start, outage.at, undefined)],
+      violations: [
+        ...removeConsequentViolations(cause, violations),
+        ...checkMigrationDeadline(start, outage.at, undefined),
+      ],
     },
     idlePolls: 0,
+    caughtUpPolls: 0,
   };
 }
 

@@ -14,7 +14,7 @@ export interface TrackedShapes {
 interface ChangeSighting {
   /** Rows written to the table, by its statistics, when the change was first seen. */
   readonly written: number;
-  /** WAL position in bytes before which rows with the change were written; undefined: none were seen. */
+  /** WAL position in bytes before which rows were written after the change; undefined: no such rows were seen. */
   readonly position: number | undefined;
 }
 
@@ -34,7 +34,10 @@ export function shapesFromBaseline({ tables }: DatabaseBaseline): TrackedShapes 
   return { first: tables, now: tables, columnsBefore: new Map(columns), columnsNow: new Map(), sightings: new Map() };
 }
 
-/** Keeps what was seen first. A change counts as made on the target, too, when rows written after it have been applied there. */
+/**
+ * Keeps the first table definitions. A change counts as made on the target, too, when rows written after it have been
+ * applied there.
+ */
 export function trackShapes(previous: TrackedShapes | undefined, poll: ShapePoll): TrackedShapes | undefined {
   const { shapes, columns } = poll.facts;
   if (shapes === undefined) return previous;
@@ -67,10 +70,10 @@ export function changedTables({ first, now }: Pick<TrackedShapes, 'first' | 'now
 
 function isSameShape(one: WatchedTableDefinition | undefined, other: WatchedTableDefinition | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
-  return one.columns === other.columns && isSameIdentity(one, other);
+  return one.columns === other.columns && isSameReplicaIdentity(one, other);
 }
 
-export function isSameIdentity(one: WatchedTableDefinition, other: WatchedTableDefinition): boolean {
+export function isSameReplicaIdentity(one: WatchedTableDefinition, other: WatchedTableDefinition): boolean {
   return one.identity === other.identity && one.keyColumns.join('\0') === other.keyColumns.join('\0');
 }
 

@@ -2,14 +2,14 @@ import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { StopCause } from '../status-sample.ts';
 import type { PostgresSourceOutage, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import type { SourceBaseline } from './source-baseline.ts';
-import type { TrackedAccess } from './track-access.ts';
 import { shapesFromBaseline, type TrackedShapes } from './track-shapes.ts';
 import type { WatchedTableStates } from './track-tables.ts';
+import type { TrackedTargetLogin } from './tracked-target-login.ts';
 
 /** The state that is kept between two polls of a PostgreSQL source. */
 export interface PostgresWatchState {
   readonly first: WatchedServerFacts | undefined;
-  readonly access: TrackedAccess | undefined;
+  readonly access: TrackedTargetLogin | undefined;
   /** Oldest first. */
   readonly window: readonly WatchedServerFacts[];
   readonly databases: ReadonlyMap<string, WatchedDatabaseState>;
@@ -25,6 +25,7 @@ export interface PostgresWatchState {
   readonly confirmedRate: MovingAverageRate | undefined;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
+  readonly caughtUpPolls: number;
   readonly outage: { readonly since: number; readonly last: PostgresSourceOutage } | undefined;
   readonly percent: number;
   /** The cause in the last poll. */
@@ -42,7 +43,9 @@ export interface WatchedDatabaseState {
   readonly otherPublications: readonly string[] | undefined;
   /** application_name of the WAL sender, which is the name of the subscription. */
   readonly subscription: string | undefined;
-  /** Rows written to each table (`schema.table`) by the statistics when the target last confirmed something. */
+  /**
+   * Rows written to each table (`schema.table`), according to the statistics when the target last confirmed something.
+   */
   readonly writtenWhenConfirmed: ReadonlyMap<string, number> | undefined;
   /** The same counters of a later poll, until the target has confirmed the WAL position of the poll after it. */
   readonly unconfirmedWrites:
@@ -108,6 +111,7 @@ export function createPostgresWatchState(
     writtenRate: undefined,
     confirmedRate: undefined,
     idlePolls: 0,
+    caughtUpPolls: 0,
     outage: undefined,
     percent: 0,
   };

@@ -4,7 +4,7 @@ import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
   buildReadOnlyTransaction,
   dropTransactionResults,
-  rollbackStatementMessage,
+  rollbackQueryMessage,
   type SearchPathSafeMessage,
 } from '../../postgresql/search-path-safe-message.ts';
 
@@ -94,8 +94,8 @@ async function send(
     return dropTransactionResults(await querySession.session.query(message, querySession.limit), queries.length);
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    querySession.onSent(rollbackStatementMessage);
-    await querySession.session.query(rollbackStatementMessage, querySession.limit);
+    querySession.onSent(rollbackQueryMessage);
+    await querySession.session.query(rollbackQueryMessage, querySession.limit);
     return error;
   }
 }

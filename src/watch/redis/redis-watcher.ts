@@ -20,11 +20,12 @@ export function createRedisWatcher(source: RedisSource, options: SourceWatchOpti
     async poll() {
       const step = updateRedisWatchState(state, await observer.poll(), tracking);
       state = step.state;
-      const { sample, idlePolls, ending } = step;
+      const { sample, idlePolls, caughtUpPolls, ending } = step;
       const { knownReplica, lastConnectedAt, window } = state;
       return {
         sample,
         idlePolls,
+        caughtUpPolls,
         reached: state.outage === undefined,
         ...(state.outage === undefined ? {} : { outage: state.outage.reason }),
         activeSlots:

@@ -1,3 +1,4 @@
+import { hasTargetCaughtUp } from '../has-target-caught-up.ts';
 import {
   buildMigrationDeadlineFields,
   checkMigrationDeadline,
@@ -41,6 +42,7 @@ export interface RedisWatchState {
   readonly catchUpRate: MovingAverageRate | undefined;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
+  readonly caughtUpPolls: number;
   readonly outage: { readonly since: number; readonly reason: string } | undefined;
   readonly last: MigrationSampleTotals;
 }
@@ -73,6 +75,7 @@ export function createRedisWatchState(
     copyRate: undefined,
     catchUpRate: undefined,
     idlePolls: 0,
+    caughtUpPolls: 0,
     outage: undefined,
     last: { percent: 0, bytes_done: 0, bytes_total: 0, lag_bytes: 0 },
   };
@@ -90,7 +93,7 @@ export function updateRedisWatchState(
  * Chooses the replica of the migration: the replica given with `--slot`, else the replica of an earlier poll, else the
  * first replica that did not exist before the migration.
  */
-export function chooseMigrationReplica(
+export function identifyTargetReplica(
   replicas: readonly ConnectedReplica[],
   {
     named,
@@ -112,7 +115,7 @@ function trackFacts(
 ): WatchPollResult<RedisWatchState> {
   const { at } = facts;
   const { knownReplica: earlier, otherReplicas } = previous;
-  const replica = chooseMigrationReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
+  const replica = identifyTargetReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
   const knownReplica = replica?.name ?? earlier;
   // If the machine was suspended or the clock was set, the time between two polls does not count as time without the
   // replica.
@@ -146,6 +149,8 @@ function trackFacts(
   const start = migrationStart(firstSeen);
   const last = { percent, bytes_done: done, bytes_total: facts.dataset, lag_bytes: lag };
   const idlePolls = phase === 'streaming' && lag === 0 ? previous.idlePolls + 1 : 0;
+  const isCaughtUp = phase === 'streaming' && hasTargetCaughtUp(window, (one) => one.offset, lag, limits.caughtUpDelay);
+  const caughtUpPolls = isCaughtUp ? previous.caughtUpPolls + 1 : 0;
   // Time without the replica after which the migration counts as stopped, because a target retries its connection much
   // more often.
   const hasMigrationEnded = replica === undefined && knownReplica !== undefined && missingMs >= 5 * limits.unreachable;
@@ -166,6 +171,7 @@ function trackFacts(
       copyRate,
       catchUpRate,
       idlePolls,
+      caughtUpPolls,
       outage: undefined,
       last,
     },
@@ -180,6 +186,7 @@ function trackFacts(
       ...(phase === 'waiting' ? { notes: ['no replica of a migration is connected yet'] } : {}),
     },
     idlePolls,
+    caughtUpPolls,
     ...(hasMigrationEnded && gone !== undefined ? { ending: { message: gone.observed, hint: gone.hint } } : {}),
   };
 }
@@ -198,6 +205,7 @@ function trackOutage(
     state: {
       ...previous,
       idlePolls: 0,
+      caughtUpPolls: 0,
       outage: { since, reason: outage.reason },
       // An outage of the source does not count as time without the replica, because only a response of the source
       // proves that the replica is missing.
@@ -214,5 +222,6 @@ function trackOutage(
       violations: [...redisOutageViolations(outage, since), ...checkMigrationDeadline(start, outage.at, undefined)],
     },
     idlePolls: 0,
+    caughtUpPolls: 0,
   };
 }

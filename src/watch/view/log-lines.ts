@@ -43,7 +43,7 @@ function isWorthLogging(before: MigrationStatusSample | undefined, now: Migratio
   );
 }
 
-/** The tables in the object of a group change with every write. */
+/** The key of a group has no object, because the object lists tables and changes with every write. */
 function violationKey(violation: WatchRuleViolation): string {
   const { rule, database = '', object = '' } = violation;
   const isGroup = 'basis' in violation && violation.basis === 'group';

@@ -1,4 +1,4 @@
-import type { CauseFix, MigrationStatusSample, MigrationWatchPhase, WatchRuleViolation } from '../status-sample.ts';
+import type { MigrationStatusSample, MigrationWatchPhase, StopCauseFix, WatchRuleViolation } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 
 export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
@@ -40,7 +40,7 @@ export function violationLogLine(
 }
 
 /** Where a statement is run. */
-export const fixLabels: Readonly<Record<CauseFix['run_on'], string>> = {
+export const fixLabels: Readonly<Record<StopCauseFix['run_on'], string>> = {
   source: 'run on the source',
   target: 'run on the target',
   'pg_hba.conf': 'add to pg_hba.conf',

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
-  chooseDroplet,
   type DropletReadOptions,
   findDroplets,
   readDroplets,
+  requireUnambiguousDroplet,
 } from '../../../src/batch/lookup/find-droplets.ts';
 import { apiOf } from '../../api/api-of.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -122,10 +122,10 @@ describe('the choice of one droplet', () => {
   const droplet = (id: number, name: string) => ({ id, name, raw: {} });
 
   it('is the id, or the only one with the name', () => {
-    expect(chooseDroplet('7', { withId: droplet(7, 'a'), withName: [] }, 'GET')?.id).toBe(7);
-    expect(chooseDroplet('7', { withId: undefined, withName: [droplet(3, '7')] }, 'GET')?.id).toBe(3);
-    expect(chooseDroplet('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'GET')?.id).toBe(7);
-    expect(chooseDroplet('a', { withId: undefined, withName: [] }, 'GET')).toBeUndefined();
+    expect(requireUnambiguousDroplet('7', { withId: droplet(7, 'a'), withName: [] }, 'GET')?.id).toBe(7);
+    expect(requireUnambiguousDroplet('7', { withId: undefined, withName: [droplet(3, '7')] }, 'GET')?.id).toBe(3);
+    expect(requireUnambiguousDroplet('7', { withId: droplet(7, '7'), withName: [droplet(7, '7')] }, 'GET')?.id).toBe(7);
+    expect(requireUnambiguousDroplet('a', { withId: undefined, withName: [] }, 'GET')).toBeUndefined();
   });
 
   it.each([
@@ -133,6 +133,8 @@ describe('the choice of one droplet', () => {
     [{ withId: droplet(7, '7'), withName: [droplet(7, '7'), droplet(3, '7')] }],
     [{ withId: undefined, withName: [droplet(3, '7'), droplet(4, '7')] }],
   ])('is refused for several droplets (%j)', (matches) => {
-    expect(() => chooseDroplet('7', matches, 'GET')).toThrow(expect.objectContaining({ code: 'usage', exitCode: 2 }));
+    expect(() => requireUnambiguousDroplet('7', matches, 'GET')).toThrow(
+      expect.objectContaining({ code: 'usage', exitCode: 2 }),
+    );
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   delayBeforeRequest,
-  noRateLimit,
+  initialRateLimitState,
   type RateLimitHeaders,
   type RateLimitState,
   rateLimitAfterResponse,
@@ -19,7 +19,7 @@ const quiet: RateLimitHeaders = {
 
 describe('the wait before the next request', () => {
   const rows: readonly (readonly [string, RateLimitState, number])[] = [
-    ['is none without a limit', noRateLimit, 0],
+    ['is none without a limit', initialRateLimitState, 0],
     ['is none while something is left', { remaining: 1, resetAt: 9_000, closedUntil: 0 }, 0],
     ['lasts until the window ends when nothing is left', { remaining: 0, resetAt: 9_000, closedUntil: 0 }, 8_000],
     ['is none once the window has ended', { remaining: 0, resetAt: 1_000, closedUntil: 0 }, 0],
@@ -34,14 +34,20 @@ describe('the wait before the next request', () => {
 describe('what an answer says', () => {
   it('is reckoned by the server’s own clock', () => {
     const date = 5_000_000;
-    const next = rateLimitAfterResponse(noRateLimit, { ...quiet, remaining: 0, reset: 5_060, date }, 1_000, 0, 0);
+    const next = rateLimitAfterResponse(
+      initialRateLimitState,
+      { ...quiet, remaining: 0, reset: 5_060, date },
+      1_000,
+      0,
+      0,
+    );
     expect(next).toEqual({ remaining: 0, resetAt: 61_000, closedUntil: 0 });
   });
 
   it('leaves room for requests the server has not counted yet', () => {
-    expect(rateLimitAfterResponse(noRateLimit, { ...quiet, remaining: 7, reset: 60, date: 0 }, 0, 3, 0).remaining).toBe(
-      4,
-    );
+    expect(
+      rateLimitAfterResponse(initialRateLimitState, { ...quiet, remaining: 7, reset: 60, date: 0 }, 0, 3, 0).remaining,
+    ).toBe(4);
   });
 
   it.each([
@@ -54,7 +60,7 @@ describe('what an answer says', () => {
     ['twice as long each time', {}, 4, 8_000],
     ['a minute at most', {}, 40, 60_000],
   ])('after a 429 is to wait for %s', (_what, headers, refusals, wait) => {
-    const next = rateLimitAfterResponse(noRateLimit, { ...quiet, status: 429, ...headers }, 0, 0, refusals);
+    const next = rateLimitAfterResponse(initialRateLimitState, { ...quiet, status: 429, ...headers }, 0, 0, refusals);
     expect(delayBeforeRequest(next, 0)).toBe(wait);
   });
 
@@ -69,7 +75,7 @@ describe('requests', () => {
   it('are taken off what is left, until a new window begins', () => {
     expect(rateLimitAfterSending({ remaining: 3, resetAt: 10, closedUntil: 0 }, 5).remaining).toBe(2);
     expect(rateLimitAfterSending({ remaining: 3, resetAt: 10, closedUntil: 0 }, 10).remaining).toBeUndefined();
-    expect(rateLimitAfterSending(noRateLimit, 5)).toEqual(noRateLimit);
+    expect(rateLimitAfterSending(initialRateLimitState, 5)).toEqual(initialRateLimitState);
   });
 
   it('are never more in a window than the server allows, however its answers are delayed', () => {

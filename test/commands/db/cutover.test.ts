@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSource, startTarget, waitUntil } from '../../engine/engine-servers.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -53,7 +55,7 @@ async function openFixture() {
     const states = Object.fromEntries(ran.json<Line[]>().map(({ id, state }) => [id, state]));
     return { ...ran, states, lines: ran.json<Line[]>() };
   };
-  return { sandbox, cluster, db, options, to, checklist };
+  return { sandbox, cluster, db, options, to, checklist, host };
 }
 
 const masked = (text: string) =>
@@ -85,6 +87,7 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect((await db('watch', ...options, '--until-idle', '--interval', '1s')).code).toBe(0);
   const next = await checklist();
   expect(next.states).toEqual({
+    target: 'done',
     writes: 'done',
     lag: 'done',
     sequences: 'open',
@@ -93,8 +96,9 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   });
   expect(masked(next.error().hint ?? '')).toContain('db sequences --source postgres://postgres@127.0.0.1:SOURCE/shop');
   const script = await db('sequences', ...options);
-  const statement = script.out.split('\n').find((line) => line.includes('setval'));
-  await target.query(statement ?? '', 'shop');
+  // The printed pipe, with the password of the source in PGPASSWORD, as a user runs it.
+  const psql = /\| (PGPASSWORD=.*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
+  expect(await runShell(psql.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`), script.out)).toBe(0);
 
   const shown = await db('cutover', cluster, ...options, ...to);
   expect(shown.code).toBe(5);
@@ -116,6 +120,25 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect(done.code).toBe(0);
 });
 
+it('logs in to the target first, and says what the login lacks', async () => {
+  const { cluster, options, to, host } = await openFixture();
+  const attempt = async (address: string, env: Record<string, string>) => {
+    const other = dbTestHost({ ...(host.env as Record<string, string>), ...env });
+    const ran = await runCloudctl(other, ['db', 'cutover', cluster, ...options, '--target', address, '-o', 'json']);
+    expect(ran.json<Line[]>().map(({ state }) => state)).toEqual([
+      'unknown',
+      ...Array(4).fill('not_checked'),
+      'unknown',
+    ]);
+    return ran.error().hint ?? '';
+  };
+  const address = to[1] ?? '';
+  expect(await attempt(address, { CLOUDCTL_TARGET_PASSWORD: 'wrong-password' })).toMatch(
+    /CLOUDCTL_TARGET_PASSWORD.*sslmode=disable/,
+  );
+  expect(await attempt(address.replace('?sslmode=disable', ''), {})).toMatch(/add `\?sslmode=disable`/);
+});
+
 it('of servers that cannot be reached says which, and a line of the service stays unknown', async () => {
   const { cluster, db, options, to } = await openFixture();
   const port = await closedPort();
@@ -127,6 +150,7 @@ it('of servers that cannot be reached says which, and a line of the service stay
   const other = await db('cutover', crypto.randomUUID(), ...options, ...away, '-o', 'json');
   expect(other.code).toBe(5);
   expect(other.json<Line[]>().find(({ id }) => id === 'stopped')?.state).toBe('unknown');
+  expect(other.json<Line[]>()[0]).toMatchObject({ id: 'target', state: 'unknown' });
   expect(`${other.out}${other.err}`).not.toContain(source.password);
 });
 
@@ -150,4 +174,13 @@ async function withWrites<T>(work: () => Promise<T>): Promise<T> {
     isOver = true;
     await writer;
   });
+}
+
+/** Not synchronous, because a proxy of this process is in front of the server. */
+async function runShell(command: string, input: string): Promise<number | null> {
+  const env = { PATH: process.env.PATH, PGPASSWORD: source.password, CLOUDCTL_TARGET_PASSWORD: target.password };
+  const child = spawn('sh', ['-c', command], { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  child.stdin.end(input);
+  const [code] = await once(child, 'exit');
+  return code;
 }

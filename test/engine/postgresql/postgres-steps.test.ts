@@ -8,7 +8,7 @@ import { replicationObjectName } from '../../../src/engine/postgresql/replicatio
 import { readSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';
 import {
   readPostgresqlServerIdentity,
-  requireCompatibleServers,
+  requireDistinctServers,
 } from '../../../src/engine/postgresql/server-identity.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -42,14 +42,14 @@ test('a reason never contains a password', () => {
 
 test('servers are incompatible when the source is newer, has no logical replication, or is the target', () => {
   const server = { version: 170_004, system: '1', startedAt: 'a' };
-  expect(() => requireCompatibleServers(server, { ...server, startedAt: 'b' })).not.toThrow();
+  expect(() => requireDistinctServers(server, { ...server, startedAt: 'b' })).not.toThrow();
   const refused = [
     { source: server, target: server },
     { source: server, target: { version: 160_001, system: '2', startedAt: 'b' } },
     { source: { ...server, version: 90_624 }, target: { ...server, system: '2' } },
   ].map(({ source: from, target: to }) => {
     try {
-      requireCompatibleServers(from, to);
+      requireDistinctServers(from, to);
       return 'compatible';
     } catch (error) {
       return error instanceof MigrationError ? error.message : String(error);

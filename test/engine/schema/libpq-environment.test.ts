@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { withLibpqEnvironment } from '../../../src/engine/schema/libpq-environment.ts';
+import { runWithLibpqEnvironment } from '../../../src/engine/schema/libpq-environment.ts';
 import { Secret } from '../../../src/secret.ts';
 
 const source = {
@@ -46,7 +46,7 @@ function oldFolder(name: string, ...files: readonly string[]): string {
 }
 
 test('the password is a variable, and no file is written', async () => {
-  const env = await withLibpqEnvironment(source, async (found) => {
+  const env = await runWithLibpqEnvironment(source, async (found) => {
     expect(readdirSync(folder)).toEqual([]);
     return found;
   });
@@ -56,7 +56,7 @@ test('the password is a variable, and no file is written', async () => {
 
 test('what a killed run of an earlier version left is removed', async () => {
   const left = [oldFolder('cloudctl-dump-AbC123', 'password', 'authority.pem'), oldFolder('cloudctl-dump-000000')];
-  await withLibpqEnvironment(source, async () => {});
+  await runWithLibpqEnvironment(source, async () => {});
   expect(left.filter((path) => existsSync(path))).toEqual([]);
 });
 
@@ -79,6 +79,6 @@ test('a folder that is not exactly what an earlier version left stays', async ()
     oldFolder('cloudctl-dump-other1', 'password', 'notes'),
     oldFolder('cloudctl-pg-AbC123', 'password'),
   ];
-  await withLibpqEnvironment(source, async () => {});
+  await runWithLibpqEnvironment(source, async () => {});
   expect(kept.filter((path) => !existsSync(path))).toEqual([]);
 });

@@ -162,7 +162,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
       return ran;
     },
     async item(profile = 'default') {
-      const text = await readDropletOrAction(parts, profile, service);
+      const text = await readStoredText(parts, profile, service);
       const record = text === undefined ? undefined : decodeCredentialRecord(text);
       if (text !== undefined && record === undefined) throw new Error('the item is damaged');
       if (record !== undefined) note(fixture, record);
@@ -187,7 +187,7 @@ function createGround({ service, ...parts }: Parts): FaultFixture {
 }
 
 /** Without a process of its own, which would cost more than everything else that is looked at. */
-async function readDropletOrAction(
+async function readStoredText(
   { store, folders }: Parts,
   profile: string,
   service: SecretService | undefined,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderHtmlPreflightReport } from '../../../src/preflight/formats/html-report.ts';
 import { renderMarkdownPreflightReport } from '../../../src/preflight/formats/markdown-report.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
-import { formatBytes, formatSeconds, rowLines } from '../../../src/preflight/formats/report-text.ts';
+import { formatBytes, formatDeepReadLines, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
 import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -34,7 +34,11 @@ describe('the report as', () => {
     expect(text(redis)).not.toContain('--deep');
     const all = { ...rows, state: 'read', not_read: [], keys_not_compared: [], tables: 0, rows: 0, bytes: 0 } as const;
     for (const one of [{ state: 'not_read' } as const, all, rows]) {
-      expectGolden('db-preflight-reports', rowLines(one === undefined ? {} : { rows: one }).join('\n'), one?.state);
+      expectGolden(
+        'db-preflight-reports',
+        formatDeepReadLines(one === undefined ? {} : { rows: one }).join('\n'),
+        one?.state,
+      );
     }
   });
 

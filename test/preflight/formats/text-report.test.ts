@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PreflightBaselineChange } from '../../../src/preflight/baseline.ts';
 import { renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
+import { missingLoginNote } from '../../../src/preflight/formats/report-text.ts';
 import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
@@ -60,6 +61,24 @@ describe('the report on a terminal', () => {
     const possible = { ...report, ok: true, findings: [] };
     expectGolden('db-preflight-reports', renderTextPreflightReport(possible, ink, { nextCommand: 'NEXT' }), 'possible');
     expect(renderTextPreflightReport(report, ink, { fixFile: 'my fix.sql' })).toContain("-f 'my fix.sql'");
+  });
+
+  it('without a login says on the first screen that nothing else was checked, and that the script is comments', () => {
+    const { server_version: _version, ...source } = report.source;
+    const tls = {
+      ...findings[0]!,
+      id: 'tls-negotiate',
+      fix: { shell: ["psql -c 'SELECT 1'"], reload: true, text: 'Set ssl = on.' },
+    };
+    const refused = { ...report, source, premises: [], findings: [tls] };
+    for (const fixFile of [undefined, 'fix.sql']) {
+      const shown = renderTextPreflightReport(refused, ink, { fixFile });
+      expectGolden('db-preflight-reports', shown, `no login ${fixFile}`);
+      expect(shown.split('\n').slice(0, 24)).toContain(missingLoginNote(refused));
+    }
+    for (const file of ['a.md', 'a.html'])
+      expect(renderPreflightReport(file, refused, '1')).toContain(missingLoginNote(refused));
+    expect(missingLoginNote(report)).toBeUndefined();
   });
 
   it('omits findings that passed, were skipped or only inform', () => {

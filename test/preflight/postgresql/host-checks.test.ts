@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
 import { postgresqlHostIpv6OnlyCheck } from '../../../src/preflight/postgresql/checks/host-ipv6-only.ts';
-import { hostParseCheck } from '../../../src/preflight/postgresql/checks/host-parse.ts';
+import { hostParseConflictCheck } from '../../../src/preflight/postgresql/checks/host-parse.ts';
 import { postgresqlHostPublicAddressCheck } from '../../../src/preflight/postgresql/checks/host-public-address.ts';
 import { postgresqlHostSplitHorizonCheck } from '../../../src/preflight/postgresql/checks/host-split-horizon.ts';
-import { portDefaultCheck } from '../../../src/preflight/postgresql/checks/port-default.ts';
+import { portDefaultPoolerCheck } from '../../../src/preflight/postgresql/checks/port-default.ts';
 import { selfTargetCheck } from '../../../src/preflight/postgresql/checks/self-target.ts';
 import { tcpConnectCheck } from '../../../src/preflight/postgresql/checks/tcp-connect.ts';
 import { healthyFacts, outcomeOf } from './login-facts.ts';
 
 test('every check of the address passes for a healthy host', () => {
   const checks = [
-    hostParseCheck,
+    hostParseConflictCheck,
     postgresqlHostPublicAddressCheck,
     postgresqlHostSplitHorizonCheck,
     postgresqlHostIpv6OnlyCheck,
     tcpConnectCheck,
-    portDefaultCheck,
+    portDefaultPoolerCheck,
     selfTargetCheck,
   ];
   expect(checks.map((check) => [check.id, outcomeOf(check, healthyFacts).status])).toEqual(

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import {
   describeConstraintOwnerQueries,
+  describeDuplicateKeyQueries,
   describeTableOwnerValueQueries,
-  ownerDuplicateQueries,
 } from '../../../src/preflight/postgresql/owner-queries.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 
@@ -39,7 +39,7 @@ test('the owner sees equal keys that the index does not contain', async () => {
     ],
   });
   const duplicates = [{ index, table: 'public."The T"', columns: ['a', 'b "x'], keys: 1, rows: 2 }];
-  const queries = /run: (.+)$/.exec(ownerDuplicateQueries(duplicates))?.[1] ?? '';
+  const queries = /run: (.+)$/.exec(describeDuplicateKeyQueries(duplicates))?.[1] ?? '';
   expect(await server.query(queries)).toEqual([{ a: 7, 'b "x': 7, count: '2' }]);
   // With an index scan the row is not seen.
   const withIndex = queries.replaceAll(
@@ -47,5 +47,5 @@ test('the owner sees equal keys that the index does not contain', async () => {
     'SET enable_seqscan = off; SET enable_hashagg = off',
   );
   expect(await server.query(withIndex)).toEqual([]);
-  expect(ownerDuplicateQueries([])).toBe('');
+  expect(describeDuplicateKeyQueries([])).toBe('');
 });

@@ -1,15 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  type FileLockAttempt,
-  lockFileWithFlock,
-  lockSandboxStateFolder,
-} from '../../../src/sandbox/state/folder-lock.ts';
+import { lockFileWithFlock, lockSandboxStateFolder, type TryFileLock } from '../../../src/sandbox/state/folder-lock.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { makeFolder } from './state-folders.ts';
 
-function holdsOnce(tryLock?: FileLockAttempt): void {
+function holdsOnce(tryLock?: TryFileLock): void {
   const path = join(makeFolder(), 'lock');
   const release = tryLock === undefined ? lockSandboxStateFolder(path) : lockSandboxStateFolder(path, tryLock);
   expect(() => lockSandboxStateFolder(path, tryLock)).toThrow(expect.objectContaining({ reason: 'busy' }));
@@ -24,7 +20,7 @@ describe('the lock of a state folder', () => {
 
   it('is refused when the file was removed after it was opened', () => {
     const path = join(makeFolder(), 'lock');
-    const locked: FileLockAttempt = () => {
+    const locked: TryFileLock = () => {
       rmSync(path);
       writeFileSync(path, '');
       return true;
@@ -33,7 +29,7 @@ describe('the lock of a state folder', () => {
   });
 
   it('is an error with its reason when the system cannot lock files', () => {
-    const broken: FileLockAttempt = () => {
+    const broken: TryFileLock = () => {
       throw new Error('no locks available');
     };
     expect(() => lockSandboxStateFolder(join(makeFolder(), 'lock'), broken)).toThrow(

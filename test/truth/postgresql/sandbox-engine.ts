@@ -16,7 +16,7 @@ import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/p
 import { withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
 import {
   readPostgresqlServerIdentity,
-  requireCompatibleServers,
+  requireDistinctServers,
 } from '../../../src/engine/postgresql/server-identity.ts';
 import type { RunningMigration } from '../../../src/engine/running-migration.ts';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
@@ -168,7 +168,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   try {
     const found = await withMigrationEngineSession(door, ports, opening, (from) =>
       withMigrationEngineSession(to, ports, opening, async (session) => {
-        requireCompatibleServers(await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(session));
+        requireDistinctServers(await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(session));
         await copyRoles(from, session, ports.random);
         return listSourceDatabases(from, ignored);
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findStopCause, violationsWithCause } from '../../../src/watch/postgresql/find-stop-cause.ts';
+import { findStopCause, removeConsequentViolations } from '../../../src/watch/postgresql/find-stop-cause.ts';
 import { postgresWatchRules } from '../../../src/watch/postgresql/postgres-watch-rules.ts';
 import type { MigrationWatchRuleInput, WatchRuleDatabase } from '../../../src/watch/postgresql/rule-input.ts';
 import type { WatchedServerFacts, WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
@@ -166,6 +166,9 @@ it('the cause comes first, without its consequences and without itself', () => {
   const violations = postgresWatchRules.flatMap((rule) => rule(input));
   const cause = findStopCause(input, violations);
   expect(violations.map(({ rule }) => rule)).toEqual(['apply-failing', 'table-new', 'schema-changed']);
-  expect(violationsWithCause(cause, violations).map(({ rule }) => rule)).toEqual(['table-new', 'schema-changed']);
-  expect(violationsWithCause(undefined, violations)).toEqual(violations);
+  expect(removeConsequentViolations(cause, violations).map(({ rule }) => rule)).toEqual([
+    'table-new',
+    'schema-changed',
+  ]);
+  expect(removeConsequentViolations(undefined, violations)).toEqual(violations);
 });

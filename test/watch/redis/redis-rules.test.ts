@@ -9,8 +9,8 @@ import {
 import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../src/watch/redis/redis-facts.ts';
 import { redisOutageViolations, runRedisWatchRules } from '../../../src/watch/redis/redis-rules.ts';
 import {
-  chooseMigrationReplica,
   createRedisWatchState,
+  identifyTargetReplica,
   updateRedisWatchState,
 } from '../../../src/watch/redis/track-redis-poll.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -98,10 +98,10 @@ it.each([
 it('the replica is the one that was named, then the known, then the one that came later', () => {
   const others = [{ ...replica, name: 'theirs' }, replica];
   const nothing = { named: [], knownReplica: undefined, otherReplicas: undefined };
-  expect(chooseMigrationReplica(others, { ...nothing, named: [replica.name] })?.name).toBe(replica.name);
-  expect(chooseMigrationReplica(others, { ...nothing, knownReplica: replica.name })?.name).toBe(replica.name);
-  expect(chooseMigrationReplica(others, { ...nothing, otherReplicas: ['theirs'] })?.name).toBe(replica.name);
-  expect(chooseMigrationReplica([others[0]!], { ...nothing, otherReplicas: ['theirs'] })).toBeUndefined();
+  expect(identifyTargetReplica(others, { ...nothing, named: [replica.name] })?.name).toBe(replica.name);
+  expect(identifyTargetReplica(others, { ...nothing, knownReplica: replica.name })?.name).toBe(replica.name);
+  expect(identifyTargetReplica(others, { ...nothing, otherReplicas: ['theirs'] })?.name).toBe(replica.name);
+  expect(identifyTargetReplica([others[0]!], { ...nothing, otherReplicas: ['theirs'] })).toBeUndefined();
 });
 
 it('INFO is read: replicas with their addresses, and the snapshot while it runs', () => {

@@ -1,7 +1,7 @@
 import type { SchemaPartQuery } from '../schema-part.ts';
 import { sequenceOptionsSql, sqlTextArray, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
-/** Sequences, except those of identity columns. Their values are copied later, as data. */
+/** Sequences, except those of identity columns. The values of the sequences are copied later, as data. */
 export const sequenceDefinitionsQuery: SchemaPartQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,

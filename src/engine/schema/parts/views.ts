@@ -9,7 +9,7 @@ export const viewDefinitionsQuery: SchemaPartQuery = {
     FROM ${userRelationsFromClauseSql('v')}`,
 };
 
-/** Materialized views WITH NO DATA. They are refreshed when the rows of their tables have arrived. */
+/** Materialized views WITH NO DATA. The views are refreshed when the rows of their tables have been copied. */
 export const materializedViewDefinitionsQuery: SchemaPartQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,

@@ -2,7 +2,7 @@ import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requ
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type AddedExtensionMember, addedExtensionMembersQuery } from '../queries/added-members.ts';
 import { pluralize } from '../units.ts';
 
@@ -19,7 +19,7 @@ export const addedMembersCheck = databaseCheck({
     const more = {
       required: 'functions that the scripts of the extension create',
       detail: `A dump does not contain the members of an extension: CREATE EXTENSION creates them on the target, and the scripts of the extension do not create these functions. ${needed.length === 0 ? 'These functions are missing on the target without an error.' : `Objects that need these functions cannot be created: "function … does not exist".`}${buildUnlistedObjectsNote(named)}`,
-      objects: takeListedObjects(named).map(
+      objects: limitFindingObjects(named).map(
         ({ signature, extension, user }) => `${signature} (${extension}${user === undefined ? '' : `, ${user}`})`,
       ),
       fix: {

@@ -3,7 +3,7 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { subscriptionApplyTriggersQuery } from '../queries/triggers.ts';
 import { pluralize } from '../units.ts';
 
@@ -26,7 +26,7 @@ export const alwaysTriggersCheck = databaseCheck({
     const more = {
       required: 'no trigger with ENABLE ALWAYS or ENABLE REPLICA',
       detail: `On the target these triggers fire again for every copied row and every applied change. Rows that the triggers write, for example into an audit table, are duplicated or violate a unique constraint ("duplicate key value violates unique constraint"), and the copy is retried endlessly.${later}${buildUnlistedObjectsNote(applyTriggers)}`,
-      objects: takeListedObjects(applyTriggers).map(
+      objects: limitFindingObjects(applyTriggers).map(
         ({ table, name, always }) => `${name} on ${table} (${always ? 'ALWAYS' : 'REPLICA'})`,
       ),
       fix: {

@@ -3,7 +3,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import {
-  buildFailedLoginOutcome,
+  buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
   loginFailedSkipReason,
   type RefusedPostgresqlConnection,
@@ -22,7 +22,7 @@ export const authHbaCheck = serverCheck({
       facts,
       'auth-hba',
       () => passOutcome('allowed by pg_hba.conf'),
-      (why) => buildFailedLoginOutcome(why, hostRefusal(why, facts.username)),
+      (why) => buildFailedPostgresqlLoginOutcome(why, hostRefusal(why, facts.username)),
     );
   },
 });

@@ -2,7 +2,7 @@ import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const authMethodCheck = serverCheck({
@@ -17,7 +17,7 @@ export const authMethodCheck = serverCheck({
       facts,
       'auth-method',
       () => acceptedMethod(facts),
-      (why) => buildFailedLoginOutcome(why, refusals[why.code] ?? cleartextRefused),
+      (why) => buildFailedPostgresqlLoginOutcome(why, refusals[why.code] ?? cleartextRefused),
     );
   },
 });

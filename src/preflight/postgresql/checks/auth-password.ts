@@ -2,7 +2,11 @@ import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep, loginFailedSkipReason } from '../login-step-outcomes.ts';
+import {
+  buildFailedPostgresqlLoginOutcome,
+  evaluatePostgresqlLoginStep,
+  loginFailedSkipReason,
+} from '../login-step-outcomes.ts';
 
 export const authPasswordCheck = serverCheck({
   id: 'auth-password',
@@ -26,7 +30,7 @@ export const authPasswordCheck = serverCheck({
             }
           : passOutcome(`accepted for ${username}`),
       (why) =>
-        buildFailedLoginOutcome(
+        buildFailedPostgresqlLoginOutcome(
           why,
           why.code === databaseConnectErrorCodes.noPassword ? noPassword : wrongPassword(facts.username),
         ),

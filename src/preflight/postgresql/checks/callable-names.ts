@@ -2,12 +2,12 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeTableOwnerValueQueries } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
 import { pluralize } from '../units.ts';
 
-export const callableNamesCheck = databaseCheck({
+export const ambiguousCallableNamesCheck = databaseCheck({
   id: 'callable-names',
   title: 'no regproc or regoper value is ambiguous',
   headline: 'A column has the type regproc or regoper',
@@ -19,7 +19,7 @@ export const callableNamesCheck = databaseCheck({
     const unseen = callableColumns.filter(({ rows }) => rows === 'unseen');
     const named = ambiguous.length > 0 ? ambiguous : unseen.length > 0 ? unseen : callableColumns;
     const observed = pluralize(named.length, 'column');
-    const objects = takeListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
+    const objects = limitFindingObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`);
     const changed = named.filter(({ isInside, type }) => !isInside && /^reg(proc|oper)(\[\])?$/.test(type));
     const more = {
       required: 'regprocedure and regoperator, whose text form includes the argument types',

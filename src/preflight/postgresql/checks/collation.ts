@@ -3,10 +3,13 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { findPostgresqlDatabase } from '../find-database.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { collationsQuery } from '../queries/collations.ts';
 import { databasesQuery } from '../queries/databases.ts';
-import { type RestrictedFunction, restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
+import {
+  type SuperuserCreatedFunction,
+  superuserCreatedFunctionsQuery,
+} from '../queries/superuser-created-functions.ts';
 import { pluralize } from '../units.ts';
 
 export const collationCheck = databaseCheck({
@@ -14,7 +17,7 @@ export const collationCheck = databaseCheck({
   title: 'source and target sort text in the same way',
   headline: 'Collations can differ on the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: restrictedFunctionsQuery },
+  queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: superuserCreatedFunctionsQuery },
   evaluate({ databases, collations, markedFunctions }, database) {
     const found = findPostgresqlDatabase(databases, database);
     if (found === undefined) return infoOutcome('not reported by the server');
@@ -63,7 +66,7 @@ export const collationCheck = databaseCheck({
 /** Collations and locales that every server accepts. */
 const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
-function localeSettings(found: readonly RestrictedFunction[]): PreflightCheckOutcome {
+function localeSettings(found: readonly SuperuserCreatedFunction[]): PreflightCheckOutcome {
   const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !portableValue.test(one));
   const [name, value] = setting.split('=');
   return {
@@ -75,7 +78,7 @@ function localeSettings(found: readonly RestrictedFunction[]): PreflightCheckOut
     settledBy: '--accept collation',
     required: 'locales in the settings of functions that the target provides',
     detail: `CREATE FUNCTION validates the settings of the function: "invalid value for parameter "${name}": "${value}"". If the target does not provide the locale, the schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
-    objects: takeListedObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
+    objects: limitFindingObjects(found).map(({ name, locales }) => `${name} (${locales.join(', ')})`),
     fix: {
       by: 'the owner of the functions, or a superuser',
       text: 'Ask the service which locales it provides, or remove the locale setting of the function before the migration: ALTER FUNCTION … RESET ….',

@@ -2,8 +2,8 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, w
 import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
-import { type StorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { type DatabaseStorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
 import { pluralize } from '../units.ts';
 
 export const damagedStorageCheck = databaseCheck({
@@ -29,7 +29,7 @@ function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
     headline: 'Rows of a table are damaged',
     required: 'rows that the server can read',
     detail: `Reading stopped at the first damaged row, so there may be more. The copy stops there on every attempt.${buildUnlistedObjectsNote(damaged)}`,
-    objects: takeListedObjects(damaged).map(({ table, message }) => `${table} (${message})`),
+    objects: limitFindingObjects(damaged).map(({ table, message }) => `${table} (${message})`),
     fix: {
       by: 'the operator of the server',
       text: 'Restore the table from a backup or a standby. Before rows are given up (zero_damaged_pages, pg_surgery), copy the data directory.',
@@ -37,7 +37,7 @@ function damagedRows(damaged: readonly UnreadTable[]): PreflightCheckOutcome {
   });
 }
 
-function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): PreflightCheckOutcome {
+function failedElsewhere({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
   return warnOutcome(
     `${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}; every row was read`,
     {
@@ -52,14 +52,14 @@ function failedElsewhere({ checksumFailures, lastFailure }: StorageDamage): Pref
   );
 }
 
-function missingFiles({ missing }: StorageDamage): PreflightCheckOutcome {
+function missingFiles({ missing }: DatabaseStorageDamage): PreflightCheckOutcome {
   const lost = [...new Set(missing.flatMap(({ tablespace }) => tablespace ?? []))];
   const where = lost.length === 0 ? '' : ` The directory of tablespace ${lost.join(', ')} does not exist.`;
   return failOutcome(['continuous', 'dump'], `${pluralize(missing.length, 'relation')} without a file`, {
     headline: 'The file of a table is missing',
     required: 'a file for every table, TOAST table and sequence',
     detail: `Every read of a table without its file fails, so the rows of the table cannot be copied: "could not open file "${missing[0]!.path}": No such file or directory".${where}${buildUnlistedObjectsNote(missing)}`,
-    objects: takeListedObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
+    objects: limitFindingObjects(missing).map(({ relation, path }) => `${relation} (${path})`),
     fix: {
       by: 'the operator of the server',
       text: 'Make the missing files available again (mount the volume, or correct the link in pg_tblspc), or restore the files from a backup. Drop tables that are not needed.',
@@ -67,7 +67,7 @@ function missingFiles({ missing }: StorageDamage): PreflightCheckOutcome {
   });
 }
 
-function failedChecksums({ checksumFailures, lastFailure }: StorageDamage): PreflightCheckOutcome {
+function failedChecksums({ checksumFailures, lastFailure }: DatabaseStorageDamage): PreflightCheckOutcome {
   return {
     ...unknownOutcome(`${pluralize(checksumFailures, 'checksum failure')}, the last at ${lastFailure}`),
     premise: 'no damaged page in a table, or all damaged pages repaired',

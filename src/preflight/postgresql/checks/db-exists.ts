@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import {
-  buildFailedLoginOutcome,
+  buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
   loginFailedSkipReason,
   type RefusedPostgresqlConnection,
@@ -23,7 +23,7 @@ export const dbExistsCheck = serverCheck({
       'db-exists',
       () => passOutcome(facts.dbname),
       (why) =>
-        buildFailedLoginOutcome(why, {
+        buildFailedPostgresqlLoginOutcome(why, {
           ...(why.kind === 'refused' && why.asked === true ? revokedFromPublic : {}),
           required: `a database ${facts.dbname} that ${facts.username} can connect to`,
           fix: databaseFix(facts, why),

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { explainRefusedLogin } from '../login-step-outcomes.ts';
+import { explainRefusedPostgresqlLogin } from '../login-step-outcomes.ts';
 import { explainCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccessResult } from '../source-facts.ts';
@@ -100,7 +100,7 @@ const notChecked = 'the contents of the database were not checked';
 /** A rejection by pg_hba.conf has SQLSTATE 28000; every other code has the same cause as in the first login. */
 function causeOf(code: string): { readonly detail?: string; readonly fix: string } {
   if (code === '28000') return { fix: 'Allow the role to connect to this database in pg_hba.conf (hba-rule).' };
-  const { detail, fix } = explainRefusedLogin(code);
+  const { detail, fix } = explainRefusedPostgresqlLogin(code);
   return { detail, fix: fix.text };
 }
 

@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { installedExtensionsQuery } from '../queries/extensions.ts';
 import { recentDdlQuery } from '../queries/recent-ddl.ts';
 import { pluralize } from '../units.ts';
@@ -25,7 +25,7 @@ export const ddlActivityCheck = databaseCheck({
     return warnOutcome(observed, {
       required: 'no CREATE, ALTER or DROP TABLE until the migration has finished',
       detail: `Changes of the schema (DDL) are not replicated. A new column stops the replication of the whole database with "logical replication target relation … is missing replicated column", a new table with "… does not exist".${makers.length === 0 ? '' : ` ${makers.join(' and ')} can create tables automatically.`}${buildUnlistedObjectsNote(recentDdl)}`,
-      objects: takeListedObjects(recentDdl),
+      objects: limitFindingObjects(recentDdl),
       fix: {
         by: 'the schema owner',
         text: 'Postpone schema changes and pause jobs that create tables until the migration has finished.',

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TextSearchDictionary, textSearchDictionariesQuery } from '../queries/text-search-dictionaries.ts';
 import { pluralize } from '../units.ts';
 
@@ -21,7 +21,7 @@ export const dictionariesCheck = databaseCheck({
     return failOutcome(['continuous', 'dump'], pluralize(found.length, 'dictionary', 'dictionaries'), {
       required: 'dictionary files that every server provides, such as english.stop',
       detail: `Dictionary files are in the tsearch_data folder of the server and are not migrated. CREATE TEXT SEARCH DICTIONARY needs these files, so the schema cannot be restored: "could not open … file ".../tsearch_data/${first.files[0]}": No such file or directory".${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(
+      objects: limitFindingObjects(found).map(
         ({ name, template, files }) => `${name} (${template}; ${files.join(', ')})`,
       ),
       fix: {

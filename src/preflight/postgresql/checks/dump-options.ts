@@ -1,9 +1,9 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
-import { systemUserNamesQuery } from '../queries/system-user-names.ts';
+import { systemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
 import { pluralize } from '../units.ts';
 
 export const dumpOptionsCheck = databaseCheck({
@@ -11,7 +11,7 @@ export const dumpOptionsCheck = databaseCheck({
   title: 'the target version accepts a dump with the default options of pg_dump',
   headline: 'The target version rejects a dump with the default options of pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemUserNames: systemUserNamesQuery, builtInGrants: builtInGrantsQuery },
+  queries: { systemUserNames: systemUserKeywordUsesQuery, builtInGrants: builtInGrantsQuery },
   evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const isReserved = target === undefined || target >= 160_000;
@@ -32,7 +32,7 @@ export const dumpOptionsCheck = databaseCheck({
       detail: [
         names.length === 0
           ? ''
-          : 'SYSTEM_USER is a reserved word since PostgreSQL 16, and this server writes it without quotation marks: the definition has a syntax error there, or the name of the user instead of the column.',
+          : 'SYSTEM_USER is a reserved word since PostgreSQL 16, and this server writes the name without quotation marks: on the target the definition is a syntax error, or uses the name of the user instead of the column.',
         grants.length === 0
           ? ''
           : `The target version has no function ${grants[0]}, or one with other arguments: "function … does not exist".`,
@@ -40,7 +40,7 @@ export const dumpOptionsCheck = databaseCheck({
         .filter((text) => text !== '')
         .join(' ')
         .concat(buildUnlistedObjectsNote(objects)),
-      objects: takeListedObjects(objects),
+      objects: limitFindingObjects(objects),
       fix: {
         database,
         by: 'the owner of the objects, or a superuser',

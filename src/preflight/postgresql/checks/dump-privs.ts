@@ -3,7 +3,7 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
 import { buildQueryResultEffect, buildRoleChangeEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
@@ -31,7 +31,7 @@ export const dumpPrivsCheck = databaseCheck({
     return failOutcome(['dump'], `no access to ${parts.map(([one, number]) => pluralize(number, one)).join(', ')}`, {
       required: 'CONNECT, USAGE on all schemas, SELECT on all tables and sequences',
       detail: `pg_dump stops at the first object that it cannot read: "${permissionError(closed.objects[0], closedLargeObjects[0])}".${buildUnlistedObjectsNote(all)}`,
-      objects: takeListedObjects(names),
+      objects: limitFindingObjects(names),
       fix: fixOf(closed.objects, closedLargeObjects, {
         database,
         member: role,

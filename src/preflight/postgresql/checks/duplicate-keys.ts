@@ -1,11 +1,11 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import type { UncheckedKey } from '../deep/comparable-keys.ts';
+import type { UncheckedUniqueIndex } from '../deep/comparable-keys.ts';
 import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
 import type { DuplicateKeys } from '../deep/scanned-rows.ts';
 import { reasonText } from '../deep/unread-reason.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
-import { ownerDuplicateQueries } from '../owner-queries.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { describeDuplicateKeyQueries } from '../owner-queries.ts';
 import { pluralize } from '../units.ts';
 
 export const duplicateKeysCheck = databaseCheck({
@@ -33,14 +33,14 @@ export const duplicateKeysCheck = databaseCheck({
 
 function found(
   duplicates: readonly DuplicateKeys[],
-  unchecked: readonly UncheckedKey[],
+  unchecked: readonly UncheckedUniqueIndex[],
   database: string,
 ): PreflightCheckOutcome {
   const other = listed(unchecked).detail;
   return failOutcome(['continuous', 'dump'], pluralize(duplicates.length, 'index', 'indexes'), {
     required: 'none',
-    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${ownerDuplicateQueries(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
-    objects: takeListedObjects(duplicates).map(
+    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${describeDuplicateKeyQueries(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
+    objects: limitFindingObjects(duplicates).map(
       ({ index, table, keys, rows }) => `${index} on ${table} (${pluralize(keys, 'key')} in ${pluralize(rows, 'row')})`,
     ),
     fix: {
@@ -51,8 +51,8 @@ function found(
   });
 }
 
-function listed(unchecked: readonly UncheckedKey[]): { readonly detail?: string } {
+function listed(unchecked: readonly UncheckedUniqueIndex[]): { readonly detail?: string } {
   if (unchecked.length === 0) return {};
-  const names = takeListedObjects(unchecked).map(({ index, reason }) => `${index} (${reasonText(reason)})`);
+  const names = limitFindingObjects(unchecked).map(({ index, reason }) => `${index} (${reasonText(reason)})`);
   return { detail: `Keys not compared: ${names.join(', ')}.${buildUnlistedObjectsNote(unchecked)}` };
 }

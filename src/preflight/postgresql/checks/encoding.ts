@@ -1,9 +1,9 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
-import type { InvalidColumn, ScannedDatabase } from '../deep/scanned-rows.ts';
+import type { InvalidEncodingColumn, ScannedDatabase } from '../deep/scanned-rows.ts';
 import { findPostgresqlDatabase } from '../find-database.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { invalidUtf8TextsQuery } from '../queries/invalid-utf8-texts.ts';
@@ -37,7 +37,7 @@ export const encodingCheck = databaseCheck({
         {
           required: 'a schema in valid UTF-8',
           detail: `The migration reads the schema as UTF-8, and the server rejects text that is not valid UTF-8: invalid byte sequence for encoding "UTF8". The copy then does not start.${buildUnlistedObjectsNote(rawTexts)}`,
-          objects: takeListedObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
+          objects: limitFindingObjects(rawTexts).map(({ kind, shown }) => `${kind}: ${shown.slice(0, 60)}`),
           fix: {
             by: 'the owner of the schema',
             text: 'Rename objects and enum labels to valid UTF-8 (ALTER … RENAME, ALTER TYPE … RENAME VALUE) and rewrite comments, defaults, constraints and functions. Rows can keep their bytes if the migration creates the target database.',
@@ -76,10 +76,10 @@ function rowsNote({ invalid }: ScannedDatabase, isUtf8: boolean): string {
   return invalid.length === 0 ? '' : `; ${pluralize(invalid.length, 'column')} not valid UTF-8`;
 }
 
-function objectsOf(invalid: readonly InvalidColumn[]): { readonly objects?: readonly string[] } {
+function objectsOf(invalid: readonly InvalidEncodingColumn[]): { readonly objects?: readonly string[] } {
   if (invalid.length === 0) return {};
   return {
-    objects: takeListedObjects(invalid).map(
+    objects: limitFindingObjects(invalid).map(
       ({ table, column, rows }) => `${column} of ${table} (${pluralize(rows, 'row')} not valid UTF-8)`,
     ),
   };

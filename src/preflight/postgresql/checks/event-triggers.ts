@@ -3,7 +3,7 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } fro
 import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { classifyFunctionExceptions } from '../function-body/function-exceptions.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { type EventTrigger, eventTriggersQuery } from '../queries/triggers.ts';
 import { pluralize } from '../units.ts';
@@ -27,11 +27,11 @@ export const eventTriggersCheck = databaseCheck({
     const hint =
       conditional.length === 0
         ? ''
-        : ` ${takeListedObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
+        : ` ${limitFindingObjects(conditional).join(', ')} can raise an exception: make sure that CREATE PUBLICATION on the source and CREATE SUBSCRIPTION on the target succeed.`;
     return warnOutcome(pluralize(names.length, 'event trigger'), {
       required: 'none',
       detail: `Only a superuser can create event triggers. On a managed target the restore reports "permission denied to create event trigger" and continues without the event triggers.${hint}${buildUnlistedObjectsNote(names)}`,
-      objects: takeListedObjects(names),
+      objects: limitFindingObjects(names),
       fix: {
         by: 'the schema owner',
         text: 'Make sure that the application works without the event triggers on the target, or drop the event triggers before the migration.',
@@ -56,7 +56,7 @@ function loginWriters(found: readonly EventTrigger[], database: string): Preflig
     headline: 'An event trigger writes data at every login',
     required: 'no login event trigger that writes into a replicated table',
     detail: `After the restore these event triggers write on the target at every login, before the rows of the same table are copied: "duplicate key value violates unique constraint", or rows that do not exist on the source.${buildUnlistedObjectsNote(found.map(({ name }) => name))}`,
-    objects: takeListedObjects(found.map(({ name }) => name)),
+    objects: limitFindingObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),
@@ -83,7 +83,7 @@ function rejectingDdl(found: readonly EventTrigger[], database: string): Preflig
     headline: 'An event trigger rejects DDL of the migration',
     required: 'no event trigger that raises an exception at CREATE PUBLICATION or CREATE SUBSCRIPTION',
     detail: `These event triggers fire for CREATE PUBLICATION on the source and, after the restore, for CREATE SUBSCRIPTION on the target, and both statements fail.${buildUnlistedObjectsNote(found)}`,
-    objects: takeListedObjects(found.map(({ name }) => name)),
+    objects: limitFindingObjects(found.map(({ name }) => name)),
     fix: {
       sql: alterStatements(found, 'DISABLE'),
       undo: alterStatements(found, 'ENABLE'),

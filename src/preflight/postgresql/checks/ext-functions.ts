@@ -1,7 +1,7 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
 import { pluralize } from '../units.ts';
 
@@ -24,7 +24,7 @@ export const extFunctionsCheck = databaseCheck({
     const more = {
       required: 'a target with PostgreSQL 16 or newer, or no use of earthdistance functions',
       detail: `Before PostgreSQL 16 the functions of earthdistance refer to each other and to cube without a schema, but rows are copied and indexes are built with an empty search_path: "type "earth" does not exist", "function cube(…) does not exist". An index on ll_to_earth(…) cannot be created, so the schema cannot be restored.${buildUnlistedObjectsNote(earthUses)}`,
-      objects: takeListedObjects(earthUses).map(({ name }) => name),
+      objects: limitFindingObjects(earthUses).map(({ name }) => name),
       fix: {
         database,
         by: 'the owner of the tables',

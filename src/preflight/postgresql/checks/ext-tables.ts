@@ -1,6 +1,6 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { extensionTablesQuery } from '../queries/extensions.ts';
 import { pluralize } from '../units.ts';
 
@@ -12,7 +12,7 @@ export const extensionTablesCheck = databaseCheck({
   queries: { filledTables: extensionTablesQuery },
   evaluate({ filledTables }, _database, _ground, { method }) {
     if (filledTables.length === 0) return passOutcome('none');
-    const objects = takeListedObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
+    const objects = limitFindingObjects(filledTables).map(({ name, extension }) => `${name} (${extension})`);
     const observed = pluralize(filledTables.length, 'table');
     if (method === 'dump')
       return infoOutcome(observed, {

@@ -2,7 +2,7 @@ import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { contribExtensionReleases, getContribExtensionStatus } from '../contrib-extensions.ts';
-import { takeListedObjects } from '../listed-objects.ts';
+import { limitFindingObjects } from '../listed-objects.ts';
 import { type InstalledExtension, installedExtensionsQuery, isBuiltInExtension } from '../queries/extensions.ts';
 
 export const extensionsCheck = databaseCheck({
@@ -34,14 +34,14 @@ export const extensionsCheck = databaseCheck({
         ...(open.length > 3 ? {} : { premise: `the target provides ${open.map(({ name }) => name).join(', ')}` }),
         settledBy: '--target-extensions',
         detail: 'The schema cannot be restored if one of the extensions is missing on the target.',
-        objects: takeListedObjects(open).map(described),
+        objects: limitFindingObjects(open).map(described),
       };
     }
     if (missing.length === 0) return passOutcome(names.join(', '));
     return failOutcome(['continuous', 'dump'], `${missing.map(({ name }) => name).join(', ')} missing`, {
       required: names.join(', '),
       detail: `The schema cannot be restored: "extension "${missing[0]?.name}" is not available", and objects that depend on the extension are missing too.`,
-      objects: takeListedObjects(missing).map(described),
+      objects: limitFindingObjects(missing).map(described),
       fix: {
         database,
         by: 'the owner of the schema',

@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
@@ -14,7 +14,7 @@ export const foreignTablesCheck = databaseCheck({
     if (foreign.length === 0) return passOutcome('none');
     return infoOutcome(pluralize(foreign.length, 'table'), {
       detail: `Only the definitions are migrated, not the rows on the foreign server. The target needs the extension of the foreign-data wrapper, network access to the foreign server, and the passwords of the user mappings.${buildUnlistedObjectsNote(foreign)}`,
-      objects: takeListedObjects(foreign),
+      objects: limitFindingObjects(foreign),
     });
   },
 });

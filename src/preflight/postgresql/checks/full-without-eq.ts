@@ -1,7 +1,7 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { nullableColumnsFoundByHashIndex } from '../columns-missed-by-hash-index.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { nullableColumnsFoundByHashIndex } from '../columns-with-nulls-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,
@@ -41,7 +41,7 @@ export const fullWithoutEqCheck = databaseCheck({
     return failOutcome(['continuous'], pluralize(found.length, 'table'), {
       required: 'a primary key, or only columns whose types have an equality operator',
       detail: `The first UPDATE or DELETE stops the replication of the whole database, not only of the table: "could not identify an equality operator for type ${firstType(found, unequal)}".${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
+      objects: limitFindingObjects(found).map(({ name }) => `${name} (${unequal.get(name)?.join(', ')})`),
       fix: replicaIdentityFix(found, unequal, database, getSourceServerVersion(facts)),
     });
   },
@@ -55,11 +55,11 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
     headline: 'A hash index of the target does not find rows with NULL',
     required: 'a primary key, or no hash index on a nullable column',
     detail: `PostgreSQL 17 and newer can use an index to find the changed row. A hash index contains no NULL values: a row with NULL in the indexed column is not found, and its UPDATE or DELETE is lost on the target without an error.${buildUnlistedObjectsNote(named)}`,
-    objects: takeListedObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
+    objects: limitFindingObjects(named).map(({ table, column, index }) => `${table} (${column}, ${index})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',
-      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${takeListedObjects(
+      text: `Add a primary key, which is best. Otherwise drop the index until the cut-over and create it on the target afterwards: ${limitFindingObjects(
         indexes,
       )
         .map((index) => `DROP INDEX ${index}`)

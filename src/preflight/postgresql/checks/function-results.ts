@@ -1,9 +1,9 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { findEnvironmentUse } from '../function-body/environment-use.ts';
+import { findContextDependentWord } from '../function-body/find-context-dependent-word.ts';
 import { createFunctionRelationReader, type FunctionReach } from '../function-body/function-relation-reader.ts';
 import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';
@@ -44,7 +44,7 @@ export const functionResultsCheck = databaseCheck({
       premise: 'these functions return the same values on the target as they did when the rows were stored',
       required: 'functions that depend on their arguments only',
       detail: `The target calls these functions again for every copied row, with its own settings, roles, object ids and an empty search_path. A generated column then has another value without an error; a row that violates a constraint there is not copied: "new row for relation … violates check constraint", "duplicate key value violates unique constraint".${buildUnlistedObjectsNote(objects)}`,
-      objects: takeListedObjects(objects),
+      objects: limitFindingObjects(objects),
       fix: {
         database,
         by: 'the owner of the functions, or a superuser',
@@ -68,7 +68,7 @@ const exceptionHandler = /\bexception\s+when\b/i;
 
 function environmentUseOf({ bodies, reads }: FunctionReach): string | undefined {
   for (const { text, bound } of bodies) {
-    const word = findEnvironmentUse(`${text} ${bound}`);
+    const word = findContextDependentWord(`${text} ${bound}`);
     if (word !== undefined) return word;
   }
   return reads.find(({ schema, name }) => /^(?:pg_|information_schema$)/.test(schema ?? name))?.name;

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
-import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { superuserCreatedFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import { pluralize } from '../units.ts';
 
 export const functionSettingsCheck = databaseCheck({
@@ -9,7 +9,7 @@ export const functionSettingsCheck = databaseCheck({
   title: 'no function has a setting that only a superuser can change',
   headline: 'A function has a setting that only a superuser can change',
   severity: { continuous: 'blocker', dump: 'info' },
-  queries: { markedFunctions: restrictedFunctionsQuery },
+  queries: { markedFunctions: superuserCreatedFunctionsQuery },
   evaluate({ markedFunctions }) {
     const found = markedFunctions.filter(({ superuserSettings }) => superuserSettings.length > 0);
     const [first] = found;
@@ -17,7 +17,7 @@ export const functionSettingsCheck = databaseCheck({
     return failOutcome(['continuous'], pluralize(found.length, 'function'), {
       required: 'function settings that every user may change',
       detail: `A managed target has no superuser, so CREATE FUNCTION fails: "permission denied to set parameter "${first.superuserSettings[0]}"". The restore of a dump continues without the function and the objects that depend on it.${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(
+      objects: limitFindingObjects(found).map(
         ({ name, superuserSettings }) => `${name} (${superuserSettings.join(', ')})`,
       ),
       fix: {

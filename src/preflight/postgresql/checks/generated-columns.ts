@@ -1,7 +1,7 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { detectFunctionVolatility } from '../function-body/volatility.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
@@ -21,7 +21,7 @@ export const generatedColumnsCheck = databaseCheck({
     const needed = virtual === 0 ? '' : ' Virtual columns need PostgreSQL 18 or newer on the target.';
     return infoOutcome(`${generated.length - virtual} stored, ${virtual} virtual`, {
       detail: `Generated columns are not replicated: the target computes them.${needed}${buildUnlistedObjectsNote(generated)}`,
-      objects: takeListedObjects(generated).map(({ table, column }) => `${table}.${column}`),
+      objects: limitFindingObjects(generated).map(({ table, column }) => `${table}.${column}`),
     });
   },
 });
@@ -51,7 +51,7 @@ function differingValues(volatile: readonly VolatileColumn[], database: string):
     headline: 'A generated column can have other values on the target',
     required: 'generated columns with functions that return the same value for the same row',
     detail: `Generated columns are not replicated: the target computes them. The functions of these columns are declared IMMUTABLE but are not, so the values differ on the target without an error.${buildUnlistedObjectsNote(named)}`,
-    objects: takeListedObjects(named).map(({ column, signature }) => `${column} (${signature})`),
+    objects: limitFindingObjects(named).map(({ column, signature }) => `${column} (${signature})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

@@ -2,7 +2,7 @@ import { evaluateHostParse } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 
-export const hostParseCheck = serverCheck({
+export const hostParseConflictCheck = serverCheck({
   id: 'host-parse',
   title: 'the host option agrees with the other connection options',
   headline: 'The host option contradicts other connection options',

@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { pluralize } from '../units.ts';
 
@@ -14,7 +14,7 @@ export const identityColumnsCheck = databaseCheck({
     if (identity.length === 0) return passOutcome('none');
     return infoOutcome(pluralize(identity.length, 'column'), {
       detail: `The values of identity columns are replicated, the values of their sequences are not: set these sequences at the cut-over, as all sequences.${buildUnlistedObjectsNote(identity)}`,
-      objects: takeListedObjects(identity),
+      objects: limitFindingObjects(identity),
     });
   },
 });

@@ -2,7 +2,7 @@ import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { encodingKind } from '../deep/byte-validator.ts';
 import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
 
 export const invalidBytesCheck = databaseCheck({
@@ -26,7 +26,7 @@ export const invalidBytesCheck = databaseCheck({
     return failOutcome(['continuous', 'dump'], pluralize(invalid.length, 'column'), {
       required: 'none',
       detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${buildUnlistedObjectsNote(invalid)}`,
-      objects: takeListedObjects(invalid).map(
+      objects: limitFindingObjects(invalid).map(
         ({ table, column, rows: count }) => `${column} of ${table} (${pluralize(count, 'row')})`,
       ),
       fix: { database, by: 'the data owner', text: 'Correct the texts, or delete the rows, before the migration.' },

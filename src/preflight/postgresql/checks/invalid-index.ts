@@ -3,7 +3,7 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
 import { pluralize } from '../units.ts';
 
@@ -22,7 +22,7 @@ export const invalidIndexCheck = databaseCheck({
     return warnOutcome(pluralize(invalidIndexes.length, 'index', 'indexes'), {
       required: 'none',
       detail: `An invalid index remains after a failed CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY, or is being built now. An invalid index is left out of the migration without an error${uniques.length === 0 ? '' : '; a unique index is often invalid because of duplicate rows, and the target does not reject duplicates either'}.${buildUnlistedObjectsNote(invalidIndexes)}`,
-      objects: takeListedObjects(invalidIndexes).map(
+      objects: limitFindingObjects(invalidIndexes).map(
         ({ name, table, unique }) => `${name} on ${table}${unique ? ' (unique)' : ''}`,
       ),
       fix: {
@@ -34,7 +34,7 @@ export const invalidIndexCheck = databaseCheck({
             }),
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${takeListedObjects(uniques.map(({ name }) => name)).join(', ')}).${buildUnlistedObjectsNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${takeListedObjects(busy.map(({ name }) => name)).join(', ')}.${buildUnlistedObjectsNote(busy)} `}The fix needs no undo.`,
+        text: `Rebuild the index or drop it; an index whose name ends in _ccnew or _ccold remains from a rebuild. ${uniques.length === 0 ? '' : `A unique index can be rebuilt only without duplicate rows: remove the duplicates and run REINDEX, or run DROP INDEX (${limitFindingObjects(uniques.map(({ name }) => name)).join(', ')}).${buildUnlistedObjectsNote(uniques)} `}${busy.length === 0 ? '' : `Indexes that are being built now, which the fix does not change (check again afterwards): ${limitFindingObjects(busy.map(({ name }) => name)).join(', ')}.${buildUnlistedObjectsNote(busy)} `}The fix needs no undo.`,
       },
     });
   },

@@ -2,7 +2,7 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } 
 import { databaseCheck } from '../check.ts';
 import { incompleteScan } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeTableOwnerLengthQueries } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
 import { binarySizeText, pluralize } from '../units.ts';
@@ -29,7 +29,7 @@ export const largeValuesCheck = databaseCheck({
       settledBy: '--deep',
       required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
       detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${describeTableOwnerLengthQueries(large)}${buildUnlistedObjectsNote(large)}`,
-      objects: takeListedObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
+      objects: limitFindingObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
       fix: {
         database,
         by: 'the owner of the tables',
@@ -47,7 +47,7 @@ function tooLargeRows(tables: readonly UnreadTable[], database: string): Preflig
     headline: 'A row is longer than 1 GB',
     required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
     detail: `The server cannot send the row, and reading stopped there: there may be more. The copy fails on every attempt.${buildUnlistedObjectsNote(tables)}`,
-    objects: takeListedObjects(tables).map(({ table, message }) => `${table} (${message})`),
+    objects: limitFindingObjects(tables).map(({ table, message }) => `${table} (${message})`),
     fix: { database, by: 'the owner of the tables', text: splitValues },
   });
 }

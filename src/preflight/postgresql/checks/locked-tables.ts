@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { type TableLock, tableLocksQuery } from '../queries/table-locks.ts';
 import { pluralize, timeSpanText } from '../units.ts';
@@ -19,7 +19,7 @@ export const lockedTablesCheck = databaseCheck({
     const more = {
       required: `no ACCESS EXCLUSIVE lock older than ${timeSpanText(maxOpenTransactionSeconds * 1000)}, and none of a prepared transaction`,
       detail: `pg_dump and every copy wait until the ACCESS EXCLUSIVE lock is released, without an error.${buildUnlistedObjectsNote(tables)}`,
-      objects: takeListedObjects(locks.map(describeLock)),
+      objects: limitFindingObjects(locks.map(describeLock)),
       fix: {
         by: 'the owner of the session, or a superuser',
         text: `Wait until the transaction that holds the lock ends, or end it: ${[...new Set(locks.map(endStatement))].slice(0, 5).join('; ')}.`,

@@ -1,10 +1,10 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { danglingCatalogReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
 import { pluralize } from '../units.ts';
 
-export const lostRowsCheck = databaseCheck({
+export const lostCatalogRowsCheck = databaseCheck({
   id: 'lost-rows',
   title: 'the system catalogs have no dangling references',
   headline: 'The system catalogs have dangling references',
@@ -20,7 +20,7 @@ export const lostRowsCheck = databaseCheck({
     return failOutcome(['continuous', 'dump'], pluralize(lostRows.length, 'object'), {
       required: 'no reference to a missing object',
       detail: `Rows of the system catalogs are missing, because they were deleted manually or storage is damaged. The server continues with cached entries, but pg_dump fails: "schema with OID … does not exist", "cache lookup failed".${buildUnlistedObjectsNote(objects)}`,
-      objects: takeListedObjects(objects),
+      objects: limitFindingObjects(objects),
       fix: {
         by: 'a superuser, after a backup of the data directory',
         text: 'Run pg_dump --schema-only to find the object at which it fails. Drop the listed objects, re-create the objects that are missing (for a role: CREATE ROLE, then ALTER … OWNER TO), or restore the database from a backup and migrate the restored database.',

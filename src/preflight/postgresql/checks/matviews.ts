@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
@@ -16,7 +16,9 @@ export const matviewsCheck = databaseCheck({
     const [first] = matviews;
     return infoOutcome(pluralize(matviews.length, 'materialized view'), {
       detail: `Rows of materialized views are not replicated: until a materialized view is refreshed, the target reports "materialized view … has not been populated".${empty.length === 0 ? '' : ` ${empty.length} of them ${empty.length === 1 ? 'is' : 'are'} not populated on the source either.`}${buildUnlistedObjectsNote(matviews)}`,
-      objects: takeListedObjects(matviews).map(({ name, populated }) => (populated ? name : `${name} (not populated)`)),
+      objects: limitFindingObjects(matviews).map(({ name, populated }) =>
+        populated ? name : `${name} (not populated)`,
+      ),
       fix: {
         by: 'the operator of the cut-over',
         text: `On the target, after the copy, run REFRESH MATERIALIZED VIEW ${first?.name}${matviews.length === 1 ? '' : ', likewise for the others'}.`,

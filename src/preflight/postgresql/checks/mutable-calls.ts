@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonImmutableCallsQuery } from '../queries/non-immutable-calls.ts';
 import { pluralize } from '../units.ts';
 
@@ -31,7 +31,7 @@ export const mutableCallsCheck = databaseCheck({
     return failOutcome(['continuous', 'dump'], pluralize(objects.length, 'object'), {
       required: 'functions that are IMMUTABLE on every server',
       detail: `${made.length === 0 ? 'The called functions were IMMUTABLE when the listed objects were created, but no longer are' : 'A dump does not contain ALTER FUNCTION … IMMUTABLE of a function that belongs to the system or an extension'}, so the schema cannot be restored: "functions in index expression must be marked IMMUTABLE", "generation expression is not immutable".${buildUnlistedObjectsNote(objects)}`,
-      objects: takeListedObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
+      objects: limitFindingObjects(mutableCalls).map(({ object, calls }) => `${object} (${calls})`),
       fix: { database, by: 'the owner of the tables, or a superuser', text: texts.join(' ') },
     });
   },

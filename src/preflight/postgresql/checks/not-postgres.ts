@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
 export const notPostgresCheck = serverCheck({
@@ -17,7 +17,7 @@ export const notPostgresCheck = serverCheck({
       () =>
         facts.connection.kind === 'entered' ? evaluateProduct(facts.connection) : passOutcome('PostgreSQL protocol'),
       (why) =>
-        buildFailedLoginOutcome(why, {
+        buildFailedPostgresqlLoginOutcome(why, {
           required: 'the PostgreSQL protocol',
           detail:
             'The service on this port does not use the PostgreSQL protocol: it is another database or a web server, or the port is wrong.',

@@ -15,7 +15,7 @@ import {
   buildDropConstraintSql,
   quoteConstraintName,
 } from '../constraint-sql.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
 import type { TableRowScanResult } from '../queries/row-scan.ts';
 import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';
@@ -76,7 +76,7 @@ function uncheckedOutcome(
   const nested =
     drops.length === 0
       ? ''
-      : ` A domain constraint used in arrays cannot be validated: ${takeListedObjects(drops).join('; ')}.`;
+      : ` A domain constraint used in arrays cannot be validated: ${limitFindingObjects(drops).join('; ')}.`;
   const fix = {
     // The fix is for review: to validate a constraint, the server calls the functions of the constraint as the role
     // that runs the statement.
@@ -98,7 +98,7 @@ function uncheckedOutcome(
 /** The objects of `first`, then all others. */
 function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
-  return takeListedObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
+  return limitFindingObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);
 }
 
 function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
@@ -128,7 +128,7 @@ function nullableOutcome(
   }[rows];
   const more = {
     detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${buildUnlistedObjectsNote(found)}`,
-    objects: takeListedObjects(found).map(({ table, column }) => `${column} of ${table}`),
+    objects: limitFindingObjects(found).map(({ table, column }) => `${column} of ${table}`),
     headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits a NOT NULL column',
     fix: {

@@ -7,7 +7,7 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
 import { pluralize } from '../units.ts';
 
@@ -34,7 +34,7 @@ export const partitionsCheck = databaseCheck({
       };
     }
     const growing = partitions.filter(({ strategy, closed }) => strategy !== 'hash' && !closed);
-    const objects = takeListedObjects(partitions).map(described);
+    const objects = limitFindingObjects(partitions).map(described);
     if (partitions.length === 0) return passOutcome('no partitioned table');
     const observed = pluralize(partitions.length, 'partitioned table');
     if (growing.length === 0) {
@@ -59,7 +59,7 @@ function enumHashed(found: readonly PartitionedTable[], database: string): Prefl
     headline: 'A table is partitioned by the hash of an enum',
     required: 'no partitioning by the hash of an enum',
     detail: `The hash of an enum value is computed from an OID that differs on the target, so rows belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
-    objects: takeListedObjects(found).map(described),
+    objects: limitFindingObjects(found).map(described),
     fix: {
       by: 'the schema owner',
       text: `Partition the table by another column, by LIST, or by the enum as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
@@ -75,7 +75,7 @@ function objectIdentifierKeys(found: readonly PartitionedTable[], database: stri
       headline: 'A table is partitioned by an object identifier',
       required: 'no HASH or RANGE partitioning by regclass, regtype, regrole or a similar type',
       detail: `Tables, types, functions, schemas and roles have other OIDs on the target, so rows that contain an OID belong to other partitions on the target: "new row for relation … violates partition constraint". The copy of each partition is retried endlessly.${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(described),
+      objects: limitFindingObjects(found).map(described),
       fix: {
         by: 'the schema owner',
         text: `Partition the table by LIST, or by the name of the object as text; or exclude the database (--ignore-dbs ${database}) and migrate it with pg_dump --load-via-partition-root.`,
@@ -89,7 +89,7 @@ function exclusionConstraints(found: readonly PartitionedTable[], database: stri
     headline: 'A partitioned table has an EXCLUDE constraint',
     required: 'no EXCLUDE constraint on a partitioned table',
     detail: `A dump creates the index of an EXCLUDE constraint separately for every partition, and no such index can be attached: "cannot attach index … as a partition of index …". The schema cannot be restored.${buildUnlistedObjectsNote(found)}`,
-    objects: takeListedObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
+    objects: limitFindingObjects(found).map(({ name, excluding }) => `${name} (${excluding})`),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

@@ -1,7 +1,7 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
 import { isMigrationPublication } from '../is-migration-publication.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import { pluralize } from '../units.ts';
 
@@ -18,7 +18,7 @@ export const pubExistingCheck = databaseCheck({
     const all = own.filter(({ allTables }) => allTables).length;
     return infoOutcome(pluralize(own.length, 'publication'), {
       detail: `Other subscribers receive changes of this database and must be moved to the target. The migration restores publications on the target, but not their replication slots.${all === 0 ? '' : ' Because of a publication FOR ALL TABLES, every table already needs a replica identity.'}${buildUnlistedObjectsNote(own)}`,
-      objects: takeListedObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
+      objects: limitFindingObjects(own).map(({ name, allTables }) => (allTables ? `${name} (FOR ALL TABLES)` : name)),
     });
   },
 });

@@ -7,7 +7,7 @@ import {
   type FunctionReach,
   type FunctionRelationRead,
 } from '../function-body/function-relation-reader.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import {
   type FunctionCallingConstraint,
@@ -31,7 +31,7 @@ export const readingChecksCheck = databaseCheck({
       premise: 'no CHECK constraint requires rows that are copied later',
       required: 'no CHECK constraint that reads its own table, or a table whose CHECK constraint reads this table',
       detail: `A CHECK constraint is evaluated for every copied row, when the rows that its function reads may not be copied yet; rows of its own table that are copied together are not visible to the constraint. If the constraint requires such rows, the copy fails on every attempt: "new row for relation … violates check constraint ${first.name}". If the constraint requires that such rows do not exist, the copy succeeds.${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
+      objects: limitFindingObjects(found).map(({ name, table, definition }) => `${name} on ${table} ${definition}`),
       fix: {
         sql: found.map((one) => buildDropConstraintSql({ ...one, owner: one.table, ofDomain: false })),
         undoReview: found.map((one) => buildAddConstraintNotValidSql({ ...one, owner: one.table, ofDomain: false })),

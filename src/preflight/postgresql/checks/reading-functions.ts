@@ -2,12 +2,12 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } 
 import { databaseCheck } from '../check.ts';
 import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/function-relation-reader.ts';
 import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { pluralize } from '../units.ts';
 
-export const readingFunctionsCheck = databaseCheck({
+export const tableReadingFunctionsCheck = databaseCheck({
   id: 'reading-functions',
   title: 'no generated column, index, partition key or domain calls a function that reads a table',
   headline: 'A generated column, an index, a partition key or a domain calls a function that reads a table',
@@ -82,7 +82,7 @@ function differingColumns(found: readonly ReadingUse[], database: string): Prefl
       headline: 'A generated column is computed by a function that reads a table',
       required: 'generated columns with functions that depend only on their arguments',
       detail: `Generated columns are not copied: the target computes them when it copies their row, and the rows that the function reads may not be copied yet or have changed since. The functions are declared IMMUTABLE but are not, so values differ or are NULL on the target without an error.${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(described),
+      objects: limitFindingObjects(found).map(described),
       fix: {
         database,
         by: 'the owner of the tables, or a superuser',
@@ -98,7 +98,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): Preflig
   const repair =
     rebuild.length === 0
       ? ''
-      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${takeListedObjects(
+      : ` An index that was filled too early has wrong entries, so queries do not find rows; its owner can rebuild it on the target when every table is copied: ${limitFindingObjects(
           rebuild,
         )
           .map((name) => `REINDEX INDEX ${name}`)
@@ -110,7 +110,7 @@ function unknownResults(found: readonly ReadingUse[], database: string): Preflig
     premise: 'the functions of indexes, partition keys and domains need no rows that are copied later',
     required: 'functions that depend only on their arguments',
     detail: `The target calls these functions when it copies a row, and the rows that they read may not be copied yet. The copy of a table fails until these rows are copied: "duplicate key value violates unique constraint", "new row for relation … violates partition constraint", "value for domain … violates check constraint". The copy never succeeds when a function reads the table that is being copied.${repair}${buildUnlistedObjectsNote(found)}`,
-    objects: takeListedObjects(found).map(described),
+    objects: limitFindingObjects(found).map(described),
     fix: {
       database,
       by: 'the owner of the tables, or a superuser',

@@ -4,7 +4,7 @@ import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
 import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
 import { versionIncompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
@@ -45,7 +45,7 @@ export const removedTypesCheck = databaseCheck({
     const more = {
       required: 'only features that the target version has',
       detail: `${found[0]!.since === 0 ? 'No version can' : `PostgreSQL ${found[0]!.since} and newer cannot`} create ${objects[0]}, so the schema cannot be restored: ${restoreError(found[0]!)}.${buildUnlistedObjectsNote(objects)}`,
-      objects: takeListedObjects(objects).map(
+      objects: limitFindingObjects(objects).map(
         (object) =>
           `${object} (${named(object)
             .map(({ needs, since }) => (since === 0 ? needs : `${needs}, since ${since}`))
@@ -105,7 +105,7 @@ function removedTypeUses(removedUses: readonly RemovedTypeUse[], database: strin
     required:
       'no tables WITH OIDS and no columns of the types abstime, reltime and tinterval, which PostgreSQL 12 and newer do not support',
     detail: `The target cannot create the listed tables: "tables declared WITH OIDS are not supported", "type "abstime" does not exist".${buildUnlistedObjectsNote(names)}`,
-    objects: takeListedObjects(names),
+    objects: limitFindingObjects(names),
     fix: {
       sql: oids.map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET WITHOUT OIDS`),
       effects: [buildRowRemovalEffect(removedTypeUsesQuery, withOids)],

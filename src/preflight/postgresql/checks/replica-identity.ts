@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { columnsWithNullsMissedByHashIndex } from '../columns-with-nulls-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,
@@ -39,17 +39,21 @@ export const replicaIdentityCheck = databaseCheck({
     if (lacking.length === 0) return passOutcome('all tables');
     // If there are no statistics, or only those of a few hours, a table must be assumed to be written to.
     const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
-    // Here the source reports no error, but the whole replication stops, so past statistics do not reduce the severity.
+    // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
+    // past statistics do not reduce the severity.
     const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectingVersion);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
     const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${buildUnlistedObjectsNote(lacking)}`,
-      objects: takeListedObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
+      objects: limitFindingObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
       fix: replicaIdentityFix(
         ordered,
-        groupIncomparableColumnsByTable([...unequalColumns, ...columnsMissedByHashIndex(hashedNulls, options)]),
+        groupIncomparableColumnsByTable([
+          ...unequalColumns,
+          ...columnsWithNullsMissedByHashIndex(hashedNulls, options),
+        ]),
         database,
         version,
       ),

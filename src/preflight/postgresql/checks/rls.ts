@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { buildRoleChangeEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
@@ -18,7 +18,7 @@ export const rlsCheck = databaseCheck({
     return failOutcome(['continuous', 'dump'], pluralize(secured.length, 'table'), {
       required: 'a superuser, or a role with BYPASSRLS',
       detail: `The row-level security policies of the listed tables apply to the role. COPY omits the hidden rows without an error; pg_dump fails with "query would be affected by row-level security policy".${buildUnlistedObjectsNote(secured)}`,
-      objects: takeListedObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
+      objects: limitFindingObjects(secured).map(({ name, forced }) => (forced ? `${name} (FORCE)` : name)),
       fix: {
         sql: [`ALTER ROLE ${role} BYPASSRLS`],
         undo: [`ALTER ROLE ${role} NOBYPASSRLS`],

@@ -3,7 +3,7 @@ import { serverCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { firstServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
 
-export const sameServerCheck = serverCheck({
+export const sameServerPerConnectionCheck = serverCheck({
   id: 'same-server',
   title: 'every connection reaches the same server',
   headline: 'Connections reach different servers',

@@ -7,7 +7,7 @@ import {
   findUnresolvedFunctionBodyNames,
   type UnresolvedFunctionBodyName,
 } from '../function-body/unresolved-function-body-names.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';
@@ -34,8 +34,8 @@ export const searchPathCheck = databaseCheck({
     const fixable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'schema-qualified names, or a search_path of the function',
-      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails only for rows for which a function uses such a name: the tables have no rows yet, or only some rows do.'}${buildUnlistedObjectsNote(functions)}`,
-      objects: takeListedObjects(functions).map(
+      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails if a function uses such a name for a row: the tables have no rows yet, or only some calls use the name.'}${buildUnlistedObjectsNote(functions)}`,
+      objects: limitFindingObjects(functions).map(
         ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
       ),
       fix: {

@@ -1,7 +1,7 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
-import { restrictedFunctionsQuery } from '../queries/restricted-functions.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { superuserCreatedFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import { superusersQuery } from '../queries/superusers.ts';
 import { pluralize } from '../units.ts';
 
@@ -10,7 +10,7 @@ export const secdefCheck = databaseCheck({
   title: 'no SECURITY DEFINER function is owned by a superuser',
   headline: 'A SECURITY DEFINER function is owned by a superuser',
   severity: { continuous: 'warning', dump: 'warning' },
-  queries: { markedFunctions: restrictedFunctionsQuery, superusers: superusersQuery },
+  queries: { markedFunctions: superuserCreatedFunctionsQuery, superusers: superusersQuery },
   evaluate({ markedFunctions, superusers }) {
     const owners = new Set(superusers);
     const found = markedFunctions.filter(({ securityDefiner, owner }) => securityDefiner && owners.has(owner));
@@ -18,7 +18,7 @@ export const secdefCheck = databaseCheck({
     return warnOutcome(pluralize(found.length, 'function'), {
       required: 'none',
       detail: `SECURITY DEFINER functions run with the privileges of their owner. A managed target has no superuser ("role … not in permitted superuser list"), so the owner of these functions on the target has fewer privileges, and the functions can fail.${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
+      objects: limitFindingObjects(found).map(({ name, owner }) => `${name} (owner ${owner})`),
       fix: {
         by: 'a superuser',
         text: 'Change the owner of the functions to a role with only the needed privileges: ALTER FUNCTION … OWNER TO ….',

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { securityLabelProvidersQuery } from '../queries/security-label-providers.ts';
 
 export const securityLabelsCheck = databaseCheck({
@@ -19,7 +19,7 @@ export const securityLabelsCheck = databaseCheck({
     const more = {
       required: 'no security label, or a target that loads the label provider',
       detail: `A security label can be restored only if the target has loaded its label provider: "security label provider "${named[0]?.provider}" is not loaded". Otherwise the schema cannot be restored.${buildUnlistedObjectsNote(named)}`,
-      objects: takeListedObjects(named).map(({ provider, object }) => `${object} (${provider})`),
+      objects: limitFindingObjects(named).map(({ provider, object }) => `${object} (${provider})`),
       fix: {
         database,
         by: 'the owner of the objects',

@@ -2,7 +2,7 @@ import { passOutcome, skipOutcome } from '../../finding.ts';
 import { evaluateTlsServerIdentity } from '../../network/evaluate-server-identity.ts';
 import { serverCheck } from '../check.ts';
 
-export const postgresqlServerIdentityCheck = serverCheck({
+export const postgresqlServerIdentityVerifiedCheck = serverCheck({
   id: 'server-identity',
   title: 'the identity of the server was verified',
   headline: 'The identity of the server was not verified',

@@ -2,7 +2,7 @@ import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeConstraintOwnerQueries } from '../owner-queries.ts';
 import {
   type SessionDependentConstraint,
@@ -25,7 +25,7 @@ export const sessionChecksCheck = databaseCheck({
     const more = {
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated for every copied or applied row, on another server of a newer version, by another role, with an empty search_path and without the settings of the application: "new row for relation … violates check constraint", "unrecognized configuration parameter", "relation … does not exist". The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
-      objects: takeListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(buildDropConstraintSql),
         undoReview: named.map(buildAddConstraintNotValidSql),

@@ -5,7 +5,7 @@ import { databaseCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeConstraintOwnerQueries } from '../owner-queries.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
@@ -23,7 +23,7 @@ import {
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const settingChecksCheck = databaseCheck({
+export const settingDependentChecksCheck = databaseCheck({
   id: 'setting-checks',
   title: 'no CHECK constraint or stored value depends on session settings',
   headline: 'A CHECK constraint or a stored value depends on session settings',
@@ -48,7 +48,7 @@ export const settingChecksCheck = databaseCheck({
     const observed = `${pluralize(found.length, 'constraint')}${settingTexts === '' ? '' : `; ${settingTexts}`}`;
     const more = (named: readonly SettingsDependentConstraint[]) => ({
       required: 'no dependence on session settings, or default settings',
-      objects: takeListedObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      objects: limitFindingObjects(named).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: named.map(buildDropConstraintSql),
         undoReview: named.map(buildAddConstraintNotValidSql),
@@ -118,7 +118,7 @@ function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): 
   const more = {
     required: 'functions with an explicit time zone',
     detail: `These functions are declared IMMUTABLE but depend on the time zone. The time zone of the source is not migrated, so the target computes other values, keys or partitions for the same rows: the values differ without an error, or the copy fails with "duplicate key value violates unique constraint", "new row for relation … violates partition constraint".${buildUnlistedObjectsNote(uses)}`,
-    objects: takeListedObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
+    objects: limitFindingObjects(uses).map(({ signature, name }) => `${signature} (${name})`),
     fix: {
       by: 'the owner of the functions',
       text: `Write the time zone into the functions: … AT TIME ZONE '${zone}'. Stored values stay unchanged. SET timezone for the function has the same effect.`,

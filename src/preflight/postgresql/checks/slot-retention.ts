@@ -7,7 +7,7 @@ import {
   type PostgresqlSettingName,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
-import { walHistoryQuery } from '../queries/wal.ts';
+import { walVolumeSinceResetQuery } from '../queries/wal.ts';
 import { getPostgresqlSizeSetting } from '../setting-values.ts';
 import { binarySizeText, parsePostgresqlDuration, sizeSettingText, timeSpanText } from '../units.ts';
 import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
@@ -26,7 +26,7 @@ export const slotRetentionCheck = serverCheck({
   headline: 'A replication slot can be invalidated during the migration',
   severity: { continuous: 'blocker' },
   needs: 'connection',
-  queries: { settings: postgresqlSettingsQuery, walHistory: walHistoryQuery },
+  queries: { settings: postgresqlSettingsQuery, walHistory: walVolumeSinceResetQuery },
   evaluate({ settings, walHistory }, facts, { sourceDiskFree = Number.POSITIVE_INFINITY }) {
     const idle = spanOf(settings, 'idle_replication_slot_timeout');
     const largest = facts.copy?.largest;

@@ -1,6 +1,6 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { subscriptionsQuery } from '../queries/subscriptions.ts';
 import { pluralize } from '../units.ts';
 
@@ -16,7 +16,7 @@ export const subsExistingCheck = databaseCheck({
     return warnOutcome(pluralize(own.length, 'subscription'), {
       required: 'none',
       detail: `The database receives changes from another server. The changes are replicated to the target, the subscription is not: pg_dump reports "subscriptions not dumped because current user is not a superuser", or the subscription is restored disabled. If the target also publishes the same data to that server, changes are replicated in a loop.${buildUnlistedObjectsNote(own)}`,
-      objects: takeListedObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
+      objects: limitFindingObjects(own).map(({ name, enabled }) => (enabled ? name : `${name} (disabled)`)),
       fix: {
         by: 'the replication administrator',
         text: 'If the target needs the subscription, create it there; disable the subscription of the source before the cut-over: ALTER SUBSCRIPTION … DISABLE.',

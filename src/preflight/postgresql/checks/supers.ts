@@ -3,7 +3,7 @@ import { serverCheck } from '../check.ts';
 import { loginRolesQuery } from '../queries/login-roles.ts';
 import { pluralize } from '../units.ts';
 
-export const supersCheck = serverCheck({
+export const otherSupersCheck = serverCheck({
   id: 'supers',
   title: 'no other role is a superuser',
   headline: 'Other roles are superusers',

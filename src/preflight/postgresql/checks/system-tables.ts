@@ -1,7 +1,7 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type SystemSchemaObject, systemSchemaObjectsQuery } from '../queries/system-schema-objects.ts';
 import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
 import { pluralize } from '../units.ts';
@@ -22,7 +22,7 @@ export const systemTablesCheck = databaseCheck({
     return failOutcome(['continuous'], observed, {
       required: 'no user table in information_schema, pg_catalog or another system schema',
       detail: `A publication FOR ALL TABLES contains tables in system schemas but a dump omits them, so the subscription does not find them on the target and the whole database is not replicated: "relation "${names[0]}" does not exist". A dump omits tables in system schemas without an error.${buildUnlistedObjectsNote(systemTables)}`,
-      objects: takeListedObjects(names),
+      objects: limitFindingObjects(names),
       dataLoss: `the rows of ${observed} in system schemas`,
       fix: {
         sql: systemTables.map(({ name }) => `ALTER TABLE IF EXISTS ${requoteQualifiedName(name)} SET SCHEMA public`),
@@ -49,7 +49,7 @@ function requiredObjects(needed: readonly SystemSchemaObject[], database: string
   return failOutcome(['continuous', 'dump'], `${pluralize(needed.length, 'object')} with dependent objects`, {
     required: 'no user object in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas, so the schema cannot be restored: ${first?.user} needs ${first?.name}, which "does not exist" on the target.${buildUnlistedObjectsNote(needed)}`,
-    objects: takeListedObjects(needed).map(({ name, user }) => `${name} (${user})`),
+    objects: limitFindingObjects(needed).map(({ name, user }) => `${name} (${user})`),
     fix: { database, ...moveFix },
   });
 }
@@ -58,7 +58,7 @@ function omittedObjects(objects: readonly SystemSchemaObject[], database: string
   return warnOutcome(pluralize(objects.length, 'object'), {
     required: 'none in information_schema or pg_catalog',
     detail: `A dump omits objects in system schemas without an error: the objects are missing on the target, and functions whose body refers to them fail there.${buildUnlistedObjectsNote(objects)}`,
-    objects: takeListedObjects(objects).map(({ name }) => name),
+    objects: limitFindingObjects(objects).map(({ name }) => name),
     fix: { database, ...moveFix },
   });
 }

@@ -2,7 +2,7 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { describeTableOwnerValueQueries } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
@@ -26,7 +26,7 @@ export const systemValuesCheck = databaseCheck({
     const more = {
       required: 'none with values',
       detail: `${kinds.map((kind) => impactByKind[kind]).join(' ')} The copy fails on the target on every attempt.${buildUnlistedObjectsNote(named)}`,
-      objects: takeListedObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
+      objects: limitFindingObjects(named).map(({ table, column, type }) => `${column} of ${table} (${type})`),
       fix: {
         ...(money.length === 0
           ? {}

@@ -1,10 +1,10 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/tableoid-column-uses.ts';
 import { pluralize } from '../units.ts';
 
-export const tableOidsCheck = databaseCheck({
+export const tableOidsDependenceCheck = databaseCheck({
   id: 'table-oids',
   title: 'no generated column or CHECK constraint depends on object ids',
   headline: 'A generated column or a CHECK constraint depends on object ids',
@@ -15,7 +15,7 @@ export const tableOidsCheck = databaseCheck({
     if (found.length === 0) return passOutcome('none');
     const columns = found.filter(({ kind }) => kind === 'generated');
     const named = columns.length > 0 ? columns : found;
-    const objects = takeListedObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
+    const objects = limitFindingObjects(named).map(({ name, definition }) => `${name}: ${definition}`);
     const fix = {
       database,
       by: 'the owner of the tables, or a superuser',
@@ -47,7 +47,10 @@ function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
   return /\btableoid\b/.test(rest) || convertedName.test(rest);
 }
 
-/** A name is dumped. Its number is another one on the target, and its text has a schema where the search_path is empty. */
+/**
+ * The name of an object, converted to its OID or to text. A dump contains the name; on the target the OID is another
+ * one, and the text has a schema if the search_path is empty.
+ */
 const convertedName = /'(?:[^']|'')*'::reg\w+\)*::(?:oid|bigint|integer|text|character varying|name)\b/;
 
 const comparisonWithName = /\btableoid(?:\)|::regclass|::oid)*\s*(?:=|<>)\s*\(*'(?:[^']|'')*'::regclass/g;

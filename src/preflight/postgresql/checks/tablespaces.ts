@@ -1,6 +1,6 @@
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { tablespacesQuery } from '../queries/tablespaces.ts';
 import { pluralize } from '../units.ts';
@@ -23,7 +23,7 @@ export const tablespacesCheck = databaseCheck({
     const more = {
       required: 'pg_default',
       detail: `${whole === undefined ? '' : `The default tablespace of the database is "${whole}". `}${pluralize(placed.length, 'table or index', 'tables and indexes')} in other tablespaces. A managed target does not have these tablespaces: "tablespace "${spaces[0]}" does not exist". If the restore continues, the objects are created in pg_default.${buildUnlistedObjectsNote(placed)}`,
-      objects: takeListedObjects(placed).map(
+      objects: limitFindingObjects(placed).map(
         ({ name, tablespace }) => `${name} (${names.get(tablespace) ?? tablespace})`,
       ),
       fix: {

@@ -2,11 +2,11 @@ import { failOutcome, type PreflightCheckOutcome } from '../../finding.ts';
 import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
 import { serverCheck } from '../check.ts';
 import {
-  buildFailedLoginOutcome,
+  buildFailedPostgresqlLoginOutcome,
   continuousAndDumpMethods,
   evaluatePostgresqlLoginStep,
-  explainRefusedLogin,
-  explainUnansweredLogin,
+  explainRefusedPostgresqlLogin,
+  explainUnansweredPostgresqlLogin,
 } from '../login-step-outcomes.ts';
 
 export const tcpConnectCheck = serverCheck({
@@ -25,9 +25,9 @@ export const tcpConnectCheck = serverCheck({
       'tcp-connect',
       () => (facts.lost === undefined ? network : connectionLost(facts.lost)),
       (why) =>
-        buildFailedLoginOutcome(why, {
+        buildFailedPostgresqlLoginOutcome(why, {
           required: 'a session',
-          ...(explainUnansweredLogin(why) ?? explainRefusedLogin(why.code)),
+          ...(explainUnansweredPostgresqlLogin(why) ?? explainRefusedPostgresqlLogin(why.code)),
         }),
     );
   },

@@ -1,6 +1,6 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
@@ -14,7 +14,7 @@ export const tempTablesCheck = databaseCheck({
     if (temporary.length === 0) return passOutcome('none');
     return infoOutcome(pluralize(temporary.length, 'table'), {
       detail: `Temporary tables belong to a session and are not migrated; the application creates them on the target.${buildUnlistedObjectsNote(temporary)}`,
-      objects: takeListedObjects(temporary),
+      objects: limitFindingObjects(temporary),
     });
   },
 });

@@ -2,7 +2,7 @@ import { failOutcome, passOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql, quoteConstraintName } from '../constraint-sql.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 import { pluralize } from '../units.ts';
 
@@ -21,7 +21,7 @@ export const timeChecksCheck = databaseCheck({
     return failOutcome(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
       required: 'no such constraint in tables with rows',
       detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
-      objects: takeListedObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
+      objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(buildDropConstraintSql),
         undoReview: found.map(buildAddConstraintNotValidSql),

@@ -2,7 +2,11 @@ import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { serverCheck } from '../check.ts';
-import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep, loginFailedSkipReason } from '../login-step-outcomes.ts';
+import {
+  buildFailedPostgresqlLoginOutcome,
+  evaluatePostgresqlLoginStep,
+  loginFailedSkipReason,
+} from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
 export const tlsNegotiateCheck = serverCheck({
@@ -19,7 +23,7 @@ export const tlsNegotiateCheck = serverCheck({
       'tls-negotiate',
       () => (options.disableSsl ? unencrypted(facts) : passOutcome(facts.tls.version ?? 'TLS')),
       (why) =>
-        buildFailedLoginOutcome(
+        buildFailedPostgresqlLoginOutcome(
           why,
           why.code === databaseConnectErrorCodes.noTls ? withoutTls(facts) : handshakeFailure(why.message),
         ),

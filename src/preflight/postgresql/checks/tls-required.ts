@@ -1,6 +1,6 @@
 import { passOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { buildFailedLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
+import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 
 export const tlsRequiredCheck = serverCheck({
   id: 'tls-required',
@@ -16,7 +16,7 @@ export const tlsRequiredCheck = serverCheck({
       'tls-required',
       () => passOutcome(options.disableSsl ? 'accepted without TLS' : 'accepted with TLS'),
       (why) =>
-        buildFailedLoginOutcome(why, {
+        buildFailedPostgresqlLoginOutcome(why, {
           required: 'TLS',
           detail: 'pg_hba.conf allows this user only with TLS (hostssl), but disable_ssl was requested.',
           fix: {

@@ -2,8 +2,8 @@ import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
 import { databaseCheck } from '../check.ts';
-import { columnsMissedByHashIndex } from '../columns-missed-by-hash-index.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { columnsWithNullsMissedByHashIndex } from '../columns-with-nulls-missed-by-hash-index.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
@@ -43,13 +43,13 @@ export const unloggedCheck = databaseCheck({
     if (options.method === 'dump') {
       return infoOutcome(observed, {
         detail: 'A dump contains the rows of unlogged tables.',
-        objects: takeListedObjects(tables),
+        objects: limitFindingObjects(tables),
       });
     }
     const version = connection.kind === 'entered' ? connection.version : 0;
     const unequal = groupIncomparableColumnsByTable([
       ...unequalColumns,
-      ...columnsMissedByHashIndex(hashedNulls, options),
+      ...columnsWithNullsMissedByHashIndex(hashedNulls, options),
     ]);
     // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
     const lacking = identities.filter(
@@ -70,7 +70,7 @@ export const unloggedCheck = databaseCheck({
     const more = {
       required: 'none',
       detail: `Unlogged tables are not written to the WAL and not replicated, without an error: the tables exist on the target, but are empty.${buildUnlistedObjectsNote(tables)}${truncateImpact(outward, truncated)}`,
-      objects: takeListedObjects(tables),
+      objects: limitFindingObjects(tables),
       dataLoss: `the rows of ${pluralize(tables.length, 'unlogged table')}`,
       fix: {
         sql: [
@@ -87,7 +87,7 @@ export const unloggedCheck = databaseCheck({
         ],
         database,
         by: 'the owner of the tables, or a superuser',
-        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${takeListedObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
+        text: `SET LOGGED rewrites the whole table, also to the WAL, under an ACCESS EXCLUSIVE lock. Skip SET LOGGED for tables whose rows are not needed.${stuck.length === 0 ? '' : ` First give ${limitFindingObjects(stuck).join(', ')} a primary key or a REPLICA IDENTITY: once these tables are published, UPDATE and DELETE on them fail without a replica identity.`}`,
       },
     };
     return truncated.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);

@@ -3,7 +3,7 @@ import { databaseCheck } from '../check.ts';
 import { scanOfDatabase } from '../deep/scan-of-database.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { cannotBeCopied, reasonText, type UnreadReason } from '../deep/unread-reason.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
 
 export const unreadTablesCheck = databaseCheck({
@@ -37,7 +37,7 @@ function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
     settledBy: '--deep',
     required: 'every table',
     detail: `The server refused to send the rows, or the reading ended before the last one.${buildUnlistedObjectsNote(tables)}`,
-    objects: takeListedObjects(tables).map(
+    objects: limitFindingObjects(tables).map(
       ({ table, reason, message }) => `${table} (${reasonText(reason)}: ${message})`,
     ),
   };

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { databaseCheck } from '../check.ts';
-import { buildUnlistedObjectsNote, takeListedObjects } from '../listed-objects.ts';
-import { restrictedFunctionsQuery, untrustedLanguagesQuery } from '../queries/restricted-functions.ts';
+import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
+import { superuserCreatedFunctionsQuery, untrustedLanguagesQuery } from '../queries/superuser-created-functions.ts';
 import { isTargetLibraryMissing } from '../target-libraries.ts';
 import { pluralize } from '../units.ts';
 
@@ -10,7 +10,7 @@ export const untrustedLangCheck = databaseCheck({
   title: 'no function uses an untrusted language',
   headline: 'A function or a language is untrusted',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: restrictedFunctionsQuery },
+  queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: superuserCreatedFunctionsQuery },
   evaluate({ untrustedLanguages, markedFunctions }, _database, _ground, { targetExtensions }) {
     const functions = markedFunctions.filter(({ untrusted }) => untrusted !== undefined);
     if (untrustedLanguages.length + functions.length === 0) return passOutcome('none');
@@ -41,7 +41,7 @@ export const untrustedLangCheck = databaseCheck({
         headline: 'The target does not provide the library of a function',
         required: 'libraries that the target provides',
         detail: `The code of the listed functions is in a library that no extension of the target provides, so the schema cannot be restored: "could not access file "${missing[0]!.library}": No such file or directory".${buildUnlistedObjectsNote(missing)}`,
-        objects: takeListedObjects(missing).map(({ name, library }) => `${name} (${library})`),
+        objects: limitFindingObjects(missing).map(({ name, library }) => `${name} (${library})`),
         fix: {
           by: 'the schema owner',
           text: 'Rewrite the functions in another language, or drop them and the objects that depend on them. If the service provides the library, add the extension of the library to --target-extensions.',
@@ -51,7 +51,7 @@ export const untrustedLangCheck = databaseCheck({
     return warnOutcome(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
       detail: `To create functions in an untrusted language needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without these functions and the objects that depend on them.${buildUnlistedObjectsNote(functions)}`,
-      objects: takeListedObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
+      objects: limitFindingObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
         by: 'the schema owner',
         text: 'Rewrite the functions in a trusted language, or drop them and the language.',

@@ -1,7 +1,7 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
 import { estimatePostgresqlCopyTime } from '../copy-time-estimate.ts';
-import { walHistoryQuery } from '../queries/wal.ts';
+import { walVolumeSinceResetQuery } from '../queries/wal.ts';
 import { binarySizeText, timeSpanText } from '../units.ts';
 import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
@@ -11,7 +11,7 @@ export const walRateCheck = serverCheck({
   headline: 'The source disk can be too small for the WAL written during the copy',
   severity: { continuous: 'warning' },
   needs: 'connection',
-  queries: { walHistory: walHistoryQuery },
+  queries: { walHistory: walVolumeSinceResetQuery },
   evaluate({ walHistory }, facts, options) {
     const { walRate, copy } = facts;
     if (walRate === undefined && walHistory === undefined) return skipOutcome('the WAL position could not be read');

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { serverCheck } from '../check.ts';
-import { transactionAgesQuery } from '../queries/transaction-ages.ts';
+import { databaseXidAgesQuery } from '../queries/database-xid-ages.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
 export const xidWraparoundCheck = serverCheck({
@@ -9,7 +9,7 @@ export const xidWraparoundCheck = serverCheck({
   headline: 'Transaction ids are close to wraparound',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { ages: transactionAgesQuery },
+  queries: { ages: databaseXidAgesQuery },
   evaluate({ ages: [oldest] }, facts) {
     if (oldest === undefined) return passOutcome('no database');
     const { database, age } = oldest;

@@ -10,10 +10,10 @@ export interface ByteValidator {
 }
 
 /** `unknown`: this program has no rules for the encoding. */
-export type EncodingKind = 'any bytes' | 'multibyte' | 'unknown';
+export type DatabaseEncodingKind = 'any bytes' | 'multibyte' | 'unknown';
 
 /** Single-byte encodings accept every byte but zero, which COPY never sends. */
-export function encodingKind(encoding: string): EncodingKind {
+export function encodingKind(encoding: string): DatabaseEncodingKind {
   if (rules.has(encoding)) return 'multibyte';
   return singleByte.test(encoding) ? 'any bytes' : 'unknown';
 }
@@ -89,7 +89,7 @@ const rules: ReadonlyMap<string, (lead: number) => Followers | undefined> = new 
   ['EUC_TW', (lead: number) => (lead === 0x8e ? [[0xa1, 0xa7], euc, euc] : eucFollowers(lead))],
 ]);
 
-/** Neither overlong forms nor surrogates (RFC 3629, section 4). */
+/** Accepts neither overlong forms nor surrogates (RFC 3629, section 4). */
 function utf8Followers(lead: number): Followers | undefined {
   if (lead < 0xc2 || lead > 0xf4) return undefined;
   if (lead < 0xe0) return [utf8];

@@ -1,10 +1,10 @@
 import { typeOid } from '../../../postgresql/catalog-oids.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 import type { KeyColumn, UniqueIndex } from '../queries/unique-indexes.ts';
-import type { ScannedKey } from './row-scanner.ts';
+import type { ScannedUniqueKey } from './copy-row-scanner.ts';
 
 /** Why the keys of a unique index are not compared. */
-export type UncheckedKeyReason =
+export type UncheckedUniqueKeyReason =
   | 'expression'
   | 'partial_index'
   | 'access_method'
@@ -16,13 +16,13 @@ export type UncheckedKeyReason =
   | 'table_not_read';
 
 /** A unique index whose keys were not compared. */
-export interface UncheckedKey {
+export interface UncheckedUniqueIndex {
   readonly index: string;
   readonly table: string;
-  readonly reason: UncheckedKeyReason;
+  readonly reason: UncheckedUniqueKeyReason;
 }
 
-export interface ComparableKey extends ScannedKey {
+export interface ComparableKey extends ScannedUniqueKey {
   readonly index: string;
   /** Of its columns, as the catalog has them. */
   readonly names: readonly string[];
@@ -32,10 +32,10 @@ export interface ComparableKey extends ScannedKey {
 export interface TableScanPlan {
   /** Names of the columns in the order of COPY: those of keys first. */
   readonly columns: readonly string[];
-  /** How many of them belong to keys. */
+  /** How many of `columns` belong to keys. */
   readonly keyColumns: number;
   readonly keys: readonly ComparableKey[];
-  readonly unchecked: readonly UncheckedKey[];
+  readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
 /** @param indexes the unique indexes of the table */
@@ -59,11 +59,11 @@ export function planTableScan({ table, columns }: TableToRead, indexes: readonly
   };
 }
 
-function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): UncheckedKeyReason | undefined {
+function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): UncheckedUniqueKeyReason | undefined {
   if (!index.isBtree) return 'access_method';
   if (index.isPartial) return 'partial_index';
   if (index.hasExpression) return 'expression';
-  // COPY cannot read them, and system columns are no part of it.
+  // Only generated columns are missing in `columns`, because COPY cannot read them; a key has no system columns.
   if (index.key.some(({ number }) => !columns.has(number))) return 'generated_column';
   if (index.key.some(({ comparedType }) => comparedType === 0)) return 'operator_class';
   if (index.key.some(({ isDeterministic }) => !isDeterministic)) return 'collation';

@@ -1,4 +1,4 @@
-import type { RowsReport } from '../../report.ts';
+import type { DeepReadReport } from '../../report.ts';
 import type { ScannedDatabase } from './scanned-rows.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { ScannedDatabase } from './scanned-rows.ts';
 export function describeReadRows(
   scans: ReadonlyMap<string, ScannedDatabase> | undefined,
   databases: readonly string[],
-): RowsReport {
+): DeepReadReport {
   if (scans === undefined) return { state: 'not_read' };
   const all = databases.map((database) => ({ database, scan: scans.get(database) }));
   const sum = (of: (scan: ScannedDatabase) => number) =>

@@ -1,34 +1,39 @@
 /** 64 bits, as two numbers of 32. */
-export type HashVisitor = (high: number, low: number) => void;
+export type KeyHashVisitor = (high: number, low: number) => void;
 
 /** The hashes of the keys of one index. */
 export interface KeyHashes {
-  add: HashVisitor;
+  add: KeyHashVisitor;
   /** The hashes that may have been added more than once; undefined: there are too many for the memory. */
-  repeated(): HashSet | undefined;
-  /** false: hashes that were added once can be among the repeated ones, because the memory held a filter only. */
+  repeated(): KeyHashSet | undefined;
+  /**
+   * False if the repeated hashes can include hashes that were added once, because only a Bloom filter was kept in
+   * memory.
+   */
   isExact(): boolean;
   /** Bytes in use. */
   bytes(): number;
 }
 
-export interface HashSet {
+export interface KeyHashSet {
   readonly size: number;
   /** Position of the hash; -1: it is not in the set. */
   find(high: number, low: number): number;
-  /** The hashes at these positions. */
-  pick(isPicked: (position: number) => boolean): HashSet;
+  /** The hashes at the positions for which `isPicked` returns true. */
+  pick(isPicked: (position: number) => boolean): KeyHashSet;
 }
 
 /**
- * Collects hashes in bounded memory. Up to half of `memory` they are stored as they are. Then they are moved into a Bloom
- * filter, which takes the other half: a hash whose bits are set is a candidate. @param memory bytes
+ * Collects hashes in bounded memory. The hashes are stored unchanged while they need at most half of `memory`. Beyond
+ * that, all hashes are moved into a Bloom filter, which uses the other half: a hash whose bits are already set is a
+ * candidate.
+ * @param memory bytes
  */
 export function createKeyHashes(memory: number): KeyHashes {
   let stored: HashList | undefined = createHashList();
   let filter: BloomFilter | undefined;
   let candidates: HashList | undefined = createHashList();
-  const addToFilter: HashVisitor = (high, low) => {
+  const addToFilter: KeyHashVisitor = (high, low) => {
     if (filter?.add(high, low) !== true) return;
     candidates?.add(high, low);
     if (candidates !== undefined && candidates.bytes() > memory / 8) candidates = undefined;
@@ -50,17 +55,17 @@ export function createKeyHashes(memory: number): KeyHashes {
   };
 }
 
-/** Whether two hashes, by their positions, are equal; false beyond the last one. */
+/** Whether the hashes at two positions are equal; false if a position is beyond the last hash. */
 type IsEqual = (a: number, b: number) => boolean;
 
 interface HashList {
-  add: HashVisitor;
+  add: KeyHashVisitor;
   bytes(): number;
   /** Visits every hash and empties the list. */
-  drain(visit: HashVisitor): void;
+  drain(visit: KeyHashVisitor): void;
   /** The hashes that are in the list more than once. */
-  equalPairs(): HashSet;
-  distinct(): HashSet;
+  equalPairs(): KeyHashSet;
+  distinct(): KeyHashSet;
 }
 
 const bucketCount = 64;
@@ -86,7 +91,7 @@ function createHashList(): HashList {
     const isEqual: IsEqual = (a, b) => words[2 * a] === words[2 * b] && words[2 * a + 1] === words[2 * b + 1];
     return { values: new BigUint64Array(words.buffer).sort(), isEqual };
   };
-  const select = (isSelected: (isEqual: IsEqual, at: number) => boolean): HashSet => {
+  const select = (isSelected: (isEqual: IsEqual, at: number) => boolean): KeyHashSet => {
     const found: bigint[] = [];
     for (let bucket = 0; bucket < bucketCount; bucket += 1) {
       const { values, isEqual } = sorted(bucket);
@@ -126,7 +131,7 @@ function createHashList(): HashList {
   };
 }
 
-function createHashSet(values: BigUint64Array): HashSet {
+function createHashSet(values: BigUint64Array): KeyHashSet {
   const words = new Uint32Array(2);
   const one = new BigUint64Array(words.buffer);
   return {
@@ -154,7 +159,10 @@ interface BloomFilter {
   readonly bytes: number;
 }
 
-/** Four bits for each hash (double hashing). @param bytes the most that it takes; a power of two is used */
+/**
+ * Sets four bits for each hash (double hashing).
+ * @param bytes the maximum size; the size of the filter is a power of two
+ */
 function createBloomFilter(bytes: number): BloomFilter {
   const bits = 2 ** Math.min(32, Math.floor(Math.log2(bytes * 8)));
   const words = new Uint32Array(bits / 32);

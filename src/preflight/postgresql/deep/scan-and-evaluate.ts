@@ -14,12 +14,12 @@ export interface ScanAndEvaluateOptions {
   readonly known: readonly PostgresqlDatabase[];
   readonly query: QueryDatabaseOptions;
   readonly checks: readonly PostgresqlCheck[];
-  /** By database. Those of the checks of rows are replaced. */
+  /** Findings by database. The findings of checks that read rows are replaced. */
   readonly findings: Map<string, readonly CheckFinding[]>;
 }
 
 /** The checks that are evaluated again after the rows were read. */
-export function checksOfRows(checks: readonly PostgresqlCheck[]): readonly PostgresqlCheck[] {
+export function selectRowDependentChecks(checks: readonly PostgresqlCheck[]): readonly PostgresqlCheck[] {
   return checks.filter((check) => check.scope === 'database' && check.readsRows === true);
 }
 
@@ -41,7 +41,7 @@ export async function scanAndEvaluate(
   }));
   const scans = await scanSource(databases, { deep, query, cancelled, onRead });
   for (const [name, own] of results) {
-    const again = evaluateDatabaseChecks(checksOfRows(checks), own, name, { ...facts, scans }, options);
+    const again = evaluateDatabaseChecks(selectRowDependentChecks(checks), own, name, { ...facts, scans }, options);
     const byId = new Map(again.map((finding) => [finding.id, finding]));
     const before = findings.get(name) ?? [];
     findings.set(

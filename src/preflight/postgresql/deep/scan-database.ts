@@ -11,7 +11,7 @@ import { combineScans, failedScan, type ScannedDatabase, type ScannedTable } fro
 import type { UnreadReason } from './unread-reason.ts';
 
 export interface ScanDatabaseOptions extends Pick<ScanTableOptions, 'seeds' | 'pace' | 'keyMemory' | 'now'> {
-  /** Its signal ends the reading. */
+  /** Aborting the member `signal` ends the reading. */
   readonly query: QueryDatabaseOptions;
   /** Called before a table is read; `position` begins with 1. */
   readonly onTable: (table: string, position: number, total: number) => void;

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Clock } from '../../../platform/host.ts';
 import { timeoutSignal } from '../../../platform/timeout-signal.ts';
 import type { DeepReadOptions } from '../../preflight-options.ts';
-import { createReadRateLimiter } from '../../read-rate-limiter.ts';
+import { createRowReadRateLimiter } from '../../read-rate-limiter.ts';
 import type { ReadProgress } from '../../run.ts';
 import type { QueryDatabaseOptions } from '../query-database.ts';
 import { scanDatabase } from './scan-database.ts';
@@ -10,12 +10,12 @@ import type { ScannedDatabase } from './scanned-rows.ts';
 
 export interface ScanSourceOptions {
   readonly deep: DeepReadOptions;
-  /** Without its signal, which ends with the deadline of the queries. */
+  /** Without the member `signal`, because that signal is aborted at the deadline of the queries. */
   readonly query: Omit<QueryDatabaseOptions, 'signal'>;
   /** Aborted when the user cancels. */
   readonly cancelled: AbortSignal | undefined;
   readonly onRead: (progress: ReadProgress) => void;
-  /** For the rate and the durations: the time of the system may be changed meanwhile (default: performance.now). */
+  /** Clock for the rate and the durations, which ignores changes of the system time (default: performance.now). */
   readonly monotonic?: Clock;
 }
 
@@ -33,7 +33,7 @@ export async function scanSource(
 ): Promise<ReadonlyMap<string, ScannedDatabase>> {
   const expired = deep.timeout === undefined ? [] : [timeoutSignal(deep.timeout)];
   const signal = AbortSignal.any([...expired, ...(cancelled === undefined ? [] : [cancelled])]);
-  const limiter = createReadRateLimiter(deep.bytesPerSecond, monotonic, signal);
+  const limiter = createRowReadRateLimiter(deep.bytesPerSecond, monotonic, signal);
   const seeds = [randomInt(2 ** 32), randomInt(2 ** 32)] as const;
   const found = new Map<string, ScannedDatabase>();
   let progress: ReadProgress = { bytes: 0, database: '', table: '', position: 0, tables: 0 };

@@ -3,15 +3,20 @@ import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
 import { buildComparableTextSettings, type ReadTableOptions, readTable } from '../../../postgresql/read-table.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
 import type { TableScanPlan } from './comparable-keys.ts';
-import { type ComparedKeys, compareKeys, type ReadKeys, uncheckedKeys } from './compare-keys.ts';
-import { createKeyHashes } from './key-hashes.ts';
 import {
-  createRowScanner,
+  type CopyRowScanner,
+  type CopyRowScannerOptions,
+  createCopyRowScanner,
   passWholeRows,
-  type RowScanner,
-  type RowScannerOptions,
   type ScannedRows,
-} from './row-scanner.ts';
+} from './copy-row-scanner.ts';
+import {
+  findDuplicateUniqueKeys,
+  type RereadUniqueKeys,
+  type UniqueKeyComparison,
+  uncheckedKeys,
+} from './find-duplicate-unique-keys.ts';
+import { createKeyHashes } from './key-hashes.ts';
 import type { ScannedTable } from './scanned-rows.ts';
 import { unreadReasonOf } from './unread-reason.ts';
 
@@ -50,10 +55,10 @@ export async function scanTable(
   let error: PostgresqlQueryError | undefined;
   const read = async (
     columns: readonly string[],
-    scanned: Omit<RowScannerOptions, 'seeds'>,
-    asReceived: (add: RowScanner['add']) => RowScanner['add'] = (add) => add,
+    scanned: Omit<CopyRowScannerOptions, 'seeds'>,
+    asReceived: (add: CopyRowScanner['add']) => CopyRowScanner['add'] = (add) => add,
   ): Promise<ScannedRows> => {
-    const scanner = createRowScanner({ ...scanned, seeds });
+    const scanner = createCopyRowScanner({ ...scanned, seeds });
     const visit = asReceived(scanner.add);
     const began = now();
     try {
@@ -76,13 +81,13 @@ export async function scanTable(
     ...{ keyColumns, keys, encoding },
     onKey: (key, high, low) => hashes[key]!.add(high, low),
   });
-  const readKeys: ReadKeys = async (onKey) => {
+  const readKeys: RereadUniqueKeys = async (onKey) => {
     await read(plan.columns.slice(0, keyColumns), { keyColumns, keys, onKey }, passWholeRows);
     return error === undefined;
   };
-  const compared: ComparedKeys =
+  const compared: UniqueKeyComparison =
     error === undefined
-      ? await compareKeys(table.table, keys, hashes, readKeys)
+      ? await findDuplicateUniqueKeys(table.table, keys, hashes, readKeys)
       : { duplicates: [], unchecked: uncheckedKeys(table.table, keys, 'table_not_read') };
   return {
     isLost: error?.lost === true,

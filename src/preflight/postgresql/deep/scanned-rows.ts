@@ -1,4 +1,4 @@
-import type { UncheckedKey } from './comparable-keys.ts';
+import type { UncheckedUniqueIndex } from './comparable-keys.ts';
 import type { UnreadReason } from './unread-reason.ts';
 
 /** A table that was not read to its end. */
@@ -10,7 +10,7 @@ export interface UnreadTable {
 }
 
 /** Rows of a column that are not valid in the encoding that was checked. */
-export interface InvalidColumn {
+export interface InvalidEncodingColumn {
   readonly table: string;
   readonly column: string;
   readonly rows: number;
@@ -36,11 +36,11 @@ export interface ScannedTable {
   /** Of the longest transaction. */
   readonly milliseconds: number;
   readonly unread: UnreadTable | undefined;
-  readonly invalid: readonly InvalidColumn[];
+  readonly invalid: readonly InvalidEncodingColumn[];
   /** Unique indexes whose keys were compared. */
   readonly comparedKeys: number;
   readonly duplicates: readonly DuplicateKeys[];
-  readonly unchecked: readonly UncheckedKey[];
+  readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
 /** The same of all tables of a database. */
@@ -55,10 +55,10 @@ export interface ScannedDatabase {
   readonly longestRow: { readonly table: string; readonly bytes: number } | undefined;
   readonly longestSnapshot: { readonly table: string; readonly milliseconds: number } | undefined;
   readonly unread: readonly UnreadTable[];
-  readonly invalid: readonly InvalidColumn[];
+  readonly invalid: readonly InvalidEncodingColumn[];
   readonly comparedKeys: number;
   readonly duplicates: readonly DuplicateKeys[];
-  readonly unchecked: readonly UncheckedKey[];
+  readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
 /** @param encoding of the database */

@@ -1,7 +1,7 @@
 import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.ts';
 import { readObjectNameInStringAt } from './object-name-in-string.ts';
-import { type OperandPair, readOperands } from './operands.ts';
-import { createSqlStatementContext, type QualifiedName } from './statement-context.ts';
+import { type OperandPair, readSqlOperatorOperands } from './operands.ts';
+import { createSqlNameContextTracker, type QualifiedName } from './sql-name-context-tracker.ts';
 import {
   isSqlKeywordToken,
   isSqlSymbolToken,
@@ -17,8 +17,8 @@ export interface FunctionBodyNameReference {
   readonly schema: string | undefined;
   readonly name: string;
   /**
-   * Whether every call uses the name: it is not in a branch, a loop or a string, and no exception handler catches the
-   * error.
+   * Whether every call of the function uses the name: the name is not in a branch, a loop or a string, and no exception
+   * handler catches the error.
    */
   readonly certain: boolean;
   /** The operands of an operator, if the name is an operator. */
@@ -35,7 +35,7 @@ export function findFunctionBodyNameReferences(
     (token, at) => isSqlKeywordToken(token, 'exception') && isSqlKeywordToken(tokens[at + 1], 'when'),
   );
   const flow = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
-  const context = createSqlStatementContext();
+  const context = createSqlNameContextTracker();
   const queries = queriesIn(tokens);
   const references: FunctionBodyNameReference[] = [];
   /** Position of the variable name in a declaration, which the type follows. */
@@ -60,7 +60,7 @@ export function findFunctionBodyNameReferences(
     const certain = flow.isReached() && !flow.isDynamic() && !isCaught;
     const inString = toReference(readObjectNameInStringAt(tokens, at));
     if (inString !== undefined) references.push({ ...inString, certain });
-    const operands = isPercent(tokens, at) ? undefined : readOperands(tokens, at);
+    const operands = isPercent(tokens, at) ? undefined : readSqlOperatorOperands(tokens, at);
     if (operands !== undefined) {
       references.push({ kind: 'operator', schema: undefined, name: token.text, certain, operands });
     }

@@ -1,4 +1,4 @@
-import type { QualifiedName } from './statement-context.ts';
+import type { QualifiedName } from './sql-name-context-tracker.ts';
 import {
   isSqlKeywordToken,
   isSqlSymbolToken,

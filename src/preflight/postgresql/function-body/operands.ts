@@ -1,27 +1,27 @@
 import { isSqlSymbolToken, qualifiedNameAt, type SqlToken } from './tokenize.ts';
 
-/** An operand: An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
-export type Operand = { readonly argument: string } | { readonly type: string };
+/** An operand: `$1` or a word, which may be an argument of the function, or the type of a cast. */
+export type FunctionBodyOperand = { readonly argument: string } | { readonly type: string };
 
 /** The left and the right operand of an operator; undefined if the type is not known. */
-export type OperandPair = readonly [left: Operand | undefined, right: Operand | undefined];
+export type OperandPair = readonly [left: FunctionBodyOperand | undefined, right: FunctionBodyOperand | undefined];
 
 /** The operands; undefined if the token is not an operator, is qualified with a schema, or is an assignment. */
-export function readOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
+export function readSqlOperatorOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
   const [before, token] = [tokens[at - 1], tokens[at]];
   if (token?.kind !== 'symbol' || !operator.test(token.text) || isSqlSymbolToken(before, '.')) return undefined;
   if (token.text === '=' && !comparesAfter(tokens[at - 2])) return undefined;
   return [leftOf(tokens, at), rightOf(tokens, at)];
 }
 
-function leftOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
+function leftOf(tokens: readonly SqlToken[], at: number): FunctionBodyOperand | undefined {
   const token = tokens[at - 1];
   const isPart = isSqlSymbolToken(tokens[at - 2], '.');
   if (token?.kind === 'word' && isSqlSymbolToken(tokens[at - (isPart ? 4 : 2)], '::')) return { type: token.text };
   return isPart ? undefined : argumentOf(token);
 }
 
-function rightOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
+function rightOf(tokens: readonly SqlToken[], at: number): FunctionBodyOperand | undefined {
   const isCast = isSqlSymbolToken(tokens[at + 2], '::');
   const names = isCast ? qualifiedNameAt(tokens, at + 3) : [];
   const end = isCast ? at + 2 + names.length * 2 : at + 2;
@@ -31,7 +31,7 @@ function rightOf(tokens: readonly SqlToken[], at: number): Operand | undefined {
   return argumentOf(tokens[at + 1]);
 }
 
-function argumentOf(token: SqlToken | undefined): Operand | undefined {
+function argumentOf(token: SqlToken | undefined): FunctionBodyOperand | undefined {
   const isOne = token?.kind === 'word' || (token?.kind === 'symbol' && /^\$\d+$/.test(token.text));
   return isOne ? { argument: token.text } : undefined;
 }

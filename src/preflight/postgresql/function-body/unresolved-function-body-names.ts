@@ -3,7 +3,7 @@ import type { UserFunctionUse } from '../queries/function-uses.ts';
 import type { NamedDatabaseObject } from '../queries/named-objects.ts';
 import type { SearchPathOperator } from '../queries/search-path-operators.ts';
 import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from './name-references.ts';
-import type { Operand } from './operands.ts';
+import type { FunctionBodyOperand } from './operands.ts';
 
 /** A name in a function body that can be resolved only with the search_path of the caller. */
 export interface UnresolvedFunctionBodyName {
@@ -110,7 +110,7 @@ function analyseFunctions(
 }
 
 /** The type of an operand; empty if the type is not known. */
-function typeOf({ types, names }: FunctionBody, operand: Operand | undefined): string {
+function typeOf({ types, names }: FunctionBody, operand: FunctionBodyOperand | undefined): string {
   if (operand === undefined) return '';
   if ('type' in operand) return operand.type;
   const { argument } = operand;

@@ -7,7 +7,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
 export interface BuiltInGrant {
   /** With argument types. */
   readonly signature: string;
-  /** The first major version without it. */
+  /** The first major version without the function. */
   readonly since: number;
 }
 

@@ -10,14 +10,14 @@ import {
   hasRowsSql,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type TableRowScan,
+  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A nullable column of a table with rows, whose parent table has the same column as NOT NULL. `violate`: at least one
  * row has NULL in the column.
  */
-export interface NullableInheritedColumn extends TableRowScan {
+export interface NullableInheritedColumn extends UndecidedTableResult {
   readonly table: string;
   /** Quoted. */
   readonly column: string;

@@ -10,14 +10,14 @@ import {
   hasRowsSql,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type TableRowScan,
+  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A hash index on a nullable column of a table whose replica identity is the whole row. The target uses this index to
  * find rows, although a hash index does not find NULL. `violate`: at least one row has NULL in the column.
  */
-export interface NullableHashIndexColumn extends TableRowScan {
+export interface NullableHashIndexColumn extends UndecidedTableResult {
   readonly table: string;
   /** Quoted. */
   readonly column: string;

@@ -8,14 +8,14 @@ import {
   decodeSearchedTable,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type TableRowScan,
+  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A column of type regproc or regoper, whose values are written as bare names. `violate`: at least one row has a name
  * that several functions or operators share.
  */
-export interface RegprocColumn extends TableRowScan, NestedValueColumn {
+export interface RegprocColumn extends UndecidedTableResult, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;

@@ -8,7 +8,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** A table whose replica identity does not identify its rows, or may not identify them. */
 export interface TableReplicaIdentity {
   readonly name: string;
-  /** pg_class.relreplident: pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
+  /** pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
   readonly identity: string;
   readonly unlogged: boolean;
   /** Whether an index identifies the rows: the index of the replica identity, or a primary key for FULL and NOTHING. */

@@ -44,14 +44,14 @@ export function decodeSearchedTable(row: PostgresqlRow): OrdinaryTable | undefin
 }
 
 /** A result from the system catalogs, and the table whose rows must be searched to decide it. */
-export interface TableRowScan {
+export interface UndecidedTableResult {
   readonly rows: TableRowScanResult;
   /** The table to search; undefined if no rows need to be read. */
   readonly searched?: OrdinaryTable | undefined;
 }
 
 /** Searches several tables for rows, one after the other. */
-export async function searchTablesForViolations<T extends TableRowScan>(
+export async function searchTablesForViolations<T extends UndecidedTableResult>(
   found: readonly T[],
   search: TableRowSearch,
   isViolation: (row: Uint8Array, one: T) => boolean,

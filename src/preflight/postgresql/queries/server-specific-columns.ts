@@ -8,14 +8,14 @@ import {
   decodeSearchedTable,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type TableRowScan,
+  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
  * not accept.
  */
-export interface ServerSpecificColumn extends TableRowScan, NestedValueColumn {
+export interface ServerSpecificColumn extends UndecidedTableResult, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;

@@ -1,4 +1,4 @@
-import { dateTimeTypes } from '../../../postgresql/catalog-oids.ts';
+import { dateTimeTypePattern } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { dependsOnSettingsSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
@@ -54,7 +54,7 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
       CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition,
-      k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypes}) ' AS reads_dates,
+      k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypePattern}) ' AS reads_dates,
       ${constraintHasRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE ${dependsOnSettingsSql}

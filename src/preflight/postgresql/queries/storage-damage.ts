@@ -13,7 +13,7 @@ export interface MissingRelationFile {
   readonly tablespace: string | undefined;
 }
 
-export interface StorageDamage {
+export interface DatabaseStorageDamage {
   readonly missing: readonly MissingRelationFile[];
   /**
    * Number of pages of the database that failed their checksum when they were read, since the statistics were reset.
@@ -29,7 +29,7 @@ export interface StorageDamage {
  * 0. Tables with another access method than heap are left out, because they may store rows in other files. Locked
  * tables are left out, because reading the size of a file waits for an exclusive lock.
  */
-export const storageDamageQuery: PostgresqlPreflightQuery<StorageDamage> = {
+export const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage> = {
   id: 'storage-damage',
   scope: 'database',
   sql: (version, { superuser }) => `

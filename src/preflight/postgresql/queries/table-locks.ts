@@ -19,7 +19,7 @@ export interface TableLock {
  * The databases with an ACCESS EXCLUSIVE lock: one query for all databases costs as much as one query in a single
  * database.
  */
-export const lockedDatabasesQuery: PostgresqlPreflightQuery<ReadonlySet<string>> = {
+export const databasesWithTableLocksQuery: PostgresqlPreflightQuery<ReadonlySet<string>> = {
   id: 'locked-databases',
   scope: 'server',
   sql: () => `
@@ -61,7 +61,7 @@ export const tableLocksQuery: PostgresqlPreflightQuery<readonly TableLock[]> = {
     ORDER BY 1
     LIMIT 1000
   `,
-  when: (known, dbname) => known(lockedDatabasesQuery)?.has(dbname) ?? true,
+  when: (known, dbname) => known(databasesWithTableLocksQuery)?.has(dbname) ?? true,
   decode: (rows) =>
     rows.map((row) => ({
       table: decodeText(row, 'name'),

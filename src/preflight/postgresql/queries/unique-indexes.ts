@@ -6,7 +6,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** A valid unique index of a table with rows of its own. */
 export interface UniqueIndex {
   readonly index: string;
-  /** Object id of its table. */
+  /** Object id of the table that has the index. */
   readonly table: number;
   readonly isBtree: boolean;
   readonly hasExpression: boolean;
@@ -21,9 +21,9 @@ export interface KeyColumn {
   readonly number: number;
   /** The type that the operator class compares; 0: a user defined the operator class. */
   readonly comparedType: number;
-  /** Of the column, for example length or precision; -1: none, or those of a domain. */
+  /** Type modifier of the column, for example length or precision; -1 if it has none, or if its domain has one. */
   readonly typeModifier: number;
-  /** Equal texts have equal bytes. */
+  /** Whether the collation is deterministic, so that equal texts have equal bytes. */
   readonly isDeterministic: boolean;
 }
 

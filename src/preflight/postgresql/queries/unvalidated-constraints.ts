@@ -9,14 +9,14 @@ import {
   domainTypeHasRowsSql,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type TableRowScan,
+  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
  * rows of a CHECK constraint are `unseen`, because preflight evaluates no expression of a user.
  */
-export interface UnvalidatedConstraint extends TableRowScan {
+export interface UnvalidatedConstraint extends UndecidedTableResult {
   /** Quoted. */
   readonly name: string;
   /** The table or the domain to which the constraint belongs. */

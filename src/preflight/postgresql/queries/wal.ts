@@ -28,12 +28,12 @@ export const walPositionQuery: PostgresqlPreflightQuery<WalPosition | undefined>
 };
 
 /** Bytes of WAL written since the statistics were reset, and the seconds since then (PostgreSQL 14 and newer). */
-export interface WalHistory {
+export interface WalVolumeSinceReset {
   readonly bytes: number;
   readonly seconds: number;
 }
 
-export const walHistoryQuery: PostgresqlPreflightQuery<WalHistory | undefined> = {
+export const walVolumeSinceResetQuery: PostgresqlPreflightQuery<WalVolumeSinceReset | undefined> = {
   id: 'wal-history',
   scope: 'server',
   sql: (version) =>

@@ -6,7 +6,7 @@ import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import { redisFunctionCountQuery } from '../queries/server.ts';
 
-export const functionsEtcCheck = redisCheck({
+export const functionsStreamsEtcCheck = redisCheck({
   id: 'functions-etc',
   title: 'there are no functions, streams, vector sets or expiring hash fields',
   headline: 'There are functions, streams, vector sets or expiring hash fields',

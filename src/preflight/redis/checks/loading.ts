@@ -25,7 +25,7 @@ export const loadingCheck = redisCheck({
     const observed = `loading${done === undefined ? '' : `, ${done} % done`}${left === undefined ? '' : `, ${left} s left`}`;
     return failOutcome(redisMigrationMethods, observed, {
       required: 'loading:0',
-      detail: 'Until then every command, also PSYNC, is answered with `-LOADING`.',
+      detail: 'Until the data is loaded, the server answers every command, also PSYNC, with `-LOADING`.',
       fix: { text: 'Wait until INFO persistence shows loading:0, then run the preflight again.' },
     });
   },

@@ -5,7 +5,7 @@ import { markPreflightQueryOptional, type PreflightQueryResult } from '../../que
 import { redisCheck } from '../check.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
-import { type QueriedCommand, redisKnownCommandsQuery } from '../queries/commands.ts';
+import { type QueriedRedisCommand, redisKnownCommandsQuery } from '../queries/commands.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 
@@ -50,7 +50,7 @@ export const renamedCommandsCheck = redisCheck({
 });
 
 /** The command SELECT is needed for keys outside database 0, and if it is not known which databases have keys. */
-function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly QueriedCommand[] {
+function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly QueriedRedisCommand[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
 }

@@ -13,7 +13,7 @@ import {
 import { redisInfoQuery } from '../queries/info.ts';
 import { isSentinel } from '../sentinel.ts';
 
-export const roleReplicaCheck = redisCheck({
+export const roleReplicaSourceCheck = redisCheck({
   id: 'role-replica',
   title: 'the source is a primary',
   headline: 'The source is not a primary',
@@ -27,7 +27,7 @@ export const roleReplicaCheck = redisCheck({
     const refusesReads = connection.kind === 'connected' && connection.notice?.code === 'MASTERDOWN';
     const isLinkDown = refusesReads || (probe?.kind === 'refused' && probe.code === 'NOMASTERLINK');
     if (info.kind !== 'known' && !isLinkDown) return buildOutcomeWithoutQueryResult(info);
-    // Only a replica replies with these two errors, even if it refuses INFO.
+    // Only a replica replies with MASTERDOWN or NOMASTERLINK, so these errors identify a replica that refuses INFO.
     const fields: RedisInfo = getPreflightQueryValueOrDefault(info, new Map([['role', 'slave']]));
     if (isSentinel(info)) return sentinel();
     if (fields.get('role') !== 'slave') return passOutcome('primary');
@@ -55,7 +55,7 @@ function usePrimary(upstream: string): string {
 function sentinel(): PreflightCheckOutcome {
   return failOutcome(redisMigrationMethods, 'a Sentinel', {
     headline: 'The source is a Sentinel',
-    required: 'the primary that it monitors',
+    required: 'the primary that the Sentinel monitors',
     detail: 'A Sentinel holds no data and has no PSYNC.',
     fix: {
       text: 'Get the address of the primary with SENTINEL GET-MASTER-ADDR-BY-NAME NAME, and use it as the source.',

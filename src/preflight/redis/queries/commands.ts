@@ -18,13 +18,13 @@ const commandNames = [
   'type',
 ] as const;
 
-export type QueriedCommand = (typeof commandNames)[number];
+export type QueriedRedisCommand = (typeof commandNames)[number];
 
 /**
  * The commands that exist under their original names; the reply has an empty entry for a command that was renamed or
  * removed.
  */
-export const redisKnownCommandsQuery: RedisPreflightQuery<ReadonlySet<QueriedCommand>> = {
+export const redisKnownCommandsQuery: RedisPreflightQuery<ReadonlySet<QueriedRedisCommand>> = {
   id: `COMMAND INFO ${commandNames.join(' ')}`,
   command: () => ['COMMAND', 'INFO', ...commandNames],
   decode: (reply) => {

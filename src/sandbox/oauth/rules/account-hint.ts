@@ -4,7 +4,7 @@ import { readPromptParameter } from './prompt.ts';
 import { readResponseType } from './response-type.ts';
 
 /** The account hint is used only with prompt=none (spec §4.1). */
-export const checkAccountHint: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
+export const checkAccountHintParameter: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   const hint = parameters.get('i');
   if (hint === undefined || readResponseType(parameters) !== 'code' || readPromptParameter(parameters) !== 'none')
     return undefined;

@@ -1,4 +1,4 @@
-import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import { detectApplyStop, type StoppedReplicationApply } from '../apply-stop.ts';
 import type { MigrationWatchRule, MigrationWatchRuleInput, ReplicationSlotWithSender } from '../rule-input.ts';
@@ -35,7 +35,7 @@ export const applyStopCandidates: Readonly<Record<string, readonly string[]>> = 
 };
 
 /** Shows on the target which of the candidates it is. */
-export const targetStateFix: CauseFix = {
+export const targetDiagnosisFix: StopCauseFix = {
   run_on: 'target',
   statement:
     "SELECT s.subname, a.state, a.wait_event_type, pg_blocking_pids(s.pid) AS blocked_by, pg_is_in_recovery() AS read_only, current_setting('lock_timeout') AS lock_timeout FROM pg_stat_subscription s LEFT JOIN pg_stat_activity a USING (pid) WHERE s.relid IS NULL;",
@@ -49,9 +49,9 @@ function applyStopViolation(
   const pending = input.databases.find((one) => one.name === database)?.pendingTables ?? [];
   const part = {
     database,
-    // Tables that were written since the stop; more than three say nothing.
+    // Tables that were written since the stop; a list of more than three does not help to find the cause.
     object: pending.length > 0 && pending.length <= 3 ? pending.join(', ') : name,
-    fix: targetStateFix,
+    fix: targetDiagnosisFix,
   };
   const elapsed = formatElapsed(stop.seconds);
   const hintOf = (rule: string): string => candidateText(rule, input.warned);

@@ -63,7 +63,10 @@ function countRules(lines: readonly string[]): string {
   return lines.length === 1 ? 'a rule' : `${lines.length} rules`;
 }
 
-/** A login that is refused is about the role; whether its password or a host rule is wrong, other rules show. */
+/**
+ * A refused login is reported for the role; other rules report whether the password of the role or a rule of
+ * pg_hba.conf is wrong.
+ */
 export const connectionChangeWatchRule: MigrationWatchRule = ({ now, first }) =>
   compareSourceConnectionProbes(first.connection, now.connection).map((violation) =>
     violation.rule === 'login-refused' && now.role !== undefined ? { ...violation, object: now.role.name } : violation,

@@ -1,5 +1,5 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
-import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule, WatchRuleDatabase } from '../rule-input.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
@@ -18,7 +18,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
           rule: 'slot-dropped',
           observed: `the replication slot ${name} does not exist any more`,
           hint: `check in the control panel whether the migration was stopped; else ${startAgainHint}`,
-          fix: clusterCommand('migrate', cluster),
+          fix: buildDbCommandFix('migrate', cluster),
         },
       ];
     }
@@ -30,7 +30,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
         rule: 'slot-lost',
         observed: `the replication slot ${name} is lost (${why})`,
         hint: `raise max_slot_wal_keep_size on the source, stop the migration, drop the slot; ${startAgainHint}`,
-        fix: clusterCommand('stop', cluster),
+        fix: buildDbCommandFix('stop', cluster),
       },
     ];
   });
@@ -44,7 +44,7 @@ export const missingSlotRule: MigrationWatchRule = ({ slots, now, startedAt, lim
       rule: 'slot-missing',
       observed: 'the source has no replication slot of the migration',
       hint: 'the slot was dropped, the migration has ended, or the service is still copying the schema: check its status',
-      fix: clusterCommand('status', cluster),
+      fix: buildDbCommandFix('status', cluster),
     },
   ];
 };
@@ -59,7 +59,7 @@ export const publicationChangeWatchRule: MigrationWatchRule = ({ databases, slot
     return names.flatMap((publication): readonly WatchRuleViolation[] => {
       const after = now.publications.get(publication);
       if (after !== undefined && after === first.get(publication)) return [];
-      const part = { database: name, object: publication, fix: clusterCommand('stop', cluster) };
+      const part = { database: name, object: publication, fix: buildDbCommandFix('stop', cluster) };
       return [
         after === undefined
           ? {
@@ -104,7 +104,7 @@ function missingPublications(
 }
 
 /** The command for the next step at the service. */
-export function clusterCommand(command: 'migrate' | 'status' | 'stop', cluster: string | undefined): CauseFix {
+export function buildDbCommandFix(command: 'migrate' | 'status' | 'stop', cluster: string | undefined): StopCauseFix {
   return {
     run_on: 'shell',
     statement: `cloudctl db ${command} ${cluster === undefined ? 'CLUSTER_UUID' : quoteShellArg(cluster)}`,

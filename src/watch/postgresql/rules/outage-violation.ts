@@ -1,4 +1,4 @@
-import { quoteServerName } from '../../quote-server-name.ts';
+import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import type { PostgresSourceOutage, WatchedServerFacts } from '../server-facts.ts';
@@ -45,7 +45,7 @@ function refusedLogin(
   role: string,
   hostRules: readonly string[],
 ): Pick<WatchRuleViolation, 'object' | 'fix'> {
-  // The first rule for the role decides, so that one is missing now.
+  // The first pg_hba.conf rule for the role decides, so a refused login means that this rule is missing now.
   const line = hostRules.find((rule) => ['all', role].includes(rule.split(' ')[2] ?? ''));
   if (code === '28000' && line !== undefined) return { object: line, fix: { run_on: 'pg_hba.conf', statement: line } };
   if (code === '28000')
@@ -53,7 +53,7 @@ function refusedLogin(
       object: 'pg_hba.conf',
       fix: { run_on: 'source', statement: 'SELECT * FROM pg_hba_file_rules ORDER BY line_number;' },
     };
-  return { object: role, fix: { run_on: 'source', statement: `\\password ${quoteServerName(role)}` } };
+  return { object: role, fix: { run_on: 'source', statement: `\\password ${quoteReportedObjectName(role)}` } };
 }
 
 function ruleAndHintOf(code: string): readonly [string, string] {

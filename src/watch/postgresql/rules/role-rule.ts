@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { quoteServerName } from '../../quote-server-name.ts';
-import type { CauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
+import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
 import type { WatchedRole } from '../server-facts.ts';
 
@@ -8,9 +8,9 @@ import type { WatchedRole } from '../server-facts.ts';
 export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
   const [before, after] = [first.role, now.role];
   if (before === undefined || after === undefined || before.name !== after.name) return [];
-  const quoted = quoteServerName(after.name);
+  const quoted = quoteReportedObjectName(after.name);
   const violation = (rule: string, observed: string, hint: string, statement: string): WatchRuleViolation => {
-    const fix: CauseFix = { run_on: 'source', statement };
+    const fix: StopCauseFix = { run_on: 'source', statement };
     return { rule, object: after.name, observed, hint, fix };
   };
   const lost = lostAttributes(before, after);
@@ -43,7 +43,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
             (after.secondsLeft ?? 0) <= 0
               ? `the password of ${after.name} has expired`
               : `the password of ${after.name} expires within two weeks`,
-            'extend it: the target logs in with it when it reconnects',
+            'extend the validity: the target needs the password when it reconnects',
             `ALTER ROLE ${quoted} VALID UNTIL 'infinity';`,
           ),
         ]
@@ -52,7 +52,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
       violation(
         'role-timeout',
         `the role ${after.name} has ${setting}`,
-        'reset it: it ends the copy of a large table',
+        'reset the setting: it ends the copy of a large table',
         resetSetting(after.name, setting),
       ),
     ),
@@ -81,6 +81,6 @@ function lostAttributes(before: WatchedRole, after: WatchedRole): readonly strin
 function resetSetting(role: string, setting: string): string {
   const [name = ''] = setting.split('=');
   return /^[a-z_]+$/.test(name)
-    ? `ALTER ROLE ${quoteServerName(role)} RESET ${name};`
+    ? `ALTER ROLE ${quoteReportedObjectName(role)} RESET ${name};`
     : `SELECT * FROM pg_db_role_setting WHERE ${quoteLiteral(setting)} = ANY (setconfig);`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { callableNamesCheck } from '../../../../src/preflight/postgresql/checks/callable-names.ts';
+import { ambiguousCallableNamesCheck } from '../../../../src/preflight/postgresql/checks/callable-names.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
@@ -13,9 +13,9 @@ test.each([
   const callableColumns = rows.map((one) => ({
     ...{ table: 'public.t', column: 'f', type: 'regproc', path: '', isInside: false, ambiguousNames: [], rows: one },
   }));
-  expect(short(callableNamesCheck.evaluate({ callableColumns }, 'd1', sourceFacts(), preflightOptions()))).toBe(
-    verdict,
-  );
+  expect(
+    short(ambiguousCallableNamesCheck.evaluate({ callableColumns }, 'd1', sourceFacts(), preflightOptions())),
+  ).toBe(verdict);
 });
 
 test('ambiguous names are found on a real server, the fix removes them, and undo restores them', async () => {

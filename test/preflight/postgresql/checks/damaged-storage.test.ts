@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { damagedStorageCheck } from '../../../../src/preflight/postgresql/checks/damaged-storage.ts';
-import type { StorageDamage } from '../../../../src/preflight/postgresql/queries/storage-damage.ts';
+import type { DatabaseStorageDamage } from '../../../../src/preflight/postgresql/queries/storage-damage.ts';
 import { damageFirstPage } from '../../../fixtures/damage-page.ts';
 import { type Postgres, ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
@@ -22,7 +22,7 @@ test.each([
     verdict: 'unknown',
   },
 ])('$what: $verdict', ({ damage, verdict }) => {
-  const all: StorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
+  const all: DatabaseStorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
   const outcome = damagedStorageCheck.evaluate({ damage: all }, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
@@ -44,7 +44,7 @@ test.each([
   },
   { what: 'failures, and no table was listed', damage: counted, scan: { failure: 'denied' }, verdict: 'unknown' },
 ])('with --deep, $what: $verdict', ({ damage, scan, verdict }) => {
-  const all: StorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
+  const all: DatabaseStorageDamage = { missing: [], checksumFailures: 0, lastFailure: '', ...damage };
   const outcome = damagedStorageCheck.evaluate({ damage: all }, 'd1', ...deepRun(scan));
   expect(short(outcome)).toBe(verdict);
   expectOutcomeText(outcome);

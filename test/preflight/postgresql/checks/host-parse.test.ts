@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { hostParseCheck } from '../../../../src/preflight/postgresql/checks/host-parse.ts';
+import { hostParseConflictCheck } from '../../../../src/preflight/postgresql/checks/host-parse.ts';
 import { healthyAddress } from '../../network/sample.ts';
 import { healthyFacts, outcomeOf } from '../login-facts.ts';
 
 test('contradictions block both methods', () => {
   const ground = { ...healthyFacts, address: { ...healthyAddress, contradictions: ['x'] } };
-  expect(outcomeOf(hostParseCheck, ground)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
+  expect(outcomeOf(hostParseConflictCheck, ground)).toMatchObject({ status: 'fail', blocks: ['continuous', 'dump'] });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lostRowsCheck } from '../../../../src/preflight/postgresql/checks/lost-rows.ts';
+import { lostCatalogRowsCheck } from '../../../../src/preflight/postgresql/checks/lost-rows.ts';
 import {
   danglingCatalogReferencesQuery,
   maxDatabasesForDanglingReferences,
@@ -19,7 +19,7 @@ test('with too many databases the result is that they were not checked', () => {
     true,
     false,
   ]);
-  const told = lostRowsCheck.evaluate(
+  const told = lostCatalogRowsCheck.evaluate(
     { lostRows: danglingCatalogReferencesQuery.absent },
     'd',
     sourceFacts(),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readingFunctionsCheck } from '../../../../src/preflight/postgresql/checks/reading-functions.ts';
+import { tableReadingFunctionsCheck } from '../../../../src/preflight/postgresql/checks/reading-functions.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
@@ -19,7 +19,7 @@ function evaluate(kind: UserFunctionUse['kind'], bodies: readonly FunctionBody[]
   const name = kind === 'unique' ? 'index public.i on public.t' : 'column public.t.g';
   const functionUses = [{ calls: '1', kind, name, filled }];
   const values = { functionUses, functionBodies: bodies };
-  return readingFunctionsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
+  return tableReadingFunctionsCheck.evaluate(values, 'd1', sourceFacts(), preflightOptions());
 }
 
 const reading = 'BEGIN RETURN (SELECT name FROM public.kinds WHERE id = $1); END';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sameServerCheck } from '../../../../src/preflight/postgresql/checks/same-server.ts';
+import { sameServerPerConnectionCheck } from '../../../../src/preflight/postgresql/checks/same-server.ts';
 import type { PostgresqlServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
@@ -35,7 +35,7 @@ test.each([
     { access: new Map([['d1', same]]), walRate: { bytes: 0, seconds: 5, instance: own } },
   ];
   for (const place of places) {
-    const outcome = sameServerCheck.evaluate({ first: one }, sourceFacts(place), preflightOptions());
+    const outcome = sameServerPerConnectionCheck.evaluate({ first: one }, sourceFacts(place), preflightOptions());
     expect(short(outcome)).toBe(verdict);
     if (verdict !== 'pass') expectOutcomeText(outcome);
   }

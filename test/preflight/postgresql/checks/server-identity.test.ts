@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { postgresqlServerIdentityCheck as check } from '../../../../src/preflight/postgresql/checks/server-identity.ts';
+import { postgresqlServerIdentityVerifiedCheck as check } from '../../../../src/preflight/postgresql/checks/server-identity.ts';
 import { literal } from '../../network/sample.ts';
 import { entered, healthyFacts, outcomeOf } from '../login-facts.ts';
 

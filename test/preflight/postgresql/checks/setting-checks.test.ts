@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { settingChecksCheck } from '../../../../src/preflight/postgresql/checks/setting-checks.ts';
+import { settingDependentChecksCheck } from '../../../../src/preflight/postgresql/checks/setting-checks.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
 import type { RoleSetting } from '../../../../src/preflight/postgresql/queries/role-settings.ts';
@@ -23,7 +23,7 @@ function judged(
 ) {
   const facts = { swayedChecks: checks, functionUses: [], functionBodies: [], roleSettings: [], ...more };
   const own = settings({ ...usual, ...values });
-  return settingChecksCheck.evaluate({ ...facts, settings: own }, 'd1', sourceFacts(), preflightOptions());
+  return settingDependentChecksCheck.evaluate({ ...facts, settings: own }, 'd1', sourceFacts(), preflightOptions());
 }
 
 interface Facts {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { supersCheck } from '../../../../src/preflight/postgresql/checks/supers.ts';
+import { otherSupersCheck } from '../../../../src/preflight/postgresql/checks/supers.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
 const logins = [
@@ -9,9 +9,11 @@ const logins = [
 ];
 
 test('superusers other than the migration role are named', () => {
-  expect(supersCheck.evaluate({ logins }, sourceFacts(), preflightOptions())).toMatchObject({
+  expect(otherSupersCheck.evaluate({ logins }, sourceFacts(), preflightOptions())).toMatchObject({
     status: 'warn',
     objects: ['root'],
   });
-  expect(short(supersCheck.evaluate({ logins: logins.slice(0, 2) }, sourceFacts(), preflightOptions()))).toBe('pass');
+  expect(short(otherSupersCheck.evaluate({ logins: logins.slice(0, 2) }, sourceFacts(), preflightOptions()))).toBe(
+    'pass',
+  );
 });

@@ -1,8 +1,8 @@
-import { functionsEtcCheck } from '../../../../src/preflight/redis/checks/functions-etc.ts';
+import { functionsStreamsEtcCheck } from '../../../../src/preflight/redis/checks/functions-etc.ts';
 import { checkCases, denied, sampled } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
 
-checkCases(functionsEtcCheck, {
+checkCases(functionsStreamsEtcCheck, {
   none: { status: 'pass' },
   functions: { server: healthy({ more: { functions: 2 } }), status: 'info' },
   'FUNCTION STATS denied': {

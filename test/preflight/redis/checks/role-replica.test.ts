@@ -1,8 +1,8 @@
-import { roleReplicaCheck } from '../../../../src/preflight/redis/checks/role-replica.ts';
+import { roleReplicaSourceCheck } from '../../../../src/preflight/redis/checks/role-replica.ts';
 import { both, checkCases, denied } from '../check-cases.ts';
 import { healthy } from '../recordings.ts';
 
-checkCases(roleReplicaCheck, {
+checkCases(roleReplicaSourceCheck, {
   primary: { status: 'pass' },
   replica: {
     server: healthy({ info: { role: 'slave', master_host: 'p', master_port: '1', master_link_status: 'up' } }),

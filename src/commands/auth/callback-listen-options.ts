@@ -1,0 +1,75 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
+import { usageError } from '../../errors.ts';
+import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
+import { type PeerNetwork, parsePeerNetwork } from '../../loopback/peer-networks.ts';
+import { isLoopbackPeer } from '../../platform/loopback-host.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+
+/** Options for a login in a container, whose redirect arrives through a published port. */
+export const callbackListenOptionSpecs: readonly OptionSpec[] = [
+  {
+    name: 'callback-listen',
+    valueName: 'ADDRESS[:PORT]',
+    description: 'address on which to receive the redirect, such as 0.0.0.0 in a container (default: the callback URL)',
+  },
+  {
+    name: 'allow-peer',
+    valueName: 'CIDR',
+    multiple: 'repeat',
+    description: 'network that may send the redirect to --callback-listen, such as 172.17.0.1/32; no other peer may',
+  },
+];
+
+/** Where the login listens; undefined without `--callback-listen`. Throws `usage` for an address that would be open to anyone. */
+export function readCallbackListenOptions(args: ParsedArgs): CallbackListenAddress | undefined {
+  const text = args.value('callback-listen');
+  const networks = args.values('allow-peer').map(requirePeerNetwork);
+  if (text === undefined) {
+    if (networks.length === 0) return undefined;
+    throw usageError('--allow-peer requires --callback-listen', 'add the address, such as `--callback-listen 0.0.0.0`');
+  }
+  for (const name of ['paste', 'with-token'])
+    if (args.has(name)) throw usageError(`cannot use --callback-listen with --${name}`, `remove \`--${name}\``);
+  const { address, port } = requireListenAddress(text);
+  if (networks.length === 0 && !isLoopbackPeer(address))
+    throw usageError(
+      `--callback-listen ${address} requires --allow-peer, because other machines may reach this address`,
+      'add the peer that forwards the port, such as `--allow-peer 172.17.0.1/32`',
+      'in a container the peer is usually the gateway of the network: `ip route show default`',
+    );
+  return {
+    address,
+    ...(port === undefined ? {} : { port }),
+    ...(networks.length === 0 ? {} : { allowedPeers: networks }),
+  };
+}
+
+/** What the listener exposes; undefined when only this machine reaches it. */
+export function exposedListenerWarning({ address, allowedPeers }: CallbackListenAddress): string | undefined {
+  if (isLoopbackPeer(address)) return undefined;
+  const peers = (allowedPeers ?? []).map(({ text }) => text).join(', ');
+  return `the login listens on ${address}, which other machines may reach; it answers only ${peers}`;
+}
+
+function requirePeerNetwork(text: string): PeerNetwork {
+  const parsed = parsePeerNetwork(text);
+  if (parsed.ok) return parsed.network;
+  throw usageError(
+    `--allow-peer "${sanitizeLine(text)}" is ${parsed.reason}`,
+    'pass the address of the peer, such as `--allow-peer 172.17.0.1/32`, or its network, such as `--allow-peer 172.17.0.0/16`',
+  );
+}
+
+function requireListenAddress(text: string): { readonly address: string; readonly port: number | undefined } {
+  if (isIPv6(text)) return { address: text, port: undefined };
+  const [, ipv6, ipv4, digits] = /^(?:\[([^\]]+)\]|([^:[\]]+))(?::([1-9]\d{0,4}))?$/.exec(text) ?? [];
+  const address = ipv6 ?? ipv4 ?? '';
+  const port = digits === undefined ? undefined : Number(digits);
+  const isAddress = ipv6 === undefined ? isIPv4(address) : isIPv6(address);
+  if (isAddress && (port ?? 1) <= 65_535) return { address, port };
+  throw usageError(
+    `--callback-listen is not an IP address with an optional port: ${sanitizeLine(text)}`,
+    'pass an address such as `--callback-listen 0.0.0.0`, `0.0.0.0:9000` or `[::]:9000`',
+  );
+}

@@ -1,0 +1,132 @@
+import { isIP } from 'node:net';
+import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
+import { requireWholeNumber } from '../../cli/whole-number.ts';
+import { browserBlockedPorts } from '../../config/blocked-ports.ts';
+import { readNonEmptyEnvironmentValue } from '../../config/settings.ts';
+import { usageError } from '../../errors.ts';
+import type { ProcessEnvironment } from '../../platform/host.ts';
+import {
+  isLoopbackListenHost,
+  parseSandboxPublicName,
+  type SandboxPublicName,
+} from '../../sandbox/http/origin-names.ts';
+import type { SandboxServerOptions } from '../../sandbox/sandbox.ts';
+import { sanitizeLine } from '../../sanitize/terminal-text.ts';
+
+/** The options of `sandbox start` that determine its addresses. */
+export const sandboxListenOptionSpecs: readonly OptionSpec[] = [
+  {
+    name: 'port',
+    valueName: 'PORT',
+    description: 'port of the authorization server; 0 is any free port (default: 0)',
+  },
+  { name: 'api-port', valueName: 'PORT', description: 'port of the resource API; 0 is any free port (default: 0)' },
+  { name: 'host', valueName: 'HOST', description: 'loopback address to listen on (default: 127.0.0.1)' },
+  {
+    name: 'listen',
+    valueName: 'ADDRESS',
+    description: 'IP address to listen on, such as 0.0.0.0 in a container; requires --public-name',
+  },
+  {
+    name: 'public-name',
+    valueName: 'HOST:PORT',
+    description: 'host and port of all URLs, with --listen; the API has --api-port (default: the next port)',
+  },
+];
+
+export type SandboxListenOptions = Pick<
+  SandboxServerOptions,
+  'host' | 'port' | 'apiPort' | 'publicName' | 'adminToken'
+>;
+
+/** Reads the addresses of the sandbox, before anything is started. Throws `usage` for options that contradict each other. */
+export function readSandboxListenOptions(args: ParsedArgs, env: ProcessEnvironment): SandboxListenOptions {
+  const [port, apiPort] = (['port', 'api-port'] as const).map((name) => {
+    const text = args.value(name);
+    return text === undefined ? undefined : requireWholeNumber(text, `--${name}`, { min: 0, max: 65_535 });
+  });
+  const listen = readListenAddress(args);
+  const host = listen ?? args.value('host');
+  const publicName = readPublicName(args, listen);
+  if (publicName === undefined)
+    return {
+      ...(host === undefined ? {} : { host }),
+      ...(port === undefined ? {} : { port }),
+      ...(apiPort === undefined ? {} : { apiPort }),
+    };
+  requirePublicPorts(publicName, port, apiPort);
+  const adminToken = readAdminToken(env);
+  return {
+    ...(host === undefined ? {} : { host }),
+    publicName,
+    ...(apiPort === undefined ? {} : { apiPort }),
+    ...(adminToken === undefined ? {} : { adminToken }),
+  };
+}
+
+/** What a sandbox with a public name exposes; undefined for a sandbox that only this machine reaches. */
+export function exposedSandboxWarning(
+  { host, publicName }: SandboxListenOptions,
+  isSeeded: boolean,
+): string | undefined {
+  if (host === undefined || publicName === undefined || isLoopbackListenHost(host)) return undefined;
+  const secrets = isSeeded
+    ? 'with --seed, everyone can compute the passwords of its users and the client secrets; '
+    : '';
+  return `the sandbox listens on ${host}: every machine that reaches this address can use its sign-in page, token endpoint and API without encryption; ${secrets}the admin API and the control panel require the admin token`;
+}
+
+function readListenAddress(args: ParsedArgs): string | undefined {
+  const listen = args.value('listen');
+  if (listen === undefined) return undefined;
+  if (args.value('host') !== undefined) throw usageError('cannot use --listen together with --host', 'remove `--host`');
+  if (isIP(listen) === 0)
+    throw usageError(
+      `--listen is not an IP address: ${sanitizeLine(listen)}`,
+      'pass an address without a port, such as `--listen 0.0.0.0`',
+    );
+  return listen;
+}
+
+function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPublicName | undefined {
+  const text = args.value('public-name');
+  if (text === undefined) {
+    if (listen === undefined || isLoopbackListenHost(listen)) return undefined;
+    throw usageError(
+      '--listen requires --public-name, unless the address is a loopback address',
+      'add the name that clients use, such as `--public-name sandbox:8080`',
+      'requests with another Host header are refused, which prevents DNS rebinding',
+    );
+  }
+  if (listen === undefined)
+    throw usageError('--public-name requires --listen', 'add the address to listen on, such as `--listen 0.0.0.0`');
+  const name = parseSandboxPublicName(text);
+  if (name === undefined || browserBlockedPorts.has(name.port))
+    throw usageError(
+      `--public-name is not HOST:PORT of a URL: ${sanitizeLine(text)}`,
+      'pass the name and the port that clients use, such as `--public-name sandbox:8080`',
+    );
+  return name;
+}
+
+function requirePublicPorts(name: SandboxPublicName, port: number | undefined, apiPort: number | undefined): void {
+  if (port !== undefined && port !== name.port)
+    throw usageError(
+      `--port is ${port}, but --public-name has port ${name.port}`,
+      'remove `--port`, and publish the port of the container under the same number',
+    );
+  if (apiPort === undefined && name.port === 65_535)
+    throw usageError('--public-name has port 65535, which no port follows', 'add `--api-port`');
+  if (apiPort === name.port)
+    throw usageError('--api-port is the port of --public-name', 'pass another port with `--api-port`');
+}
+
+/** Other containers must know the admin token beforehand, and no secret belongs in the arguments of a command. */
+function readAdminToken(env: ProcessEnvironment): string | undefined {
+  const token = readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN);
+  if (token === undefined || /^[A-Za-z0-9_-]{16,256}$/.test(token)) return token;
+  throw usageError(
+    'CLOUDCTL_SANDBOX_ADMIN_TOKEN is not 16 to 256 letters, digits, hyphens or underscores',
+    'set it to a random value, such as the output of `openssl rand -hex 24`, or unset it',
+  );
+}

@@ -1,0 +1,126 @@
+import { closeSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isJsonRecord, parseJson, readStringField } from '../json.ts';
+import { createTemporaryFile, ensureFolder } from '../platform/files.ts';
+import { replaceUnprintable } from '../sanitize/unprintable-characters.ts';
+
+/** Names that the commands of a profile have seen, for completion. */
+export interface CachedCompletionNames {
+  readonly droplets: readonly CachedCompletionName[];
+  readonly clusters: readonly CachedCompletionName[];
+  readonly regions: readonly CachedCompletionName[];
+  readonly sizes: readonly CachedCompletionName[];
+  readonly images: readonly CachedCompletionName[];
+}
+
+export interface CachedCompletionName {
+  readonly value: string;
+  readonly description?: string;
+}
+
+export const noCachedCompletionNames: CachedCompletionNames = {
+  droplets: [],
+  clusters: [],
+  regions: [],
+  sizes: [],
+  images: [],
+};
+
+/** Names of one kind; the file then has at most 1 MB. */
+export const maxCachedCompletionNames = 1000;
+const maxLength = 255;
+const maxBytes = 4_000_000;
+
+/** The names that were seen at this server; none when there is no file, it is damaged, or it is of another server. */
+export function readCachedCompletionNames(
+  stateFolder: string,
+  profile: string,
+  baseOrigin: string | undefined,
+): CachedCompletionNames {
+  const json = parseJson(readCacheText(cachePath(stateFolder, profile)));
+  if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
+    return noCachedCompletionNames;
+  const { value } = json;
+  const names = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] =>
+    Array.isArray(value[kind]) ? decodeNames(value[kind]) : [];
+  return {
+    droplets: names('droplets'),
+    clusters: names('clusters'),
+    regions: names('regions'),
+    sizes: names('sizes'),
+    images: names('images'),
+  };
+}
+
+/**
+ * Replaces the names of this server. A cache must not make a command fail, so every error is ignored; it is not synced to the
+ * disk, because a crash may cost it.
+ */
+export function writeCachedCompletionNames(
+  stateFolder: string,
+  profile: string,
+  baseOrigin: string,
+  names: CachedCompletionNames,
+): void {
+  const path = cachePath(stateFolder, profile);
+  const kept = Object.entries(names).map(([kind, list]) => [kind, decodeNames(list)]);
+  const text = `${JSON.stringify({ base_url: baseOrigin, ...Object.fromEntries(kept) })}\n`;
+  if (text === readCacheText(path)) return;
+  let temporary: string | undefined;
+  try {
+    ensureFolder(cacheFolder(stateFolder));
+    const created = createTemporaryFile(path);
+    temporary = created.temporary;
+    writeFileSync(created.descriptor, text);
+    closeSync(created.descriptor);
+    renameSync(temporary, path);
+  } catch {
+    if (temporary !== undefined) rmSync(temporary, { force: true });
+  }
+}
+
+/** Called when the session of the profile ends or begins: the names belong to an account. */
+export function removeCachedCompletionNames(stateFolder: string, profile: string): void {
+  try {
+    rmSync(cachePath(stateFolder, profile), { force: true });
+  } catch {
+    // A folder that cannot be written has no new names either.
+  }
+}
+
+function decodeNames(list: readonly unknown[]): readonly CachedCompletionName[] {
+  const names = new Map<string, CachedCompletionName>();
+  for (const item of list) {
+    const value = isJsonRecord(item) ? readStringField(item, 'value') : undefined;
+    const description = isJsonRecord(item) ? readStringField(item, 'description') : undefined;
+    if (value === undefined || !isCompletable(value) || names.size >= maxCachedCompletionNames) continue;
+    names.set(value, description === undefined || !isCompletable(description) ? { value } : { value, description });
+  }
+  return [...names.values()];
+}
+
+/**
+ * One line that a shell can insert: the scripts of completion quote blanks, quotes and `$(…)`. Control and invisible characters
+ * and backslashes are in no name of the service.
+ */
+function isCompletable(text: string): boolean {
+  return text !== '' && text.length <= maxLength && replaceUnprintable(text) === text && !/[\\\t\n]/.test(text);
+}
+
+function readCacheText(path: string): string {
+  try {
+    const file = lstatSync(path);
+    return file.isFile() && file.size <= maxBytes ? readFileSync(path, 'utf8') : '';
+  } catch {
+    return '';
+  }
+}
+
+function cacheFolder(stateFolder: string): string {
+  return join(stateFolder, 'completion');
+}
+
+/** Names of profiles have no characters that are special in paths. */
+function cachePath(stateFolder: string, profile: string): string {
+  return join(cacheFolder(stateFolder), `${profile}.json`);
+}

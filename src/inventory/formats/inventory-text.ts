@@ -1,0 +1,109 @@
+import type { InventoryFixStep } from '../fix-order.ts';
+import { groupByKey } from '../group-by-key.ts';
+import {
+  commonInventoryMethod,
+  type InventoryFinding,
+  type InventoryFindingPlace,
+  type InventoryReport,
+  type InventorySourceRow,
+} from '../inventory-report.ts';
+
+/** `1 source`, `12 sources`, `1,000 sources`. */
+export function countedNoun(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** What "possible" means in this inventory: `continuous migration`, or `requested migration` if sources have several methods. */
+export function inventoryMethodText(report: InventoryReport): string {
+  return `${commonInventoryMethod(report) ?? 'requested'} migration`;
+}
+
+/** The result in one sentence. */
+export function inventoryVerdictSentence(report: InventoryReport): string {
+  const { sources, possible, not_checked: unchecked } = report.summary;
+  const method = inventoryMethodText(report);
+  const rest = unchecked === 0 ? '' : ` ${countedNoun(unchecked, 'source')} could not be checked.`;
+  if (possible === sources) return `The ${method} is possible for all ${countedNoun(sources, 'source')}.`;
+  return `The ${method} is possible for ${formatCount(possible)} of ${countedNoun(sources, 'source')}.${rest}`;
+}
+
+/** The numbers below the sentence. */
+export function inventorySummaryText({ summary }: InventoryReport): string {
+  const { possible, unproven, not_possible: blocked, not_checked: unchecked, servers } = summary;
+  const open = unproven === 0 ? '' : ` (${formatCount(unproven)} with open premises)`;
+  return [
+    `${formatCount(possible)} possible${open}`,
+    `${formatCount(blocked)} not possible`,
+    `${formatCount(unchecked)} not checked`,
+    countedNoun(servers, 'server'),
+  ].join(' · ');
+}
+
+/** The fixes of one step. */
+export interface StepFix {
+  readonly id: string;
+  readonly title: string;
+  readonly text: string | undefined;
+  readonly sql: readonly string[];
+  readonly restart: boolean;
+}
+
+/** The findings that a step fixes; statements are an example from the first source. */
+export function stepFixes({ findings }: InventoryReport, { ids }: InventoryFixStep): readonly StepFix[] {
+  return ids.map((id): StepFix => {
+    const found = findings.find((finding) => finding.id === id && finding.is_blocker);
+    return {
+      id,
+      title: found?.title ?? id,
+      text: found?.fix?.text,
+      sql: found?.fix?.sql ?? [],
+      restart: found?.fix?.restart === true,
+    };
+  });
+}
+
+/** `12 sources become possible; then 740 of 1,000`. */
+export function stepGainText(report: InventoryReport, { unblocks, possible_after: after }: InventoryFixStep): string {
+  const verb = unblocks === 1 ? 'becomes' : 'become';
+  return `${countedNoun(unblocks, 'source')} ${verb} possible, then ${formatCount(after)} of ${formatCount(report.summary.sources)}`;
+}
+
+/** The servers of a step, those with the most sources first. */
+export function stepServersText({ servers }: InventoryFixStep, most: number): string {
+  const named = servers.slice(0, most).map(({ server, sources }) => `${server} (${countedNoun(sources, 'source')})`);
+  const rest = servers.length - named.length;
+  return rest > 0 ? `${named.join(', ')} and ${countedNoun(rest, 'more server')}` : named.join(', ');
+}
+
+/** `12 sources on 3 servers`. */
+export function findingExtentText({ sources, servers }: InventoryFinding): string {
+  return `${countedNoun(sources, 'source')} on ${countedNoun(servers, 'server')}`;
+}
+
+/** `db.example.com:5432, shop, billing: 2 tables`. */
+export function placeText({ server, databases = [], observed }: InventoryFindingPlace, most: number): string {
+  const shown = databases.slice(0, most);
+  const rest = databases.length - shown.length;
+  const names = rest > 0 ? [...shown, `and ${rest} more`] : shown;
+  return `${[server, ...names].join(', ')}: ${observed}`;
+}
+
+/** The sources that could not be checked, by reason, the most frequent reason first. */
+export function uncheckedByReason({ sources }: InventoryReport): readonly {
+  readonly reason: string;
+  readonly names: readonly string[];
+}[] {
+  const unchecked = sources.filter(({ state }) => state === 'not_checked');
+  return [...groupByKey(unchecked, ({ reason = '' }) => reason)]
+    .map(([reason, rows]) => ({ reason, names: rows.map(({ name }) => name) }))
+    .sort((a, b) => b.names.length - a.names.length);
+}
+
+export function rowVerdictText({ state, verdict, proven, ok }: InventorySourceRow): string {
+  if (state === 'not_checked') return 'not checked';
+  return ok && !proven ? `${verdict}, not proven` : (verdict ?? 'blocked');
+}

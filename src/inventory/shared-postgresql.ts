@@ -1,0 +1,146 @@
+import { usageError } from '../errors.ts';
+import { PostgresqlQueryError } from '../postgresql/query-error.ts';
+import { buildReadOnlyTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
+import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
+import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-postgresql-facts.ts';
+import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-postgresql-source.ts';
+import { decodePostgresqlServerInstance, serverInstanceSql } from '../preflight/postgresql/queries/server-instances.ts';
+import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
+import type { WalRate } from '../preflight/postgresql/source-facts.ts';
+import type { InventoryEntry } from './inventory-entry.ts';
+import type { ServerSlot } from './server-slots.ts';
+import { createSharedResults } from './shared-results.ts';
+import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
+
+export interface SharedPostgresqlOptions {
+  /** Names of the databases that sources with the scope `database` have, by user name. */
+  readonly named: (username: string) => ReadonlySet<string>;
+  /** Connections that query the databases of one server. */
+  readonly connections: number;
+  /** Milliseconds between two readings of the WAL position (default: 5 s). */
+  readonly walInterval?: number;
+}
+
+export type SharedPostgresql = (
+  entry: InventoryEntry,
+  slot: ServerSlot,
+  seen: SourceObservation,
+) => PostgresqlPreflightEngine;
+
+/**
+ * Engines of preflights that share what they have in common. Each source has its own connection, so that everything about its
+ * name, TLS and login is its own. What the queries return is collected once for each server, role and set of options, and the
+ * current write rate is measured once for each server.
+ */
+export function createSharedPostgresql(options: SharedPostgresqlOptions): SharedPostgresql {
+  const collected = createSharedResults<CollectedPostgresqlFacts>(({ databases }) => databases.length);
+  const rates = new Map<string, Promise<WalRate | undefined>>();
+  const failures = new Map<string, { readonly opened: OpenedPostgresqlSource; readonly attempts: number }>();
+  return (entry, slot, seen) => {
+    const isNamed = entry.scope === 'database';
+    let identity = '';
+    const engine = createPostgresqlPreflightEngine({
+      checks: postgresqlChecks,
+      concurrency: options.connections,
+      walInterval: options.walInterval ?? 5000,
+      ...(isNamed ? { limitDatabases: (names) => namedOf(names, entry, options) } : {}),
+      shareWalRate(measure) {
+        const known = rates.get(identity);
+        if (known !== undefined) return known;
+        const measuring = slot.pause(measure);
+        rates.set(identity, measuring);
+        return measuring;
+      },
+    });
+    return {
+      ...engine,
+      async open(run) {
+        const { source } = run;
+        const address = JSON.stringify([source.host, source.port, source.ssl]);
+        const failed = failures.get(address);
+        if (failed !== undefined && failed.attempts >= maxAttempts) {
+          const { dbname, username } = source;
+          observe(failed.opened, seen);
+          return { ...failed.opened, source, facts: { ...failed.opened.facts, dbname, username } };
+        }
+        const opened = await engine.open(run);
+        observe(opened, seen);
+        if (seen.unreachable === undefined) failures.delete(address);
+        else if (!run.signal.aborted) failures.set(address, { opened, attempts: (failed?.attempts ?? 0) + 1 });
+        return opened;
+      },
+      async collectFacts(opened, run) {
+        const { session, facts } = opened;
+        if (session === undefined || facts.connection.kind !== 'entered') return engine.collectFacts(opened, run);
+        identity = (await readIdentity(opened, run.onSend)) ?? `${opened.source.address}:${opened.source.port}`;
+        seen.server = identity;
+        slot.identify(identity);
+        const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
+        const { pooler, ssl, superuser } = facts.connection;
+        const key = JSON.stringify([identity, facts.username, pooler !== undefined, ssl, superuser, relevant, isNamed]);
+        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run));
+        if (!isOwn) await session.end();
+        const own = isOwn ? value : { ...value, waited: 0, facts: { ...facts, scans: value.facts.scans } };
+        return isNamed ? restrictToDatabase(own, facts.dbname) : own;
+      },
+    };
+  };
+}
+
+/** A host and port that could not be reached so often is not tried again in the same run. */
+const maxAttempts = 2;
+
+function namedOf(
+  names: readonly string[],
+  entry: InventoryEntry,
+  { named }: SharedPostgresqlOptions,
+): readonly string[] {
+  const wanted = named(entry.withPassword(undefined).source.username ?? '');
+  return names.filter((name) => wanted.has(name));
+}
+
+function observe({ facts: { connection } }: OpenedPostgresqlSource, seen: SourceObservation): void {
+  if (connection.kind === 'entered') return;
+  seen.lacksPassword = connection.code === 'NO_PASSWORD';
+  if (connection.kind === 'unreachable' || isConnectionFailure(connection.code)) seen.unreachable = connection.message;
+}
+
+/**
+ * The system identifier is not sufficient: a standby, and a copy of the data folder, have the same one as their origin. They have
+ * another start time. Undefined if the role may not read the properties.
+ */
+async function readIdentity(
+  { session, facts }: OpenedPostgresqlSource,
+  onSend: (place: string, text: string) => void,
+): Promise<string | undefined> {
+  const message = buildReadOnlyTransaction([serverInstanceSql]);
+  try {
+    onSend(facts.dbname, message);
+    const row = (await session?.query(message, identityTimeout))?.flat()[0];
+    if (row === undefined) return undefined;
+    const { systemIdentifier, started } = decodePostgresqlServerInstance(row);
+    return `${systemIdentifier}@${started}`;
+  } catch (error) {
+    if (error instanceof PostgresqlQueryError && error.lost) return undefined;
+    onSend(facts.dbname, rollbackQueryMessage);
+    await session?.query(rollbackQueryMessage, identityTimeout).catch(() => {});
+    return undefined;
+  }
+}
+
+const identityTimeout = 15_000;
+
+/** The facts as if the server had only this database. */
+function restrictToDatabase(collected: CollectedPostgresqlFacts, name: string): CollectedPostgresqlFacts {
+  if (!collected.databases.includes(name))
+    throw usageError(`the server has no database of the name ${name}: a connection pooler may rename it`);
+  const own = <V>(all: ReadonlyMap<string, V>) => new Map([...all].filter(([key]) => key === name));
+  return {
+    ...collected,
+    databases: [name],
+    access: own(collected.access),
+    findings: collected.findings.filter(({ database }) => database === undefined || database === name),
+    retained: own(collected.retained),
+    sizes: own(collected.sizes),
+  };
+}

@@ -1,0 +1,48 @@
+import { getPreflightQueryValue } from '../preflight/query.ts';
+import type { CollectedRedisFacts } from '../preflight/redis/collect-redis-facts.ts';
+import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
+import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
+import type { ServerSlot } from './server-slots.ts';
+import { createSharedResults } from './shared-results.ts';
+import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
+
+export type SharedRedis = (slot: ServerSlot, seen: SourceObservation) => RedisPreflightEngine;
+
+/**
+ * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the measurement of
+ * the activity are shared by the sources that have the same address and user.
+ */
+export function createSharedRedis(): SharedRedis {
+  const collected = createSharedResults<CollectedRedisFacts>(() => 1);
+  return (slot, seen) => {
+    const engine = createRedisPreflightEngine();
+    return {
+      ...engine,
+      async open(run) {
+        const opened = await engine.open(run);
+        const { connection } = opened;
+        if (connection.kind === 'refused') {
+          seen.lacksPassword = connection.code === 'NOAUTH' && run.source.password === undefined;
+          if (connection.phase === 'network' || isConnectionFailure(connection.code))
+            seen.unreachable = connection.message;
+        }
+        return opened;
+      },
+      async collectFacts(opened, run) {
+        if (opened.session === undefined) return engine.collectFacts(opened, run);
+        const { address, port, username, ssl } = opened.source;
+        const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
+        const key = JSON.stringify([address, port, username, ssl, relevant]);
+        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run));
+        const info = getPreflightQueryValue(value.results, redisInfoQuery);
+        seen.server = info?.get('run_id') ?? `${address}:${port}`;
+        slot.identify(seen.server);
+        if (isOwn) return value;
+        opened.session.end();
+        const { host } = run.source;
+        const own = { address: opened.address, tls: opened.tls, connection: opened.connection };
+        return { ...value, waited: 0, facts: { ...value.facts, ...own, host, port: run.source.port } };
+      },
+    };
+  };
+}

@@ -1,0 +1,46 @@
+import { isJsonRecord, parseJson, readStringField } from '../../json.ts';
+import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
+import { parseCallbackParameters } from '../callback-parameters.ts';
+import { type LoopbackRequest, readRawRequestQuery } from '../loopback-request.ts';
+import { refuseLoopbackRequest } from '../refusal.ts';
+import type { LoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
+import { acceptAuthorizationResponse } from './decide-callback.ts';
+
+/** Decides how to respond to a relay request, which contains the fragment of the implicit flow and the nonce of the bridge page. */
+export function decideFragmentRelayRequest<Accepted>(
+  expected: LoopbackRequestExpectations<Accepted>,
+  phase: LoginPhase,
+  request: LoopbackRequest,
+): LoopbackRequestDecision<Accepted> {
+  // The bridge page sends the fragment in the request body, because a query could be written to logs.
+  if (readRawRequestQuery(request) !== '') {
+    return refuseLoopbackRequest('not_a_response');
+  }
+  if (request.body?.kind !== 'text') {
+    return { kind: 'read_body' };
+  }
+  const relayed = decodeRelayMessage(request.body.text);
+  if (relayed === undefined) {
+    return refuseLoopbackRequest('not_a_response');
+  }
+  if (!equalInConstantTime(relayed.nonce, expected.nonce)) {
+    return refuseLoopbackRequest('forbidden');
+  }
+  return acceptAuthorizationResponse(expected, phase, parseCallbackParameters(relayed.fragment), 'fragment');
+}
+
+interface RelayMessage {
+  readonly nonce: string;
+  /** The raw URL fragment without `#`. */
+  readonly fragment: string;
+}
+
+function decodeRelayMessage(text: string): RelayMessage | undefined {
+  const json = parseJson(text);
+  if (!json.ok || !isJsonRecord(json.value)) {
+    return undefined;
+  }
+  const nonce = readStringField(json.value, 'nonce');
+  const fragment = readStringField(json.value, 'fragment');
+  return nonce === undefined || fragment === undefined ? undefined : { nonce, fragment };
+}

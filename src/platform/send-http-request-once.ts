@@ -1,0 +1,199 @@
+import type { Dispatcher } from 'undici';
+import { programVersion } from '../version.ts';
+import { type AbortObserver, observeAbort, unobserveAbort } from './abort-observer.ts';
+import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
+import {
+  createResponseBodyStream,
+  type ResponseBodyEndHandlers,
+  type ResponseBodyStream,
+} from './response-body-stream.ts';
+
+/** A response with a decompressed body; the body is null where the method or the status allows none. */
+export type DecompressedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
+
+export interface DispatchAttempt extends ResponseBodyEndHandlers {
+  /**
+   * Whether undici has begun to write the request. Error codes do not show whether a request was sent, because each code occurs
+   * both before and after sending.
+   */
+  sent: boolean;
+}
+
+/**
+ * Sends one HTTP request, without retries and without following redirects. The request uses undici's dispatcher instead of
+ * `fetch` or `request`, because their streams take more time than the rest of the request.
+ */
+export function sendHttpRequestOnce(
+  dispatcher: Dispatcher,
+  url: URL,
+  init: HttpRequestInit,
+  attempt: DispatchAttempt,
+): Promise<DecompressedResponse> {
+  const { method, headers, body = null, signal } = init;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    requireSendable(url, init);
+    const passage: RequestInProgress = {
+      method,
+      signal,
+      attempt,
+      resolve,
+      reject,
+      controller: undefined,
+      bodyStream: undefined,
+      onAbort,
+      onRequestStart,
+      onResponseStart,
+      onResponseData,
+      onResponseEnd,
+      onResponseError,
+    };
+    observeAbort(signal, passage);
+    const { origin, path } = targetOf(url);
+    dispatcher.dispatch({ origin, path, method, headers: withDefaultHeaders(headers), body }, passage);
+  });
+}
+
+/**
+ * The state of one HTTP request that was sent. The functions of a request use `this`, because creating closures for thousands
+ * of requests per second is slower.
+ */
+interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
+  readonly method: string;
+  readonly signal: AbortSignal;
+  readonly attempt: DispatchAttempt;
+  readonly resolve: (response: DecompressedResponse) => void;
+  readonly reject: (error: unknown) => void;
+  controller: Dispatcher.DispatchController | undefined;
+  bodyStream: ResponseBodyStream | undefined;
+}
+
+/** The promise of a request also rejects while the dispatcher still waits for a connection. */
+function onAbort(this: RequestInProgress): void {
+  fail(this, this.signal.reason);
+  this.controller?.abort(this.signal.reason);
+}
+
+function onRequestStart(this: RequestInProgress, controller: Dispatcher.DispatchController): void {
+  this.attempt.sent = true;
+  this.controller = controller;
+  if (this.signal.aborted) controller.abort(this.signal.reason);
+}
+
+function onResponseStart(
+  this: RequestInProgress,
+  controller: Dispatcher.DispatchController,
+  status: number,
+  headers: Headers,
+): void {
+  if (status < 200) return;
+  let body: HttpResponse['body'] = null;
+  if (this.method !== 'HEAD' && status !== 204 && status !== 205 && status !== 304) {
+    const decompressor = decompressors.get(textOf(headers['content-encoding'])?.trim().toLowerCase());
+    this.bodyStream = createResponseBodyStream(
+      controller,
+      decompressor === undefined ? this.attempt : compressedBodyHandler,
+    );
+    body =
+      decompressor === undefined ? this.bodyStream.chunks : decompress(decompressor, this.bodyStream, this.attempt);
+  }
+  this.resolve({ status, headers: { get: (name) => textOf(headers[name.toLowerCase()]) }, body });
+}
+
+function onResponseData(this: RequestInProgress, _: unknown, chunk: Uint8Array): void {
+  this.bodyStream?.push(chunk);
+}
+
+function onResponseEnd(this: RequestInProgress): void {
+  unobserveAbort(this.signal, this);
+  this.bodyStream?.end();
+}
+
+function onResponseError(this: RequestInProgress, _: unknown, error: Error): void {
+  fail(this, error);
+}
+
+function fail(passage: RequestInProgress, error: unknown): void {
+  unobserveAbort(passage.signal, passage);
+  passage.reject(error);
+  passage.bodyStream?.fail(error);
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The parsed URL is cached, because thousands of requests use the same URL. */
+const targets = new WeakMap<URL, Target>();
+
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+}
+
+function targetOf(url: URL): Target {
+  const target = targets.get(url) ?? { origin: url.origin, path: `${url.pathname}${url.search}` };
+  targets.set(url, target);
+  return target;
+}
+
+/**
+ * Refuses requests that `fetch` refuses, but that a dispatcher would send incompletely or unsafely. The message of the thrown
+ * error is replaced in undici-sender.ts.
+ */
+function requireSendable({ username, password }: URL, { method, body }: HttpRequestInit): void {
+  if (username !== '' || password !== '') throw new TypeError('the URL contains a user name');
+  if (body !== undefined && (method === 'GET' || method === 'HEAD')) throw new TypeError(`${method} has a body`);
+}
+
+function textOf(value: string | string[] | undefined): string | null {
+  return Array.isArray(value) ? value.join(', ') : (value ?? null);
+}
+
+/**
+ * Content codings (RFC 9110 §8.4.1). Only gzip is requested, but other codings are decoded too, because a response may contain
+ * the only copy of a refresh token.
+ */
+const decompressors = new Map<string | undefined, Decompressor>([
+  ['gzip', 'createGunzip'],
+  ['x-gzip', 'createGunzip'],
+  ['deflate', 'createInflate'],
+  ['br', 'createBrotliDecompress'],
+]);
+
+type Decompressor = 'createGunzip' | 'createInflate' | 'createBrotliDecompress';
+
+/** Compressed data needs no error mapping here, because `decompress` maps the errors. */
+const compressedBodyHandler: ResponseBodyEndHandlers = {
+  failure: (error) => (error instanceof Error ? error : new Error(String(error))),
+  done: async () => {},
+};
+
+async function* decompress(
+  decompressor: Decompressor,
+  bodyStream: ResponseBodyStream,
+  { failure, done }: ResponseBodyEndHandlers,
+): AsyncGenerator<Uint8Array> {
+  const [{ pipeline }, zlib] = await Promise.all([import('node:stream'), import('node:zlib')]);
+  try {
+    // The iteration of the stream throws the same error.
+    yield* pipeline(bodyStream.chunks, zlib[decompressor](), () => {});
+  } catch (error) {
+    throw failure(error);
+  } finally {
+    // The server may continue to send after the end of the compressed data.
+    bodyStream.leave();
+    await done();
+  }
+}
+
+/** The request headers with the default headers; cached, because thousands of requests have the same headers. */
+const headersWithDefaults = new WeakMap<HttpRequestInit['headers'], HttpRequestInit['headers']>();
+
+function withDefaultHeaders(headers: HttpRequestInit['headers']): HttpRequestInit['headers'] {
+  const all = headersWithDefaults.get(headers) ?? {
+    'accept-encoding': 'gzip',
+    'user-agent': `cloudctl/${programVersion}`,
+    ...headers,
+  };
+  headersWithDefaults.set(headers, all);
+  return all;
+}

@@ -1,0 +1,73 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createTemporaryFile, ensureFolder, fileErrorCode } from './files.ts';
+
+/**
+ * The path of a file with exactly these bytes in a private folder, for what the system can load from a file only, such as a native
+ * module. A file with other bytes, a link, or a file of another user is replaced. The folder is created with mode 0700 and has to
+ * belong to this user; its parents are checked by the caller. Throws when the folder is not private or cannot be written to.
+ */
+export function unpackFile(folder: string, name: string, bytes: Uint8Array): string {
+  createPrivateFolder(folder);
+  const path = join(folder, name);
+  if (hasBytes(path, bytes)) return path;
+  const { descriptor, temporary } = createTemporaryFile(path);
+  try {
+    writeFileSync(descriptor, bytes);
+    // The rename replaces a link itself, not the file to which it points.
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  // A full disk or another program may have changed what was written.
+  if (!hasBytes(path, bytes)) throw new Error(`${path} has other bytes than were written`);
+  return path;
+}
+
+function createPrivateFolder(folder: string): void {
+  ensureFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (fileErrorCode(error) !== 'EEXIST') throw error;
+  }
+  const found = lstatSync(folder);
+  if (!found.isDirectory()) throw new Error(`${folder} is not a folder`);
+  // Windows has no user IDs and mode bits to check.
+  const user = process.geteuid?.();
+  if (user === undefined) return;
+  if (found.uid !== user) throw new Error(`${folder} belongs to another user (uid ${found.uid})`);
+  if ((found.mode & 0o077) !== 0) throw new Error(`other users have access to ${folder}`);
+}
+
+/** Compares all bytes, which is stricter than a checksum and needs no hash function. */
+function hasBytes(path: string, bytes: Uint8Array): boolean {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (['ENOENT', 'ELOOP', 'EACCES'].includes(String(fileErrorCode(error)))) return false;
+    throw error;
+  }
+  try {
+    const found = fstatSync(descriptor);
+    const isOwn = process.geteuid === undefined || found.uid === process.geteuid();
+    return isOwn && found.isFile() && found.size === bytes.length && readFileSync(descriptor).equals(bytes);
+  } finally {
+    closeSync(descriptor);
+  }
+}

@@ -1,0 +1,76 @@
+import type { ComparableKey, UncheckedUniqueIndex, UncheckedUniqueKeyReason } from './comparable-keys.ts';
+import type { CopyRowScannerOptions } from './copy-row-scanner.ts';
+import type { KeyHashes, KeyHashSet } from './key-hashes.ts';
+import type { DuplicateKeys } from './scanned-rows.ts';
+
+/**
+ * Reads the key columns of all rows again; each row is passed as a whole. Resolves with false when the rows could not
+ * be read.
+ */
+export type RereadUniqueKeys = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
+
+export interface UniqueKeyComparison {
+  readonly duplicates: readonly DuplicateKeys[];
+  readonly unchecked: readonly UncheckedUniqueIndex[];
+}
+
+/** Keys with equal hashes that are compared byte by byte. */
+const maxConfirmed = 10_000;
+
+/**
+ * Finds equal keys. Hashes that occur once belong to keys that occur once; the rows with the others are read again, and their
+ * keys compared byte by byte, so that keys which only have equal hashes are no finding.
+ */
+export async function findDuplicateUniqueKeys(
+  table: string,
+  keys: readonly ComparableKey[],
+  hashes: readonly KeyHashes[],
+  readKeys: RereadUniqueKeys,
+): Promise<UniqueKeyComparison> {
+  let repeated = hashes.map((one) => one.repeated());
+  const tooMany = keys.filter((_, key) => repeated[key] === undefined);
+  const isOpen = (set: KeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
+  const unread = (): UniqueKeyComparison => ({
+    duplicates: [],
+    unchecked: uncheckedKeys(table, keys, 'table_not_read'),
+  });
+  if (hashes.some((one, key) => !one.isExact() && isOpen(repeated[key]))) {
+    const counts = repeated.map((set) => new Uint8Array(set?.size ?? 0));
+    const isRead = await readKeys((key, high, low) => {
+      const position = repeated[key]?.find(high, low) ?? -1;
+      if (position >= 0) counts[key]![position] = Math.min(2, counts[key]![position]! + 1);
+    });
+    if (!isRead) return unread();
+    repeated = repeated.map((set, key) => set?.pick((position) => counts[key]![position] === 2));
+  }
+  const confirmed = repeated.map((set) => set?.pick((position) => position < maxConfirmed));
+  const rowsOfKey = keys.map(() => new Map<string, number>());
+  if (confirmed.some(isOpen)) {
+    const isRead = await readKeys((key, high, low, row) => {
+      if ((confirmed[key]?.find(high, low) ?? -1) < 0) return;
+      const text = keyText(row, keys[key]!.columns);
+      rowsOfKey[key]!.set(text, (rowsOfKey[key]!.get(text) ?? 0) + 1);
+    });
+    if (!isRead) return unread();
+  }
+  const duplicates = keys.flatMap(({ index, names }, key) => {
+    const counts = [...rowsOfKey[key]!.values()].filter((rows) => rows > 1);
+    if (counts.length === 0) return [];
+    return [{ index, table, columns: names, keys: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) }];
+  });
+  return { duplicates, unchecked: uncheckedKeys(table, tooMany, 'too_many_rows') };
+}
+
+export function uncheckedKeys(
+  table: string,
+  keys: readonly ComparableKey[],
+  reason: UncheckedUniqueKeyReason,
+): readonly UncheckedUniqueIndex[] {
+  return keys.map(({ index }) => ({ index, table, reason }));
+}
+
+/** The fields of the key as COPY writes them, byte for byte. */
+function keyText(row: Uint8Array, columns: readonly number[]): string {
+  const fields = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('latin1').split('\t');
+  return columns.map((column) => fields[column]?.replace(/\n$/, '')).join('\t');
+}

@@ -1,0 +1,124 @@
+import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import type { PostgresqlPreflightQuery } from '../query.ts';
+import { whenDatabaseHasFeature } from './database-overview.ts';
+import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
+import { buildGrantMonitorRoleStatement } from './grants.ts';
+
+/** A function that only a superuser can create without a change, or that sets a locale. */
+export interface SuperuserCreatedFunction {
+  /** With argument types. */
+  readonly name: string;
+  readonly owner: string;
+  readonly securityDefiner: boolean;
+  /**
+   * The language of the function, if it is untrusted: `c`, `internal`, `plpython3u`; undefined for a trusted language.
+   */
+  readonly untrusted: string | undefined;
+  /** The library of a function in C: `$libdir/pgcrypto`. */
+  readonly library: string | undefined;
+  /** SET clauses of the function that fail on a server without the locale or the file: `lc_time=de_DE.UTF-8`. */
+  readonly locales: readonly string[];
+  /**
+   * Settings in SET clauses of the function that only a superuser can change, including custom settings such as
+   * `my.own`.
+   */
+  readonly superuserSettings: readonly string[];
+}
+
+const bringsLocale = '^(lc_[a-z]+|timezone_abbreviations)=';
+
+/**
+ * SQL condition for a setting that a role without superuser may use in the SET clause of a function: the server knows
+ * the setting, and every user may change it. A custom setting is not known to the server before its library is loaded.
+ * Source: validate_option_array_item() in guc.c.
+ */
+const superuserSettings = `
+  unnest(p.proconfig) s(set)
+  LEFT JOIN pg_settings g ON g.name = split_part(s.set, '=', 1)
+  WHERE g.context = 'superuser' OR strpos(split_part(s.set, '=', 1), '.') > 0
+`;
+
+/**
+ * Functions of extensions and constructors of range types are left out, because they are created with the extension or
+ * type. An aggregate function has the language internal, but creating it does not need a superuser.
+ */
+export const superuserCreatedFunctionsQuery: PostgresqlPreflightQuery<readonly SuperuserCreatedFunction[]> = {
+  id: 'restricted-functions',
+  scope: 'database',
+  when: whenDatabaseHasFeature('functions'),
+  sql: () => `
+    SELECT
+      p.oid::regprocedure AS name,
+      pg_get_userbyid(p.proowner) AS owner,
+      p.prosecdef,
+      l.lanpltrusted,
+      l.lanname,
+      CASE WHEN l.lanname = 'c' THEN p.probin END AS library,
+      (SELECT array_agg(s.set) FROM unnest(p.proconfig) s(set) WHERE s.set ~ '${bringsLocale}') AS locales,
+      (
+        SELECT array_agg(s.set) FROM ${superuserSettings}
+      ) AS settings
+    FROM pg_proc p
+    JOIN pg_language l ON l.oid = p.prolang
+    WHERE p.oid >= '${firstNormalObjectId}'
+      AND (
+        p.prosecdef
+        OR NOT l.lanpltrusted
+        OR p.proconfig::text ~ '(lc_|timezone_abb)'
+        OR p.proconfig IS NOT NULL AND EXISTS (SELECT FROM ${superuserSettings})
+      )
+      AND NOT EXISTS (
+        SELECT FROM pg_depend d
+        WHERE d.classid = '${oidsOfCatalogs.pg_proc}'
+          AND d.objid = p.oid
+          AND (d.deptype = 'e' OR d.deptype = 'i')
+      )
+      AND (p.prosecdef OR NOT EXISTS (SELECT FROM pg_aggregate a WHERE a.aggfnoid = p.oid))
+  `,
+  decode: (rows) =>
+    rows.map((row) => ({
+      name: decodeText(row, 'name'),
+      owner: decodeText(row, 'owner'),
+      securityDefiner: decodeBoolean(row, 'prosecdef'),
+      untrusted: decodeBoolean(row, 'lanpltrusted') ? undefined : decodeText(row, 'lanname'),
+      library: decodeOptionalText(row, 'library'),
+      locales: decodeList(row, 'locales'),
+      superuserSettings: decodeList(row, 'settings').map((setting) => setting.slice(0, setting.indexOf('='))),
+    })),
+  absent: [],
+  grant: buildGrantMonitorRoleStatement,
+};
+
+/** A procedural language that is not trusted. */
+export interface UntrustedLanguage {
+  readonly name: string;
+  /**
+   * Whether the language was created without an extension, but with the handler function of an extension. A dump
+   * contains only CREATE LANGUAGE for such a language, which on the target creates the extension with the same name.
+   */
+  readonly bare: boolean;
+}
+
+export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly UntrustedLanguage[]> = {
+  id: 'untrusted-languages',
+  scope: 'database',
+  // A language belongs to an extension or has a handler function.
+  when: whenDatabaseHasFeature('functions', 'extensions'),
+  sql: () => `
+    SELECT
+      l.lanname,
+      NOT ${isMember('pg_language', 'l.oid')}
+        AND (l.lanplcallfoid < '${firstNormalObjectId}' OR ${isMember('pg_proc', 'l.lanplcallfoid')}) AS bare
+    FROM pg_language l
+    WHERE l.lanispl AND NOT l.lanpltrusted
+  `,
+  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'lanname'), bare: decodeBoolean(row, 'bare') })),
+  absent: [],
+  grant: buildGrantMonitorRoleStatement,
+};
+
+function isMember(catalog: keyof typeof oidsOfCatalogs, oid: string): string {
+  return `
+    EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${oidsOfCatalogs[catalog]}' AND d.objid = ${oid} AND d.deptype = 'e')
+  `;
+}

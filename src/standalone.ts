@@ -1,0 +1,113 @@
+import fs, { type PathOrFileDescriptor, writeSync } from 'node:fs';
+import module from 'node:module';
+import { join } from 'node:path';
+import { getAsset } from 'node:sea';
+import { fileURLToPath } from 'node:url';
+import { fileErrorCode } from './platform/files.ts';
+import { platformFolders } from './platform/folders.ts';
+import { requireOwnFolder } from './platform/own-folder.ts';
+import { unpackFile } from './platform/unpacked-file.ts';
+import { programVersion } from './version.ts';
+
+/** A CommonJS file of dist/ as a function. */
+type PackFunction = (
+  exports: object,
+  require: (specifier: string) => unknown,
+  module: { exports: object },
+  filename: string,
+  folder: string,
+) => void;
+
+/** Written before this code by scripts/standalone.mjs. */
+declare const standalonePacks: Readonly<Record<string, PackFunction>>;
+declare const standaloneBuild: string;
+
+/**
+ * The main script of the standalone executable (docs/decisions/028-standalone.md): the files of dist/ are functions in the same
+ * script, and other files are assets. Their names are below the path of the executable, where no file can be, so that nothing
+ * beside the executable is ever loaded.
+ */
+const root = process.execPath;
+const loaded = new Map<string, { exports: object }>();
+
+function requireInPack(specifier: string): unknown {
+  const pack = /^\.\/(.+\.cjs)$/.exec(specifier)?.[1];
+  if (pack !== undefined) return loadPack(pack);
+  switch (specifier) {
+    case 'node:fs':
+      return fileSystem;
+    case 'node:module':
+      return modules;
+    case '@napi-rs/keyring':
+      return loadNativeModule('keyring.node');
+    case 'fs-native-extensions':
+      return createLockLibrary(loadNativeModule('fs-native-extensions.node'));
+    default:
+      return require(specifier);
+  }
+}
+
+function loadPack(name: string): object {
+  const known = loaded.get(name);
+  if (known !== undefined) return known.exports;
+  const pack = standalonePacks[name];
+  if (pack === undefined) throw new Error(`the executable does not contain ${name}`);
+  const created = { exports: {} };
+  loaded.set(name, created);
+  pack(created.exports, requireInPack, created, join(root, name), root);
+  return created.exports;
+}
+
+/** A file beside the packs (help.txt, WebAssembly) is an asset of the executable. */
+const fileSystem: object = Object.assign(Object.create(fs), {
+  readFileSync(path: PathOrFileDescriptor, options?: BufferEncoding) {
+    const name = path instanceof URL && path.protocol === 'file:' ? fileURLToPath(path) : '';
+    if (!name.startsWith(root)) return fs.readFileSync(path, options);
+    const bytes = Buffer.from(getAsset(name.slice(root.length + 1)));
+    return options === undefined ? bytes : bytes.toString(options);
+  },
+});
+
+const modules: object = Object.assign(Object.create(module), { createRequire: () => requireInPack });
+
+/** As fs-native-extensions/index.js, which loads its binary from its own folder. */
+function createLockLibrary(binding: object): { tryLock(descriptor: number): boolean } {
+  if (!('tryLock' in binding) || typeof binding.tryLock !== 'function')
+    throw new Error('the lock library has no tryLock');
+  const { tryLock } = binding;
+  return {
+    tryLock(descriptor) {
+      try {
+        tryLock(descriptor, 0, 0, true);
+        return true;
+      } catch (error) {
+        if (fileErrorCode(error) === 'EAGAIN') return false;
+        throw error;
+      }
+    },
+  };
+}
+
+function loadNativeModule(name: string): object {
+  const known = loaded.get(name);
+  if (known !== undefined) return known.exports;
+  const { state } = platformFolders(process.env, process.platform);
+  requireOwnFolder(state);
+  const path = unpackFile(join(state, `native-${standaloneBuild}`), name, Buffer.from(getAsset(name)));
+  const created = { exports: {} };
+  process.dlopen(created, path);
+  loaded.set(name, created);
+  return created.exports;
+}
+
+// Node repeats the path of the executable in place of the script. The keychain helper is this executable with the name of its pack.
+const [, , first] = process.argv;
+if (first === join(root, 'keychain.cjs')) {
+  process.argv.splice(1, 1);
+  loadPack('keychain.cjs');
+} else if (process.argv.length === 3 && (first === '--version' || first === '-V')) {
+  const node = `Node ${process.versions.node}, ${process.platform}-${process.arch}`;
+  writeSync(1, `${programVersion} (standalone, build ${standaloneBuild}, ${node})\n`);
+} else {
+  loadPack('entry.cjs');
+}

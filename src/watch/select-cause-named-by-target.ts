@@ -1,0 +1,67 @@
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { classifyTargetReport, type TargetStopMessage, targetReportHints } from './classify-target-report.ts';
+import { applyStopCandidates } from './postgresql/rules/apply-failure-rule.ts';
+import type { MigrationStatusSample, StopCause } from './status-sample.ts';
+
+/** A message about one database; `database` undefined: about the whole migration. */
+export interface TargetServerMessage {
+  readonly database: string | undefined;
+  readonly text: string;
+}
+
+/**
+ * The sample with the one cause of a group that a message of the target names. A message of the target also replaces a
+ * cause that is only a change of the source. A message that does not fit the way in which replication stopped is old,
+ * and is ignored.
+ */
+export function selectCauseNamedByTarget(
+  sample: MigrationStatusSample,
+  messages: readonly TargetServerMessage[],
+): MigrationStatusSample {
+  const { cause } = sample;
+  if (cause === undefined || cause.basis === 'observed') return sample;
+  const fitting = messages.filter(
+    ({ database }) => (database ?? cause.database) === cause.database || cause.database === undefined,
+  );
+  for (const { text, database } of fitting) {
+    const report = classifyTargetReport(text);
+    if (report === undefined || !candidatesOf(cause).includes(report.rule)) continue;
+    const narrowed = isSameObject(cause, report) ? confirmedCause(cause) : reportedCause(cause, report, text, database);
+    return { ...sample, cause: narrowed, violations: sample.violations.map((one) => (one === cause ? narrowed : one)) };
+  }
+  return sample;
+}
+
+function candidatesOf({ basis, rule, candidates = [] }: StopCause): readonly string[] {
+  if (basis === 'group') return candidates;
+  const isSchema = /^(table|column|schema|replica)-/.test(rule);
+  return applyStopCandidates[isSchema ? 'apply-failing' : 'target-disconnected'] ?? [];
+}
+
+/** The source shows the statement for the same table or column. */
+function isSameObject({ basis, object }: StopCause, { object: reported }: TargetStopMessage): boolean {
+  if (basis === 'group' || reported === undefined) return false;
+  return object === reported || object.startsWith(`${reported}.`) || reported.startsWith(`${object}.`);
+}
+
+function confirmedCause(cause: StopCause): StopCause {
+  return { ...cause, basis: 'observed' };
+}
+
+function reportedCause(
+  { object, fix, database, observed }: StopCause,
+  report: TargetStopMessage,
+  text: string,
+  reportedDatabase: string | undefined,
+): StopCause {
+  const place = database ?? reportedDatabase;
+  return {
+    rule: report.rule,
+    ...(place === undefined ? {} : { database: place }),
+    object: report.object === undefined ? object : sanitizeLine(report.object, 200),
+    observed: `${observed}; the target reports: ${sanitizeLine(text, 300)}`,
+    hint: targetReportHints[report.rule] ?? 'see the log of the target',
+    fix: report.fix ?? fix,
+    basis: 'observed',
+  };
+}

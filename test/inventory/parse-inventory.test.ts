@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { expect, it, onTestFinished, test } from 'vitest';
+import { Secret } from '../../src/secret.ts';
+import { parse } from './entries.ts';
+
+it('a list has a URL or a service on each line', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cloudctl-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'services');
+  writeFileSync(file, '[billing]\nhost=db2.example.com\ndbname=billing\nuser=mover\n');
+  const text = '# sources\npostgres://mover@db1.example.com/shop\n\nbilling\nrediss://cache.example.com\n';
+  const { entries, bad } = parse(text, {}, { env: { PGSERVICEFILE: file } });
+  expect(bad).toEqual([]);
+  expect(entries.map(({ line, name, scope }) => ({ line, name, scope }))).toEqual([
+    { line: 2, name: 'postgres://mover@db1.example.com:5432/shop', scope: 'server' },
+    { line: 4, name: 'postgres://mover@db2.example.com:5432/billing', scope: 'server' },
+    { line: 5, name: 'rediss://cache.example.com:6379', scope: 'server' },
+  ]);
+});
+
+it('CSV columns replace the options of the command line', () => {
+  const text = [
+    'name,host,port,dbname,user,engine,sslmode,scope,method,target_version,ignore_dbs,accept,password_command',
+    'a,db1,5433,shop,mover,,disable,,dump,18,"x, y",wal-level,"[""pass"",""show"",""a b""]"',
+    'b,db1,,shop,mover,,,database,,,,,',
+    'c,cache,6380,,,redis,disable,,scan,7.2,,,',
+  ].join('\n');
+  const { entries, bad } = parse(text, { 'target-version': ['17'], strict: [''], scope: ['server'] });
+  expect(bad).toEqual([]);
+  const [a, b, c] = entries;
+  expect(a?.options).toMatchObject({
+    method: 'dump',
+    targetVersion: '18',
+    ignoreDbs: ['x', 'y'],
+    accept: ['wal-level'],
+    strict: true,
+  });
+  expect(a?.passwordCommand).toEqual(['pass', 'show', 'a b']);
+  expect(a?.withPassword(new Secret('p')).source).toMatchObject({ host: 'db1', port: 5433, ssl: 'disable' });
+  expect(b).toMatchObject({ scope: 'database', options: { method: 'continuous', targetVersion: '17' } });
+  expect(c?.withPassword(undefined)).toMatchObject({ engine: 'redis', source: { host: 'cache', port: 6380 } });
+});
+
+it('every bad line is listed, and the good ones are parsed nevertheless', () => {
+  const lines = [
+    'url,name,target_version,accept,ignore_dbs,scope',
+    'postgres://u@h/d,good,,,,',
+    'postgres://u@h/d,twice,17,,',
+    'mysql://u@h/d,scheme,,,,',
+    'postgres://u@h/d,version,new,,,',
+    'postgres://u@h/d,check,,no-such-check,,',
+    'postgres://u@h/d,good,,,,',
+    'postgres://h/d,user,,,,',
+    'redis://h,ignored,,,a,',
+    'postgres://u@h/d,scope,,,,table',
+    '"postgres://u@h/d,quote,,,,',
+  ];
+  const { entries, bad } = parse(lines.join('\n'));
+  expect(entries.map(({ name }) => name)).toEqual(['good']);
+  expect(bad.map(({ line }) => line)).toEqual([3, 4, 5, 6, 7, 8, 9, 10, 11]);
+});
+
+test.each([
+  'url,password\npostgres://u@h/d,x',
+  'url,colour\npostgres://u@h/d,red',
+  'url,url\npostgres://u@h/d,postgres://u@h/d',
+  'name,dbname\na,b',
+])('the header of %j is refused as a whole', (text) => {
+  expect(parse(text).bad.map(({ line }) => line)).toEqual([1]);
+});
+
+test.each([
+  { row: 'postgres://u@h/d,svc,,', why: 'two ways to name the source' },
+  { row: ',,h,', why: 'no user' },
+  { row: ',,,', why: 'no source' },
+])('a row with $why is bad', ({ row }) => {
+  expect(parse(`url,service,host,user\n${row}`).bad).toHaveLength(1);
+});
+
+it('the URL of a file that others can read has no password, and a pipe has no command', () => {
+  const refused = { passwordRefusal: 'REFUSED', commandRefusal: 'NO COMMAND' };
+  expect(parse('postgres://u:p@h/d', {}, refused).bad).toEqual([{ line: 1, reason: 'REFUSED' }]);
+  expect(parse('url,password_command\npostgres://u@h/d,"[""x""]"', {}, refused).bad).toEqual([
+    { line: 2, reason: 'NO COMMAND' },
+  ]);
+  expect(parse('postgres://u@h/d', {}, refused).bad).toEqual([]);
+});
+
+it('no reason and no name contains a part of a password', () => {
+  const text = fc.string({ minLength: 8, maxLength: 30, unit: 'grapheme-ascii' }).map((one) => `Zq9${one}Zq9`);
+  fc.assert(
+    fc.property(text, fc.constantFrom('postgres', 'postgresql', 'redis', 'rediss', 'mysql'), (password, scheme) => {
+      const { entries, bad } = parse(`${scheme}://user:${password}@host.example.com:1x/d`);
+      const { entries: good, bad: also } = parse(`${scheme}://user:${encodeURIComponent(password)}@host/d`);
+      const shown = JSON.stringify([...entries, ...good].map(({ name, url }) => [name, url]).concat());
+      expect(`${shown}${JSON.stringify([...bad, ...also])}`).not.toContain('Zq9');
+    }),
+  );
+});
+
+it('the cells for other machines have no command, and the name of the source', () => {
+  const { entries } = parse('url,name,password_command\npostgres://u@h/d,a,"[""x""]"');
+  expect(entries[0]?.cells).toEqual({ url: 'postgres://u@h/d', name: 'a' });
+});

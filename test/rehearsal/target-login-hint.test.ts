@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
+import { migrationTargetNames, rehearsalTargetNames, targetLoginHint } from '../../src/rehearsal/target-login-hint.ts';
+
+const failed = (code: string): Error => new DatabaseConnectError('startup', code, 'no');
+
+it.each([
+  [databaseConnectErrorCodes.noTls, 'sslmode=disable'],
+  [databaseConnectErrorCodes.cleartextPassword, 'sslmode=verify-full'],
+  [databaseConnectErrorCodes.noPassword, 'CLOUDCTL_TARGET_PASSWORD'],
+  ['28P01', 'CLOUDCTL_TARGET_PASSWORD'],
+  ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],
+  ['ECONNREFUSED', '--target'],
+])('the hint for %s names %s', (code, named) => {
+  expect(targetLoginHint(failed(code), migrationTargetNames)).toContain(named);
+});
+
+it('names the option and the variable of the command', () => {
+  expect(targetLoginHint(failed('28P01'), rehearsalTargetNames)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
+  expect(targetLoginHint(new Error('x'), rehearsalTargetNames)).toContain('--into');
+});
