@@ -33,6 +33,8 @@ const migrators = [
   { engine: 'postgresql', title: 'PostgreSQL, plain engine', result: (row) => row.plain },
   { engine: 'redis', title: 'Redis', result: (row) => row.truth },
 ];
+/** The prefix of the names in test/truth/postgresql/cases/application-schemas.ts. */
+const applicationPrefix = 'schema of an application: ';
 const began = Date.now();
 try {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -114,9 +116,6 @@ function table(rows) {
     .map((text) => `|${text.startsWith('---') ? text : ` ${text} `}|`)
     .join('\n');
 }
-
-/** The prefix of the names in test/truth/postgresql/cases/application-schemas.ts. */
-const applicationPrefix = 'schema of an application: ';
 
 function isApplicationSchema({ name }) {
   return name.startsWith(applicationPrefix);

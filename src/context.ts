@@ -106,7 +106,7 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
     query: compiled,
     quiet,
     color: isColored(host.stderr),
-    // Not with FORCE_COLOR either: another program reads the table then.
+    // Output that is not a terminal has no colour even with FORCE_COLOR, because another program reads this output.
     dataColor: host.stdout.isTTY && isColored(host.stdout),
     now: () => host.clock.now(),
     hyperlinks: areHyperlinksShown(host.stdout, host.env),

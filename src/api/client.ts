@@ -47,7 +47,7 @@ export interface ApiRequest {
   readonly rateLimitRetry?: RateLimitRetry | undefined;
   /** Aborts the request, and replaces its default time limit. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborts the request before its time limit. The abort reason is then thrown instead of a CliError. */
+  /** Aborts the request before its time limit. An aborted request throws the abort reason instead of a CliError. */
   readonly until?: AbortSignal | undefined;
 }
 
@@ -173,7 +173,8 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
   return known[Number(hasBody)] ?? bare;
 }
 
-// Functions avoid the hidden class that V8 keeps for each object literal with getters, and with it the captured values.
+// Some members are functions and not getters: for each object literal with getters V8 keeps a hidden class, and with
+// the hidden class the captured values.
 function toApiResponse(
   response: HttpResponse,
   raw: BufferedResponseBody,

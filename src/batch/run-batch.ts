@@ -4,7 +4,7 @@ import { listenForBatchInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
 import type { BatchResultRow, BatchState } from './ledger/batch-state.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { createDropletLookup } from './lookup/droplet-lookup.ts';
+import { createDropletFinder } from './lookup/droplet-finder.ts';
 import { reportDuplicateDroplets } from './lookup/tagged-batch-reconciler.ts';
 import type { DropletUserData } from './options/user-data.ts';
 import { reportBatchEnd } from './report/batch-end.ts';
@@ -54,7 +54,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   const lane = createRateLimitedSender({ api, loginHints, clock, maxPause: options.maxWait, onPause });
   const interruption = listenForBatchInterruption(host, timings.interruptLimit);
   const { ending, ended } = interruption;
-  const deps = { ledger, lane, lookup: createDropletLookup(lane), clock, timings, ending, ended, loginHints };
+  const deps = { ledger, lane, lookup: createDropletFinder(lane), clock, timings, ending, ended, loginHints };
   const { state } = ledger;
   let stopped: CliError | undefined;
   let outputError: CliError | undefined;

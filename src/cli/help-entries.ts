@@ -8,7 +8,7 @@ import { type CompletableName, type HelpEntryToStore, wordsOfNames } from './sto
  * Every help page as it is printed into a pipe, with the description of its command, and the names of completion that are the
  * same in every run: reads every command's file.
  */
-export async function createHelpEntries<C>(
+export async function createStoredHelpEntries<C>(
   name: string,
   root: CommandGroup<C>,
   topics: HelpTopics,

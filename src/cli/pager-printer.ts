@@ -15,7 +15,7 @@ export interface PagerPrinterOptions {
   readonly before?: () => Promise<void>;
 }
 
-/** Pages on a terminal alone: another program gets the text as it is. */
+/** Starts the pager only if the output is a terminal; a program that reads the output receives the text unchanged. */
 export function createPagerPrinter({ host, stdout, noPager, before }: PagerPrinterOptions): PagerPrinter {
   const command = noPager || !stdout.isTTY || stdout.rows === undefined ? undefined : pagerCommand(host);
   if (command === undefined) return (print) => print(stdout);
@@ -44,7 +44,7 @@ export function createPagerPrinter({ host, stdout, noPager, before }: PagerPrint
   };
 }
 
-/** What a table needs to know of the terminal. Copied by name, because a spread would read getters once. */
+/** The properties of the terminal that a table needs, with their values at the time of the call. */
 function screenOf(stdout: OutputSink): Pick<OutputSink, 'isTTY' | 'columns' | 'rows'> {
   return { isTTY: stdout.isTTY, columns: stdout.columns, rows: stdout.rows };
 }
@@ -69,11 +69,14 @@ function isInstalled(program: string, path = ''): boolean {
 
 interface PagerSession {
   write(data: string | Uint8Array): Promise<void>;
-  /** Waits for its end; false when the command does not exist. */
+  /** Waits until the pager has ended; resolves with false when the command does not exist. */
   end(): Promise<boolean>;
 }
 
-/** Ctrl-C belongs to the pager while it runs: it would lose the terminal if this process ended before it. */
+/**
+ * Starts the pager. While the pager runs, Ctrl-C does not end this process: the pager would lose the terminal if this
+ * process ended first.
+ */
 function startPagerSession({ startPager, signals }: PagerPrinterOptions['host'], command: string): PagerSession {
   let ending: SignalName | undefined;
   const pager = startPager(command);

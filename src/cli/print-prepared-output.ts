@@ -17,7 +17,7 @@ export interface PrintOutputOptions {
   readonly format: OutputFormat;
   /** False with `--no-header`. */
   readonly header: boolean;
-  /** Colour in tables on stdout; other data has none. */
+  /** Whether tables on stdout have colour; other formats never have colour. */
   readonly dataColor: boolean;
   /** The terminal shows hyperlinks. */
   readonly hyperlinks?: boolean;
@@ -57,7 +57,10 @@ export async function printPreparedOutput(
   }
 }
 
-/** A table as wide as the terminal; as wide as its cells elsewhere, and with `untruncated`. */
+/**
+ * Renders a table that is as wide as the terminal. Without a terminal, or with `untruncated`, the table is as wide as
+ * its cells.
+ */
 export async function renderTerminalTable(
   presented: PreparedOutput,
   { stdout, header, dataColor, hyperlinks = false, now }: Omit<PrintOutputOptions, 'format'>,

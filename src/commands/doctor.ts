@@ -20,7 +20,7 @@ import { proxyFor } from '../platform/proxy.ts';
 import { findUnsafeEnvironmentVariable } from '../platform/unsafe-environment-variable.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { readAccountFile } from '../session/account.ts';
-import { sessionBindingOf } from '../session/credential-record.ts';
+import { buildSessionBinding } from '../session/credential-record.ts';
 import { determineLoginSessionState, formatTokenExpiry } from '../session/session-report.ts';
 import { formatLoginCommand, loadStoredSession } from '../session/stored-session.ts';
 import { formatFlowOption, formatProfileCommand } from '../session/suggested-commands.ts';
@@ -182,7 +182,7 @@ async function checkSession(
   settings: ProfileSettings,
   storeAnswers: boolean,
 ): Promise<readonly DoctorFinding[]> {
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   if (binding === undefined) return [];
   const flow = formatFlowOption(
     readAccountFile(context.host.folders.config, settings.profileName)?.flow,

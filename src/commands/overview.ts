@@ -57,7 +57,7 @@ const view: ListView<ProgramOverview> = {
   untruncated: true,
 };
 
-/** A row without a value would be an open question on the page. */
+/** Leaves out the rows of the overview that have no value. */
 function withoutEmpty(overview: ProgramOverview): ListView<ProgramOverview> {
   return {
     ...view,

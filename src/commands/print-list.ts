@@ -26,7 +26,7 @@ export interface PrintResourceListOptions<T> {
   readonly list: (api: ApiClient, options: ListOptions<T>) => AsyncIterable<ListPageItems<T>>;
   /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
-  /** Which names of the objects completion suggests later. */
+  /** The list of completion names to which the names of the printed objects are added. */
   readonly remember?: RememberedList;
   /** For a list with `--watch`: the present state of an object that is not in the list any more. */
   readonly reread?: (api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>;

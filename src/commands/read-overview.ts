@@ -13,7 +13,7 @@ import { compareAccountIdentities, personalTeamValue } from '../identity.ts';
 import { type JsonRecord, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import { readAccountFile } from '../session/account.ts';
-import { sessionBindingOf } from '../session/credential-record.ts';
+import { buildSessionBinding } from '../session/credential-record.ts';
 import { loginHints } from '../session/session-binding.ts';
 import {
   buildLoginSessionReport,
@@ -67,7 +67,7 @@ export async function readProgramOverview(context: CommandContext): Promise<Prog
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
   requireKnownProfile(settings, context.config());
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   if (binding === undefined)
     return {
       profile,
@@ -130,7 +130,10 @@ async function readWithToken(
   return { ...session, ...Object.fromEntries(known), ...actions };
 }
 
-/** The actions in progress and the command for what was found; a problem instead of an error. */
+/**
+ * Reads the actions in progress and chooses the next command. An error of the API is returned as `problem` and not
+ * thrown.
+ */
 async function readActions(
   context: CommandContext,
   settings: ProfileSettings,
@@ -202,7 +205,10 @@ function command(context: CommandContext, settings: ProfileSettings, words: stri
   return ['cloudctl', words, ...profileOptionArgs(context.globals, settings.profile)].join(' ');
 }
 
-/** The resource API with this token alone: it is not refreshed, and everything ends at one deadline. */
+/**
+ * Creates a client of the resource API that uses only this token and never refreshes it. All requests of the client end
+ * at one deadline.
+ */
 async function createBoundedApi(context: CommandContext, settings: ProfileSettings, token: Secret): Promise<ApiClient> {
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;

@@ -21,7 +21,10 @@ export interface CompletionNameCollector {
   save(isWhole: boolean): void;
 }
 
-/** For the profile of these settings. A token of the environment may belong to any account, so its names are not kept. */
+/**
+ * Collects the names for the profile of `settings`. A token of the environment may belong to any account, so its names
+ * are not kept.
+ */
 export function createCompletionNameCollector(
   context: CommandContext,
   settings: ProfileSettings,

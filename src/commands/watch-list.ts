@@ -29,7 +29,7 @@ export interface WatchResourceListOptions {
   readonly resource: string;
   /** Milliseconds between two reads. */
   readonly interval: number;
-  /** The whole list; `pause` waits for the rate limit. */
+  /** Reads the whole list; the function calls `pause` to wait for the rate limit. */
   readonly read: (api: ApiClient, pause: WaitMilliseconds) => Promise<readonly JsonRecord[]>;
   /** The present state of an object that is not in the list any more; undefined: it is not reported. */
   readonly reread?: ((api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>) | undefined;
@@ -88,8 +88,8 @@ interface ReadList {
 }
 
 /**
- * Yields one value for each read, until the signal. Throws if the first read fails, or if `maxFailures` consecutive
- * reads fail.
+ * Yields one value for each read, until the signal is aborted. Throws if the first read fails, or if `maxFailures`
+ * consecutive reads fail.
  */
 async function* readRepeatedly(
   context: CommandContext,
@@ -124,7 +124,7 @@ async function* readRepeatedly(
       if (isFinal || known === undefined || failures === maxFailures) throw error;
       yield { rows: [...known.values()], changed: [], problem: error.message };
     }
-    // Rejects when it is aborted, which ends the loop.
+    // The wait rejects when the signal is aborted; the loop then ends.
     await clock.sleep(interval, signal).catch(() => undefined);
   }
 }

@@ -53,8 +53,8 @@ export function readCachedCompletionNames(
 }
 
 /**
- * Replaces the names of this server. A cache must not make a command fail, so every error is ignored; it is not synced to the
- * disk, because a crash may cost it.
+ * Replaces the names of this server. A cache must not make a command fail, so every error is ignored. The cache is not
+ * synced to the disk, because losing it in a crash does no harm.
  */
 export function writeCachedCompletionNames(
   stateFolder: string,

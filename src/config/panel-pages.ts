@@ -28,7 +28,7 @@ export function findPanelPages(stateFolder: string, authOrigin: string | undefin
   };
 }
 
-/** A damaged record of sandboxes prevents no list. */
+/** Reads the recorded sandboxes; the list is empty if the record is damaged. */
 function readSandboxes(stateFolder: string): readonly SandboxConnection[] {
   try {
     return readKnownSandboxes(stateFolder);

@@ -43,8 +43,8 @@ export async function readCurrentAccountIdentity(
 }
 
 /**
- * Reads the identity for the start of a batch. A batch can start without it, so the identity stays unknown if the server does
- * not respond.
+ * Reads the identity for the start of a batch. A batch can start without the identity, so the identity stays unknown if
+ * the server does not respond.
  */
 export async function readAccountIdentityIfAvailable(
   context: CommandContext,

@@ -68,7 +68,7 @@ export interface MigrationEngineLimits {
   readonly failureMemory: number;
   /** Time without progress after which the target is asked for the cause. */
   readonly obstacleDelay: number;
-  /** For removing the replication objects of one database. */
+  /** Time limit for removing the replication objects of one database. */
   readonly removalTimeout: number;
   /** Milliseconds of the virtual clock after which a migration that has nothing to replicate ends. */
   readonly idleTime: number;

@@ -11,16 +11,16 @@ import { Secret } from '../secret.ts';
 import type { InventoryEntry } from './inventory-entry.ts';
 import { type PasswordCommandResult, runPasswordCommand } from './password-command.ts';
 import type { ServerSlot } from './server-slots.ts';
-import type { SharedPostgresql } from './shared-postgresql.ts';
-import type { SharedRedis } from './shared-redis.ts';
+import type { SharedPostgresqlPreflights } from './shared-postgresql.ts';
+import type { SharedRedisPreflights } from './shared-redis.ts';
 import { createSharedResults, type SharedResults } from './shared-results.ts';
 import { describeBaselineChanges, readSourceBaseline, type SourceFolder, writeSourceReport } from './source-files.ts';
 import type { SourceObservation } from './source-observation.ts';
 import { condensePreflightReport, type SourceOutcome, uncheckedOutcome } from './source-outcome.ts';
 
 export interface SourceChecker {
-  readonly postgresql: SharedPostgresql;
-  readonly redis: SharedRedis;
+  readonly postgresql: SharedPostgresqlPreflights;
+  readonly redis: SharedRedisPreflights;
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;

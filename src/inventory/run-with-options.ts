@@ -16,8 +16,8 @@ import type { InventorySettings } from './inventory-options.ts';
 import { createInventoryReportBuilder, type InventoryReport } from './inventory-report.ts';
 import { parseInventory } from './parse-inventory.ts';
 import { readInventoryFile } from './read-inventory-file.ts';
-import { createSharedPostgresql } from './shared-postgresql.ts';
-import { createSharedRedis } from './shared-redis.ts';
+import { createSharedPostgresqlPreflights } from './shared-postgresql.ts';
+import { createSharedRedisPreflights } from './shared-redis.ts';
 import { openSourceFolder } from './source-files.ts';
 import type { SourceOutcome } from './source-outcome.ts';
 import { streamItems } from './stream-items.ts';
@@ -112,8 +112,8 @@ function createSourceChecker(
   const { host, output } = io;
   const { baseline, reportDir } = inventory;
   return {
-    postgresql: createSharedPostgresql({ named: databasesByUser(entries), connections: inventory.perServer }),
-    redis: createSharedRedis(),
+    postgresql: createSharedPostgresqlPreflights({ named: databasesByUser(entries), connections: inventory.perServer }),
+    redis: createSharedRedisPreflights(),
     env: host.env,
     platform: host.platform,
     clock: host.clock,

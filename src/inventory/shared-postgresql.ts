@@ -21,7 +21,7 @@ export interface SharedPostgresqlOptions {
   readonly walInterval?: number;
 }
 
-export type SharedPostgresql = (
+export type SharedPostgresqlPreflights = (
   entry: InventoryEntry,
   slot: ServerSlot,
   seen: SourceObservation,
@@ -32,7 +32,7 @@ export type SharedPostgresql = (
  * name, TLS and login is its own. What the queries return is collected once for each server, role and set of options, and the
  * current write rate is measured once for each server.
  */
-export function createSharedPostgresql(options: SharedPostgresqlOptions): SharedPostgresql {
+export function createSharedPostgresqlPreflights(options: SharedPostgresqlOptions): SharedPostgresqlPreflights {
   const collected = createSharedResults<CollectedPostgresqlFacts>(({ databases }) => databases.length);
   const rates = new Map<string, Promise<WalRate | undefined>>();
   const failures = new Map<string, { readonly opened: OpenedPostgresqlSource; readonly attempts: number }>();

@@ -6,13 +6,13 @@ import type { ServerSlot } from './server-slots.ts';
 import { createSharedResults } from './shared-results.ts';
 import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
 
-export type SharedRedis = (slot: ServerSlot, seen: SourceObservation) => RedisPreflightEngine;
+export type SharedRedisPreflights = (slot: ServerSlot, seen: SourceObservation) => RedisPreflightEngine;
 
 /**
  * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the measurement of
  * the activity are shared by the sources that have the same address and user.
  */
-export function createSharedRedis(): SharedRedis {
+export function createSharedRedisPreflights(): SharedRedisPreflights {
   const collected = createSharedResults<CollectedRedisFacts>(() => 1);
   return (slot, seen) => {
     const engine = createRedisPreflightEngine();

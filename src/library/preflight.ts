@@ -19,7 +19,7 @@ export interface PreflightRunOptions {
   readonly password?: string;
   /** `continuous` (default) replicates until the cut-over; `dump` (PostgreSQL) and `scan` (Redis) copy once. */
   readonly method?: PreflightMethod;
-  /** Version of the target, such as `17` or `valkey-8`. Without it the report has an open premise. */
+  /** Version of the target, such as `17` or `valkey-8`. Without this option the report has an open premise. */
   readonly targetVersion?: string;
   /** Names of the extensions that the target offers (PostgreSQL). */
   readonly targetExtensions?: readonly string[];
@@ -43,7 +43,10 @@ export interface PreflightRunOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Why no preflight was made: wrong options, or the signal. What the source does wrong is in the report. */
+/**
+ * Why no preflight was made: wrong options, or the signal. Problems of the source are findings in the report and throw
+ * no error.
+ */
 export class PreflightError extends Error {
   override readonly name = 'PreflightError';
   readonly code: 'invalid_options' | 'cancelled';

@@ -55,7 +55,9 @@ export class LoginRequiredError extends Error {
 }
 
 export interface FreshTokenOptions {
-  /** An access token that the resource server refused. A refresh follows if the store still has it. */
+  /**
+   * An access token that the resource server refused. If the store still contains this token, the session is refreshed.
+   */
   readonly refusedToken?: string;
   /** Seconds before the expiry in which the token is refreshed (default: 300). */
   readonly marginSeconds?: number;
@@ -77,7 +79,7 @@ export async function saveTokens(store: TokenStore, tokens: Tokens): Promise<voi
   });
 }
 
-/** Removes the session. Revoke its tokens at the server before. */
+/** Removes the session from the store. Revoke the tokens at the server before you call this function. */
 export async function removeTokens(store: TokenStore): Promise<void> {
   await store.withLock(async () => {
     await store.remove();

@@ -25,7 +25,7 @@ export interface TokenStore {
   withLock<T>(work: () => Promise<T>): Promise<T>;
   /** The stored text; undefined when there is no session. Rejects when the store cannot be read. */
   read(): Promise<string | undefined>;
-  /** Replaces the text. Resolves when it is durable. The text contains tokens. */
+  /** Replaces the text. Resolves when the new text is durable. The text contains tokens. */
   write(text: string): Promise<void>;
   /** A missing session is not an error. */
   remove(): Promise<void>;
@@ -33,15 +33,16 @@ export interface TokenStore {
 }
 
 /**
- * The write-ahead journal of a store: it keeps a refreshed grant from the moment of its arrival until the store has it. Its
- * content is encrypted with a key that only the store has.
+ * The write-ahead journal of a store: it keeps a refreshed grant from the moment of its arrival until the store has it.
+ * The journal is encrypted with a key that only the store has.
  */
 export interface TokenJournal {
-  /** undefined when there is none. */
+  /** The content; undefined when there is no journal. */
   read(): Promise<Uint8Array | undefined>;
   /**
-   * Replaces the content by `head` and `room` zeros, before the request is sent. Resolves when it is durable, with the function
-   * that replaces the zeros by the grant and resolves when that is durable. Rejects when there is no space: nothing is sent then.
+   * Replaces the content by `head` and `room` zeros, before the request is sent. Resolves when the new content is
+   * durable. The result is a function that replaces the zeros by the grant, and that resolves when the grant is
+   * durable. Rejects when there is no space; the request is then not sent.
    */
   begin(head: Uint8Array, room: number): Promise<(grant: Uint8Array) => Promise<void>>;
   /** Called also when the grant was not written. */

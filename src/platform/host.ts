@@ -89,7 +89,7 @@ export interface RunningPager {
    * program.
    */
   end(): Promise<{ readonly hasRun: boolean }>;
-  /** Ends it because this process ends. */
+  /** Ends the pager because this process ends. */
   stop(): void;
 }
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import type { ProcessEnvironment, RunningPager } from './host.ts';
 
 /**
- * Starts the command of PAGER through the shell, as git does: it may have options and variables. It writes to the terminal of
- * this process.
+ * Starts the command of PAGER through the shell, as git does: it may have options and variables. The pager writes to
+ * the terminal of this process.
  */
 export function startPager(command: string, env: ProcessEnvironment): RunningPager {
   const child = spawn(command, {
@@ -27,7 +27,7 @@ export function startPager(command: string, env: ProcessEnvironment): RunningPag
     write: (data) =>
       new Promise((resolve) => {
         if (!isOpen || child.stdin === null) return resolve();
-        // The end is waited for as well: what has not been read by then is never accepted.
+        // Also resolves when the pager ends, because a pager that has ended never accepts the remaining data.
         void ended.then(() => resolve());
         child.stdin.write(data, () => resolve());
       }),

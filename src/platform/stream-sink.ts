@@ -29,7 +29,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
     return output;
   };
   let candidate: boolean | undefined;
-  // Does not open the stream to find that it is a pipe or a file.
+  // The descriptor alone shows a pipe or a file, so the stream is not opened for them.
   const isTerminal = (): boolean => {
     candidate ??= output !== undefined || isTerminalCandidate(options.descriptor);
     return candidate && opened().isTTY === true;

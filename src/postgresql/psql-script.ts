@@ -10,8 +10,8 @@ import { quoteIdentifier } from './quote.ts';
 export const lockTimeoutStatement = "SET lock_timeout = '2s';";
 
 /**
- * Run first in each session: whatever a database stores for its sessions, they have the rights of the login and can write, and
- * names without a schema are those of the system.
+ * Statements that psql runs first in each session. They override the settings that a database stores for its sessions:
+ * the session has the rights of the login role, can write, and resolves a name without a schema in pg_catalog first.
  */
 export const psqlSessionStatements: readonly string[] = [
   'SET role = none;',

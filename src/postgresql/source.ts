@@ -18,7 +18,7 @@ export interface PostgresqlSource {
   readonly port: number;
   readonly dbname: string;
   readonly username: string;
-  /** undefined if the user gave none. */
+  /** The password that the user gave; undefined without a password. */
   readonly password: Secret | undefined;
   readonly ssl: 'require' | 'disable';
   /**
@@ -38,7 +38,9 @@ export interface PostgresqlSource {
 export interface PostgresqlSourceOptions {
   /** `--source`. */
   readonly source?: string | undefined;
-  /** `CLOUDCTL_SOURCE`: every option overrides its part, and `--host` replaces it completely. */
+  /**
+   * The value of `CLOUDCTL_SOURCE`: each option overrides one part of the value, and `--host` replaces the whole value.
+   */
   readonly environment?: string | undefined;
   readonly host?: string | undefined;
   readonly port?: string | undefined;

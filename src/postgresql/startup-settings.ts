@@ -3,8 +3,8 @@ import type { DatabaseConnectError } from '../platform/connect-error.ts';
 /**
  * Settings that every startup message contains. These settings are in force before the first query. A SET statement
  * would be too late: a login event trigger (PostgreSQL 17 and newer) resolves names before any query, and a query
- * message is parsed before a SET in the message has an effect. The package pg adds client_encoding. A setting that a
- * check reads cannot be one of them, because its reset_val would be the value set here.
+ * message is parsed before a SET in the message has an effect. The package pg adds client_encoding. This list must
+ * contain no setting that a check reads: the reset_val of that setting would be the value from this list.
  * https://www.postgresql.org/docs/current/protocol-message-formats.html#PROTOCOL-MESSAGE-FORMATS-STARTUPMESSAGE
  */
 export const postgresqlStartupSettings = {

@@ -64,9 +64,9 @@ export function selectBlockableMethods(
 }
 
 /**
- * Wraps `evaluate` so that it throws in tests when an outcome blocks a method outside `mayBlock`: otherwise the verdict
- * could count as proven although a check that blocks is unknown. In the release build `evaluate` does not throw for
- * such an outcome.
+ * Wraps `evaluate` so that it throws in tests when an outcome blocks a method outside `mayBlock`. A method that is
+ * missing in `mayBlock` could count as proven although the outcome of the check is unknown. In the release build
+ * `evaluate` does not throw for such an outcome.
  */
 export function withBlockedMethodAssertion<Args extends readonly unknown[]>(
   id: string,

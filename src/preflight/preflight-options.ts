@@ -12,8 +12,8 @@ export interface PreflightOptions {
   readonly ignoreDbs: readonly string[];
   readonly disableSsl: boolean;
   /**
-   * Whether the service connects over the internet, so that a private address of the source is a failure. It is false
-   * when the API has a loopback address, and with `--allow-private`.
+   * Whether the service connects over the internet, so that a private address of the source is a failure. False when
+   * the API has a loopback address, and with `--allow-private`.
    */
   readonly isOverInternet: boolean;
   /** Free bytes on the disk of the source, given by the user because no query reports them. */

@@ -73,7 +73,7 @@ export type DeepReadReport =
         readonly database: string;
         readonly table: string;
         readonly index: string;
-        /** Such as `expression` or `type`. */
+        /** Why the keys were not compared, such as `expression` or `type`. */
         readonly reason: string;
       }[];
     };

@@ -63,7 +63,7 @@ interface Row {
   readonly error?: string | undefined;
 }
 
-/** The values in the row of a table are its numbers of rows on both servers. */
+/** One output row for each table and sequence. The values of a table are its numbers of rows on both servers. */
 function rowsOf({ databases }: DatabaseComparisonReport): readonly Row[] {
   return databases.flatMap(({ name: database, state, error, tables, sequences }): readonly Row[] => [
     ...(error === undefined

@@ -86,7 +86,7 @@ function lagLine({ targetFailure, lag, migration, contents }: CutoverFacts): Cut
     const isEqual = typeof contents === 'object' && contents.state === 'equal';
     return isEqual
       ? { ...line, state: 'done', observed: 'the migration has ended, and the contents are equal' }
-      : { ...line, state: 'unknown', observed: 'the migration has ended; the comparison of the contents decides' };
+      : { ...line, state: 'unknown', observed: 'the migration has ended; see the comparison of the contents' };
   }
   if (lag === undefined) return { ...line, ...notChecked };
   return { ...line, state: lag.isIdle ? 'done' : 'open', observed: lag.observed };

@@ -26,7 +26,9 @@ import type { RehearsalLeftover } from './rehearsal-report.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 import type { RehearsalRunParams, RehearsalRunResult } from './run-params.ts';
 
-/** The signal ends operations that only read. It never ends the removal of objects that were created. */
+/**
+ * The signal ends operations that only read. The signal never ends the removal of objects that the rehearsal created.
+ */
 export type RehearsalEngineDriverDeps = Pick<RehearsalRunParams, 'clock' | 'env' | 'random' | 'signal'>;
 
 /** The steps of a rehearsal that differ between PostgreSQL and Redis, in the order in which they are called. */

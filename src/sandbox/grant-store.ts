@@ -138,7 +138,7 @@ export function addAuthorizationCode(
   return code;
 }
 
-/** A chain begins with the first pair unless it is given. The implicit flow issues no refresh token. */
+/** Adds a token pair. Without `issue.chain` the pair begins a new chain. The implicit flow issues no refresh token. */
 export function addTokenPair(
   store: SandboxGrantStore,
   random: Random,
@@ -204,7 +204,7 @@ export function findRefreshChainOfTokenPair({ issue, accessToken }: TokenPair): 
   return issue?.chain ?? secretFingerprint(accessToken);
 }
 
-/** Without the other members of a code or token pair. */
+/** Returns the members of the grant, without the other members of a code or token pair. */
 function pickGrant({ authorization, person, clientId, scope, team }: SandboxGrant): SandboxGrant {
   return { authorization, person, clientId, scope, ...(team === undefined ? {} : { team }) };
 }

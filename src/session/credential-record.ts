@@ -184,7 +184,7 @@ export function computeJournalReservationBytes(record: CredentialRecord): number
  * The servers and the application of a profile; undefined when a setting is missing. The function is in this file,
  * because the fast path of `auth token` needs it.
  */
-export function sessionBindingOf(settings: Pick<ProfileSettings, 'values'>): SessionBinding | undefined {
+export function buildSessionBinding(settings: Pick<ProfileSettings, 'values'>): SessionBinding | undefined {
   const { auth_url: authOrigin, base_url: baseOrigin, client_id: clientId } = settings.values;
   if (authOrigin === undefined || baseOrigin === undefined || clientId === undefined) return undefined;
   return { authOrigin, baseOrigin, clientId };

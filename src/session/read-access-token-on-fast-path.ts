@@ -7,10 +7,10 @@ import { readSecretFile } from '../platform/secret-file.ts';
 import { isTerminalCandidate } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
 import {
+  buildSessionBinding,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
   isCredentialRecordOfBinding,
-  sessionBindingOf,
   tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
@@ -44,7 +44,7 @@ export async function readAccessTokenOnFastPath(
   try {
     const folders = platformFolders(env, platform);
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
-    const binding = sessionBindingOf(settings);
+    const binding = buildSessionBinding(settings);
     if (binding === undefined) return undefined;
     if (settings.values.credential_store === 'shared') return undefined;
     const place = profilePaths(folders.state, settings.profileName);
@@ -64,7 +64,10 @@ export async function readAccessTokenOnFastPath(
   }
 }
 
-/** Exactly `auth token`, with or without a profile. The parser of the program accepts `--profile` at the same places. */
+/**
+ * Accepts only the command `auth token`, with or without `--profile`; undefined for any other command line. The parser
+ * of the program accepts `--profile` at the same places.
+ */
 function parseTokenArguments(argv: readonly string[]): { readonly profile: string | undefined } | undefined {
   const command: string[] = [];
   let profile: string | undefined;

@@ -7,14 +7,14 @@ import type { Host } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Secret } from '../secret.ts';
 import { readAccountFile } from './account.ts';
-import { type SessionBinding, sessionBindingOf } from './credential-record.ts';
+import { buildSessionBinding, type SessionBinding } from './credential-record.ts';
 import type { ProfileSession } from './profile-session.ts';
 import { formatLoginCommand } from './stored-session.ts';
 import { formatFlowOption, formatProfileCommand } from './suggested-commands.ts';
 
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
 export function requireSessionBinding(settings: ProfileSettings, config: ConfigFile): SessionBinding {
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   if (binding !== undefined) return binding;
   requireKnownProfile(settings, config);
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));

@@ -15,6 +15,9 @@ export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefres
   readonly signals: Signals;
   /** Throws when an environment variable would make Node print or expose the request. */
   readonly requireSafe: () => void;
-  /** Checks whether the resource API accepts an access token, which is the case only until the server processes a refresh. */
+  /**
+   * Checks whether the resource API accepts an access token. The API refuses the old access token as soon as the server
+   * has processed a refresh.
+   */
   readonly probe: (accessToken: Secret, signal: AbortSignal) => Promise<TokenAcceptance>;
 }

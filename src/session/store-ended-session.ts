@@ -57,7 +57,7 @@ export function buildSessionEndedErrorContext(
     ...rest,
     loginCommand: formatReauthenticateCommand(profile, ended, flowOption(ended.sid)),
     ...(mayMissCredentials
-      ? { consequence: 'token_params query sends no client credentials with it, and some servers require them' }
+      ? { consequence: 'a refresh with token_params query sends no client credentials, which some servers require' }
       : {}),
   };
 }

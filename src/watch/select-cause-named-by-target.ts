@@ -10,9 +10,9 @@ export interface TargetServerMessage {
 }
 
 /**
- * The sample with the one cause of a group that a message of the target names. A message of the target also replaces a
- * cause that is only a change of the source. A message that does not fit the way in which replication stopped is old,
- * and is ignored.
+ * Returns the sample with one cause in place of a group of possible causes, if a message of the target names this
+ * cause. A message of the target also replaces a cause that is only a change of the source. A message that does not fit
+ * the way in which replication stopped is old, and is ignored.
  */
 export function selectCauseNamedByTarget(
   sample: MigrationStatusSample,

@@ -78,7 +78,7 @@ export interface MigrationStatusSample {
   readonly databases: readonly DatabaseStatusSample[];
   /** Absent while changes are replicated. */
   readonly cause?: StopCause;
-  /** Without those that are a consequence of the cause. */
+  /** The violated rules, without violations that are a consequence of the cause. */
   readonly violations: readonly WatchRuleViolation[];
   /** What this sample does not include, for example facts that the role may not read. */
   readonly notes?: readonly string[];

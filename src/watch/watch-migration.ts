@@ -142,7 +142,10 @@ function requireSlots({ cause }: MigrationStatusSample): void {
   throw new CliError('not_found', cause.observed, { hint: cause.hint });
 }
 
-/** Polls of a migration that failed at the service while the source shows no replication: the watch would wait for nothing. */
+/**
+ * Number of consecutive polls after which the watch ends if the migration failed at the service and the source shows no
+ * replication.
+ */
 const maxFailedPolls = 3;
 
 function isReplicating({ phase }: MigrationStatusSample): boolean {

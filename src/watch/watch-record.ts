@@ -62,8 +62,8 @@ export function getMigrationWatchRecordPath(stateFolder: string, source: Watched
 }
 
 /**
- * Reads a watch record; undefined if it does not exist, is damaged or cannot be read. Without a record, its facts are
- * observed again.
+ * Reads a watch record; undefined if it does not exist, is damaged or cannot be read. Without a record, the watch
+ * observes the facts of the migration again.
  */
 export function readMigrationWatchRecord(path: string): MigrationWatchRecord | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');

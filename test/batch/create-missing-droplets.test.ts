@@ -10,7 +10,7 @@ import {
   decodeLedgerEvent,
   type LedgerEvent,
 } from '../../src/batch/ledger/ledger-event.ts';
-import { createDropletLookup } from '../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../src/batch/lookup/droplet-finder.ts';
 import { expandDropletNames } from '../../src/batch/options/expand-droplet-names.ts';
 import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
@@ -65,7 +65,7 @@ async function create(api: ScriptedApi, names: readonly string[], changes: Chang
   const stopped = await createMissingDroplets({
     ledger: { ...ledger, record, commit },
     lane: line,
-    lookup: createDropletLookup(line),
+    lookup: createDropletFinder(line),
     clock,
     timings: defaultBatchTimeLimits,
     timeout: 30_000,

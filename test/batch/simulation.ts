@@ -10,7 +10,7 @@ import {
   encodeLedgerEvent,
   type LedgerEvent,
 } from '../../src/batch/ledger/ledger-event.ts';
-import { createDropletLookup } from '../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../src/batch/lookup/droplet-finder.ts';
 import { recordBatchBaseline } from '../../src/batch/lookup/record-batch-baseline.ts';
 import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
@@ -196,7 +196,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const means = {
     ledger,
     lane: line,
-    lookup: createDropletLookup(line),
+    lookup: createDropletFinder(line),
     clock,
     timings: defaultBatchTimeLimits,
     ending,

@@ -4,7 +4,7 @@ import { recordStartedSandbox, type SandboxConnection } from '../../src/config/s
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { storeLoggedInAccount } from '../../src/session/account.ts';
-import { sessionBindingOf } from '../../src/session/credential-record.ts';
+import { buildSessionBinding } from '../../src/session/credential-record.ts';
 import {
   createFixedTokenSession,
   isSpecCompliantServer,
@@ -31,7 +31,7 @@ describe('what a profile points to', () => {
     const { [key]: _gone, ...rest }: Record<string, string> = whole;
     const config = configOf({ default: rest });
     const settings = resolveProfileSettings({ env: {}, config });
-    expect(sessionBindingOf(settings)).toBeUndefined();
+    expect(buildSessionBinding(settings)).toBeUndefined();
     expect(() => requireSessionBinding(settings, config)).toThrow(
       expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: expect.stringContaining(key) }),
     );

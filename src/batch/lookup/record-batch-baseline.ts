@@ -5,13 +5,13 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { type BatchBaselineEvent, type BatchDescriptionEvent, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { describeDropletDifference } from './candidate-droplets.ts';
-import type { DropletLookup } from './droplet-lookup.ts';
+import type { DropletFinder } from './droplet-finder.ts';
 import type { DropletLookupResult } from './shared-droplet-scan.ts';
 
 export interface BatchBaselineDeps {
   readonly ledger: Pick<Ledger, 'commit' | 'state'>;
   readonly lane: SendLane;
-  readonly lookup: DropletLookup;
+  readonly lookup: DropletFinder;
   readonly clock: Clock;
   readonly ending: AbortSignal;
 }

@@ -10,7 +10,7 @@ import {
   findDropletsWithOtherAttributes,
   findOlderDroplets,
 } from './candidate-droplets.ts';
-import type { DropletLookup } from './droplet-lookup.ts';
+import type { DropletFinder } from './droplet-finder.ts';
 import {
   nextUncertainRequestStep,
   type RequestGroupLookup,
@@ -18,7 +18,7 @@ import {
 } from './uncertain-request-step.ts';
 
 export interface ResolveUncertainRequestDeps {
-  readonly lookup: DropletLookup;
+  readonly lookup: DropletFinder;
   readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
   readonly timings: BatchTimeLimits;

@@ -5,7 +5,7 @@ import type { BatchState } from '../ledger/batch-state.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { SendLane } from '../sending/send-lane.ts';
-import type { DropletLookup } from './droplet-lookup.ts';
+import type { DropletFinder } from './droplet-finder.ts';
 import { buildBatchBaselineEvent, repeatLookupUntilConclusive } from './record-batch-baseline.ts';
 import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
 import {
@@ -20,7 +20,7 @@ import {
 export interface TaggedBatchReconcilerDeps extends Omit<ResolveUncertainRequestDeps, 'ledger'> {
   readonly ledger: Ledger;
   readonly lane: SendLane;
-  readonly lookup: DropletLookup;
+  readonly lookup: DropletFinder;
   /** Called with the names of adopted droplets. */
   readonly onAdopted: (names: readonly string[]) => Promise<void>;
   /** Called before the names that no droplet has are looked up again. @param ms milliseconds until the last lookup */

@@ -121,5 +121,8 @@ export async function startBatchReporter(
   };
 }
 
-/** Milliseconds between two writes of rows. The delay is not noticeable, and it avoids most of the system calls. */
+/**
+ * Milliseconds between two writes of rows. Users do not notice this delay. Writing several rows at a time avoids most
+ * of the system calls.
+ */
 const flushIntervalMs = 100;

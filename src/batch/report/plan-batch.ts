@@ -2,7 +2,7 @@ import type { Droplet } from '../../api/droplets.ts';
 import type { ListView } from '../../cli/columns.ts';
 import type { BatchResultRow, BatchState } from '../ledger/batch-state.ts';
 import { describeDropletDifference } from '../lookup/candidate-droplets.ts';
-import type { DropletLookup } from '../lookup/droplet-lookup.ts';
+import type { DropletFinder } from '../lookup/droplet-finder.ts';
 import { repeatLookupUntilConclusive } from '../lookup/record-batch-baseline.ts';
 import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lookup/tagged-droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
@@ -26,7 +26,7 @@ export const batchPlanListView: ListView<BatchPlanRow> = {
 
 export interface BatchPlanDeps {
   readonly lane: SendLane;
-  readonly lookup: DropletLookup;
+  readonly lookup: DropletFinder;
   readonly signal: AbortSignal;
 }
 

@@ -79,9 +79,9 @@ interface SentTwice {
 }
 
 /**
- * The time of the last search for duplicates. A droplet exists twice if this run repeated a request of an earlier run, or its
- * own request, and the server carried out the first request after the lookups. For a slow server the search waits as long as
- * for a kernel that sends a request late.
+ * The time of the last search for duplicates. A droplet exists twice if this run repeated a request of an earlier run,
+ * or its own request, and the server carried out the first request after the lookups. The search waits until a kernel
+ * can no longer send a request late; for a slow server it waits the same time.
  */
 function lastLookupTime(
   { batch }: BatchState,

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
-import { sessionBindingOf } from '../../session/credential-record.ts';
+import { buildSessionBinding } from '../../session/credential-record.ts';
 import { formatProfileCommand } from '../../session/suggested-commands.ts';
 import { runProfileSetup } from './setup.ts';
 
@@ -42,7 +42,7 @@ type LoginSettingsResult =
   | { readonly complete: undefined; readonly missing: readonly string[] };
 
 async function readLoginSettings(context: CommandContext, settings: ProfileSettings): Promise<LoginSettingsResult> {
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   const { values } = settings;
   const keys = (['auth_url', 'base_url', 'client_id', 'callback_urls'] as const).filter(
     (key) => values[key] === undefined,

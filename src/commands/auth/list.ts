@@ -4,7 +4,7 @@ import type { ProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { readAccountFile } from '../../session/account.ts';
-import { sessionBindingOf } from '../../session/credential-record.ts';
+import { buildSessionBinding } from '../../session/credential-record.ts';
 import { determineLoginSessionState, type LoginSessionState } from '../../session/session-report.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 
@@ -62,7 +62,7 @@ async function profileRow(context: CommandContext, profile: string, current: boo
 }
 
 async function profileState(context: CommandContext, settings: ProfileSettings): Promise<ProfileRow['state']> {
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   if (binding === undefined) return 'logged_out';
   const store = context.store(settings);
   const stored = await loadStoredSession(store, binding).catch(unknownIfCliError);

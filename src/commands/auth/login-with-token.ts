@@ -11,7 +11,7 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { Secret } from '../../secret.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
-import { sessionBindingOf } from '../../session/credential-record.ts';
+import { buildSessionBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { revokeReplacedSession } from '../../session/revoke-grant.ts';
 import { isSpecCompliantServer, loginHints } from '../../session/session-binding.ts';
@@ -82,7 +82,7 @@ function refuseBrowserOptions(args: ParsedArgs): void {
 }
 
 function requireBinding(context: CommandContext, settings: ProfileSettings): SessionBinding {
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   if (binding !== undefined) return binding;
   requireKnownProfile(settings, context.config());
   const keys = (['auth_url', 'base_url', 'client_id'] as const).filter((key) => settings.values[key] === undefined);

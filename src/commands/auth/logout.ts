@@ -8,7 +8,7 @@ import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import { removeAccountFile } from '../../session/account.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
-import { sessionBindingOf } from '../../session/credential-record.ts';
+import { buildSessionBinding } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/probe-token.ts';
 import { loginHints } from '../../session/session-binding.ts';
@@ -38,7 +38,7 @@ async function logoutCurrentProfile(context: CommandContext, settings: ProfileSe
   const outcome = await logoutProfile(context, settings, local);
   if (outcome.kind === 'unproven') throw outcome.error;
   // A missing profile without a session is probably a typing error; a session whose profile was removed can still be ended.
-  if (outcome.kind === 'nothing' && sessionBindingOf(settings) === undefined)
+  if (outcome.kind === 'nothing' && buildSessionBinding(settings) === undefined)
     requireKnownProfile(settings, context.config());
   await context.output.note(logoutText(outcome, settings.profileName));
 }

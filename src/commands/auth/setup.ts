@@ -6,7 +6,7 @@ import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
 import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
-import { sessionBindingOf } from '../../session/credential-record.ts';
+import { buildSessionBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { formatProfileCommand } from '../../session/suggested-commands.ts';
 import { loginProfileOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
@@ -128,7 +128,7 @@ async function askClientSecret(
 ): Promise<Secret | undefined> {
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return given;
-  const binding = sessionBindingOf(settings);
+  const binding = buildSessionBinding(settings);
   const stored = binding === undefined ? undefined : await readClientSecret(context.store(settings), binding);
   if (stored !== undefined && !asking) return undefined;
   let keep = false;

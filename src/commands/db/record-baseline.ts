@@ -34,7 +34,7 @@ export async function recordBaseline(
     }),
   );
   if (source.engine === 'redis') return before;
-  // Without a baseline the one of an earlier migration is removed.
+  // If the baseline is undefined, `saveBaseline` removes the baseline of an earlier migration.
   const unsaved = saveBaseline(baselinePath(host.folders.state, getWatchedSourceIdentity(source), cluster), before);
   const reason = before.failure ?? unsaved;
   if (reason === undefined) return before;
@@ -55,7 +55,7 @@ export function openFindingIds({ findings }: PreflightReport): readonly string[]
   return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
 }
 
-/** Why it could not be saved. */
+/** Writes the baseline file; returns the reason if the file could not be written. */
 function saveBaseline(path: string, { baseline }: SourceBeforeMigration): string | undefined {
   try {
     writeBaselineFile(path, baseline);

@@ -22,7 +22,7 @@ import { usageError } from '../../errors.ts';
 import { loginHints } from '../../session/session-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
-import { buildBatchDescription, createBatchLedger } from './new-batch.ts';
+import { buildBatchDescriptionEvent, createBatchLedger } from './new-batch.ts';
 import { printBatchPlan } from './print-plan.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
@@ -136,7 +136,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     else output.checkColumns(batchResultListView);
     if (path === undefined && isDryRun) {
       const settings = context.settings();
-      const { attributes, names } = await buildBatchDescription(context, args, settings, userData);
+      const { attributes, names } = await buildBatchDescriptionEvent(context, args, settings, userData);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
       const options = { batchSize, baseUrl: settings.values.base_url, profileOptions, userData };
       await output.list(buildBatchDryRunRequests(names, attributes, options), batchDryRunListView);
@@ -144,7 +144,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     }
     if (path === undefined && isPlan) {
       const settings = context.settings();
-      const state = createBatchState(await buildBatchDescription(context, args, settings, userData));
+      const state = createBatchState(await buildBatchDescriptionEvent(context, args, settings, userData));
       return printBatchPlan(context, state, { api: await context.api(settings), settings, maxWait });
     }
     const ledger = await (path === undefined

@@ -19,7 +19,7 @@ import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
 /** Creates the batch that the arguments describe. */
-export async function buildBatchDescription(
+export async function buildBatchDescriptionEvent(
   context: CommandContext,
   args: ParsedArgs,
   settings: ProfileSettings,
@@ -65,7 +65,7 @@ export async function createBatchLedger(
   { path, userData, wait }: NewLedgerOptions,
 ): Promise<Ledger> {
   const settings = context.settings();
-  const batch = await buildBatchDescription(context, args, settings, userData);
+  const batch = await buildBatchDescriptionEvent(context, args, settings, userData);
   // A profile without a valid base_url is an error before the ledger is created.
   const identity = await readAccountIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;

@@ -5,8 +5,8 @@ import type { TableMigrationProgress } from '../migration-state.ts';
 export interface RedisReplicationStatus {
   readonly isUp: boolean;
   /**
-   * Whether a full synchronization is running. False for a target whose source refuses: it only requests a full
-   * synchronization every second.
+   * Whether a full synchronization is running. False while the source refuses the target, which then only requests a
+   * full synchronization every second.
    */
   readonly isCopying: boolean;
   readonly lagBytes: number;

@@ -80,7 +80,10 @@ export async function installTargetExtensions(
   }
 }
 
-/** Only extensions that the target provides are named here, in a database that has no other objects. */
+/**
+ * Grants the owner privileges on the objects of extensions. At this point the database contains only extensions that
+ * the target provides.
+ */
 async function grantExtensionObjects(session: SearchPathSafeSession, owner: string): Promise<void> {
   const statements = await queryColumn(
     session,

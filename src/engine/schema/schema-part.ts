@@ -69,9 +69,9 @@ export function parseSchemaPart(kind: SchemaPartKind, row: PostgresqlRow): Schem
     id: row.id ?? '',
     kind,
     name: unquoteName(row.name ?? ''),
-    dependsOn: parseSchemaTextArray(row.depends_on),
-    requirements: parseSchemaTextArray(row.requirements),
-    statements: parseSchemaTextArray(row.statements),
+    dependsOn: parseTextArrayWithoutNulls(row.depends_on),
+    requirements: parseTextArrayWithoutNulls(row.requirements),
+    statements: parseTextArrayWithoutNulls(row.statements),
   };
 }
 
@@ -81,6 +81,6 @@ export function unquoteName(name: string): string {
 }
 
 /** The elements of a text array, without nulls. */
-export function parseSchemaTextArray(text: string | null | undefined): readonly string[] {
+export function parseTextArrayWithoutNulls(text: string | null | undefined): readonly string[] {
   return text == null ? [] : parsePostgresqlArray(text).filter((entry) => entry !== null);
 }

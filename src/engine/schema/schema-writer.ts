@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SchemaCopyResult, TargetSuperuserAccess } from '../schema-copier.ts';
 import { defaultSchemaCopyTransaction, type SchemaCopyTransaction } from './create-schema-parts.ts';
-import { type DeferredSchemaObject, readDeferredSchemaObjects } from './deferred-schema-objects.ts';
 import {
   installTargetExtensions,
   readSourceExtensions,
   readTrustedExtensions,
   type SourceExtension,
 } from './extensions.ts';
+import { type LastSchemaObject, readLastSchemaObjects } from './last-schema-objects.ts';
 import { unquoteName } from './schema-part.ts';
 import { queryColumn, type SchemaCopySession, withSchemaCopySession } from './schema-session.ts';
 import { superuserOnlyObjectsQuery } from './superuser-objects.ts';
@@ -33,7 +33,7 @@ export interface TargetSchemaWriter {
 }
 
 /** A writer with which the login of the target creates all objects. */
-export function createTargetLoginSchemaWriter({ session }: SchemaCopySession): TargetSchemaWriter {
+export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession): TargetSchemaWriter {
   return {
     session,
     transaction: defaultSchemaCopyTransaction,
@@ -58,13 +58,13 @@ export function withTargetSchemaWriter(
   signal: AbortSignal,
   copy: (writer: TargetSchemaWriter) => Promise<SchemaCopyResult>,
 ): Promise<SchemaCopyResult> {
-  if (superuser === undefined) return copy(createTargetLoginSchemaWriter(target));
+  if (superuser === undefined) return copy(createSchemaWriterAsTargetLogin(target));
   return withSchemaCopySession(superuser.endpoint, signal, async (admin) => {
     const { owner, allowObjects } = superuser;
     const extensions = await readSourceExtensions(source.session);
     const trusted = await readTrustedExtensions(admin);
     const special = (await queryColumn(source.session, superuserOnlyObjectsQuery, 'name')).map(unquoteName);
-    const last = await readDeferredSchemaObjects(source);
+    const last = await readLastSchemaObjects(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
       ...special,
@@ -103,7 +103,7 @@ function superuserTransaction(owner: string): SchemaCopyTransaction {
 
 function leftOutStatements(
   extensions: readonly SourceExtension[],
-  last: readonly DeferredSchemaObject[],
+  last: readonly LastSchemaObject[],
 ): (statement: string) => boolean {
   const starts = [
     'CREATE EXTENSION ',

@@ -7,9 +7,10 @@ import { manualPageOf } from './manual-page.ts';
 import { capitalize, findingLocation, findingTitle, hostAndPort, sourceLabel, verdictSentence } from './report-text.ts';
 
 /**
- * SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html) with what code scanning requires: one rule
- * for each check, one result for each failure or warning that is not accepted, one notification for each check without a
- * result. Code scanning rejects a result without a file; a database is none, so `uri` names one of the repository.
+ * SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html) with what code scanning requires: one
+ * rule for each check, one result for each failure or warning that is not accepted, one notification for each check
+ * without a result. Code scanning rejects a result without a file. A database is not a file, so `uri` names a file of
+ * the repository.
  */
 export function renderSarifPreflightReport(report: PreflightReport, version: string, uri: string | undefined): string {
   const rules = [...new Map(report.findings.map((finding) => [finding.id, finding])).values()].map(ruleOf);
@@ -43,7 +44,9 @@ export function renderSarifPreflightReport(report: PreflightReport, version: str
   return `${escapeUnprintable(JSON.stringify(log, null, 2))}\n`;
 }
 
-/** What a check is, the same in every report; what was observed is in its results. */
+/**
+ * The description of a check, which is the same in every report. The results of the check contain what was observed.
+ */
 function ruleOf({ id, title, scope, spec }: CheckFinding) {
   const passes = `The check passes when ${title}.`;
   const evaluated = scope === 'server' ? 'It is evaluated once.' : 'It is evaluated for each database.';

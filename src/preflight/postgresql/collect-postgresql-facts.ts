@@ -16,7 +16,7 @@ import { catalogLocksQuery } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
-import { secondServerInstanceQuery } from './queries/server-instances.ts';
+import { laterServerInstanceQuery } from './queries/server-instances.ts';
 import { databasesWithTableLocksQuery } from './queries/table-locks.ts';
 import { buildDatabaseTableSizes, type DatabaseTableSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
@@ -163,7 +163,7 @@ function queriesOf(
 ): readonly AnyPostgresqlPreflightQuery[] {
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries));
   const own =
-    scope === 'database' ? [databaseFeatureOverviewQuery, tableSizesQuery, secondServerInstanceQuery, ...all] : all;
+    scope === 'database' ? [databaseFeatureOverviewQuery, tableSizesQuery, laterServerInstanceQuery, ...all] : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
 
@@ -192,7 +192,7 @@ async function queryAllDatabases(
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
     const results = await completePreflightResultsByRowSearch(name, queries, answers, queryOptions);
-    const instance = getPreflightQueryValue(results, secondServerInstanceQuery);
+    const instance = getPreflightQueryValue(results, laterServerInstanceQuery);
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
     state.access.set(name, addLoginBlockingLocks(reached, name, await server));
     const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);

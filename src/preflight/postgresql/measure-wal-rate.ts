@@ -1,6 +1,6 @@
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
-import { secondServerInstanceQuery } from './queries/server-instances.ts';
+import { laterServerInstanceQuery } from './queries/server-instances.ts';
 import { postgresqlSettingsQuery } from './queries/settings.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
 import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
@@ -39,10 +39,10 @@ export async function measureWalRate(
   if (first === undefined) return undefined;
   await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
-  const { results } = await queryDatabase(dbname, [walPositionQuery, secondServerInstanceQuery], queryOptions);
+  const { results } = await queryDatabase(dbname, [walPositionQuery, laterServerInstanceQuery], queryOptions);
   const second = getPreflightQueryValue(results, walPositionQuery);
   // Both timestamps are from the clock of the server.
   if (second === undefined) return undefined;
-  const instance = getPreflightQueryValue(results, secondServerInstanceQuery);
+  const instance = getPreflightQueryValue(results, laterServerInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }

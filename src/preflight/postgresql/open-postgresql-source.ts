@@ -30,7 +30,7 @@ export interface OpenPostgresqlSourceOptions {
 }
 
 export interface OpenedPostgresqlSource {
-  /** Facts about the source that are known without reading the catalogs, so without its databases. */
+  /** Facts about the source that are known before the catalogs are read. The list of databases is not among them. */
   readonly facts: PostgresqlSourceFacts;
   /** The open session, which the caller must end; undefined if the connection failed. */
   readonly session: PostgresqlSession | undefined;

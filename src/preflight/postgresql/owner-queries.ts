@@ -64,7 +64,10 @@ export function describeTableOwnerLengthQueries(large: readonly TableWithLargeVa
   return queries.length === 0 ? '' : ` The owner of the tables can run: ${queries.join(' ')}`;
 }
 
-/** A sentence with the queries that list the equal keys. An index that lacks rows must not be used for them. */
+/**
+ * A sentence with the queries that list the equal keys. The queries must not use an index, because an index may lack
+ * rows.
+ */
 export function describeDuplicateKeyQueries(duplicates: readonly DuplicateKeys[]): string {
   const queries = limitFindingObjects(duplicates).flatMap(({ table, columns }) => {
     const key = columns.map(quoteIdentifier).join(', ');

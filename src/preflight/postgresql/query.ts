@@ -24,8 +24,8 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
   readonly when?: (known: ReadPreflightQueryValue, dbname: string) => boolean;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
   /**
-   * Completes the decoded value of the query with the contents of table rows. These tables are read after all queries
-   * of the database.
+   * Completes the decoded value of the query with the contents of table rows. The rows are read after all queries of
+   * the database.
    */
   readonly searchRows?: (value: T, search: TableRowSearch) => Promise<T>;
   /** The value of a query that is not sent. */

@@ -18,7 +18,7 @@ import { postgresqlChecks } from './checks.ts';
 import { collectPostgresqlFacts } from './collect-postgresql-facts.ts';
 import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-postgresql-facts.ts';
 import { estimatePostgresqlCopyTime, largestTables, sumInitialCopySize } from './copy-time-estimate.ts';
-import { describeReadRows } from './deep/describe-read-rows.ts';
+import { buildDeepReadReport } from './deep/build-deep-read-report.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
 import { evaluatePostgresqlFixEffects } from './evaluate-postgresql-fix-effects.ts';
 import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-postgresql-source.ts';
@@ -154,6 +154,6 @@ function describeSource(
       return size === undefined ? database : { ...database, size_bytes: size.databaseBytes, tables: size.tables };
     }),
     estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimatePostgresqlCopyTime(copy),
-    extra: { largest_tables: largestTables(sizes), rows: describeReadRows(scans, collected.databases) },
+    extra: { largest_tables: largestTables(sizes), rows: buildDeepReadReport(scans, collected.databases) },
   };
 }

@@ -20,8 +20,8 @@ export interface CompareRedisKeysOptions {
 }
 
 /**
- * Compares every key of a database on both servers. Both sessions have the database selected afterwards. Throws a
- * CommandError.
+ * Compares every key of a database on both servers. After the comparison the database is still selected in both
+ * sessions. Throws a CommandError.
  */
 export async function compareRedisDatabaseKeys(options: CompareRedisKeysOptions): Promise<TableComparison> {
   const { source, target, index } = options;

@@ -56,7 +56,7 @@ export function handleFaultForm(
   return redirectReply(303, PATH);
 }
 
-/** The members of the admin API. An empty field is absent. */
+/** The members of the fault that the admin API expects. An empty field counts as absent. */
 function membersOfForm(form: URLSearchParams): ReadonlyMap<string, unknown> {
   const [, method, path] = /^\s*([A-Z]+)?\s*(\S*)\s*$/.exec(form.get('request') ?? '') ?? [];
   const match = { ...(method === undefined ? {} : { method }), ...(path === '' ? {} : { path: path ?? '' }) };
@@ -102,7 +102,7 @@ function clockSection({ world }: SandboxHandlerContext, token: Markup): Markup {
   return html`<section class="group">
 <h2>Virtual clock</h2>
 <p class="time"><time datetime="${new Date(world.now()).toISOString()}">${formatUtcSecond(world.now())} UTC</time> <span class="badge ${isFrozen ? 'bad' : 'good'}">${isFrozen ? 'frozen' : 'running'}</span></p>
-<p class="soft">${isFrozen ? '' : `It is ${offset} the system time. `}Codes, tokens, migrations and droplets age by this clock. It never moves backward.</p>
+<p class="soft">${isFrozen ? '' : `The virtual clock is ${offset} the system time. `}Codes, tokens, migrations and droplets age by this clock. It never moves backward.</p>
 <form class="filter" method="post" action="/panel/clock">
 ${token}
 <label for="advance">Advance by</label>

@@ -10,7 +10,7 @@ export interface MigrationDiagramOptions {
   readonly source: string;
   readonly target: string;
   readonly status: string;
-  /** Milliseconds of the virtual clock: now, or when it ended. */
+  /** The end of the migration in milliseconds of the virtual clock; the present time while the migration runs. */
   readonly until: number;
 }
 

@@ -55,7 +55,10 @@ ${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>$
 </section>`;
 }
 
-/** The phases in their order, the current one marked. A phase outside of them, such as an unreachable source, stands alone. */
+/**
+ * The phases in their order, the current one marked. A phase that is not in this order, such as an unreachable source,
+ * is shown alone.
+ */
 function renderPhases(phase: DatabaseMigrationPhase, method: MigrationTransferMethod | undefined): Markup {
   const phases = method === 'dump' ? DUMP_PHASES : PHASES;
   const now = phases.indexOf(phase);

@@ -27,7 +27,7 @@ export interface SandboxWorldState {
 /** The part of the state that changed: a table, a single value, or everything at once. */
 export type ChangedSandboxStatePart = SandboxStateTableName | 'clock' | 'consent' | 'everything';
 
-/** Called at every change; if the part is a table, with the key of the changed row. */
+/** Called at every change. If `part` is a table, `key` is the key of the changed row. */
 export type SandboxStateChangeListener = (part: ChangedSandboxStatePart, key?: SandboxStateRowKey) => void;
 
 export function createSandboxWorldState(image: SandboxState, onChange: SandboxStateChangeListener): SandboxWorldState {

@@ -16,7 +16,7 @@ export interface StoppedReplicationApply {
    */
   readonly kind: 'failing' | 'blocked' | 'disconnected' | 'unknown';
   readonly seconds: number;
-  /** False: it has lasted too short a time to rule out a target that restarts or reconnects. */
+  /** False while the stop is so short that the target may be restarting or reconnecting. */
   readonly isCertain: boolean;
 }
 
@@ -36,7 +36,7 @@ export function detectApplyStop(
   if (silence === undefined && slot.active && long !== undefined && isApplyBlocked(long, name))
     return { kind: 'blocked', seconds: since(long), isCertain: true };
   const quiet = selectWatchSamplesSince(window, limits.inactiveSlot);
-  // A worker that a timeout ends is connected most of the time, and does not respond.
+  // A worker that a timeout ends again and again is connected most of the time but does not respond.
   const isSilent = !slot.active || silence === undefined || 3000 * silence >= limits.silentReply;
   if (quiet !== undefined && isSilent && isUnconfirmed(quiet, name) && attemptsIn(quiet, name) >= 2)
     return { kind: 'failing', seconds: since(quiet), isCertain: true };
@@ -74,7 +74,7 @@ function isUnconfirmed(samples: readonly WatchedServerFacts[], name: string): bo
   );
 }
 
-/** The target connects again and again: mostly it is not connected, or each time it is another process. */
+/** Whether the target connects repeatedly: most polls find no connection, or the polls find different processes. */
 function isRetrying(window: readonly WatchedServerFacts[], name: string, attempts: number): boolean {
   if (attemptsIn(window, name) < attempts) return false;
   const pids = new Set(window.flatMap((facts) => findWatchedSlot(facts, name)?.pid ?? []));
@@ -109,8 +109,9 @@ function isApplyBlocked(window: readonly WatchedServerFacts[], name: string): bo
 }
 
 /**
- * Number of failed attempts of the target. An attempt lasts milliseconds, so a poll rarely meets it, but it leaves traces:
- * inactive_since changes (17 and later), transactions are decoded again (14 and later).
+ * Number of failed attempts of the target. An attempt lasts milliseconds, so polls rarely observe the connection. Each
+ * attempt changes inactive_since (PostgreSQL 17 and later) and makes the source decode transactions again (14 and
+ * later).
  */
 function attemptsIn(window: readonly WatchedServerFacts[], name: string): number {
   return window.slice(1).filter((facts, at) => {

@@ -7,8 +7,8 @@ export interface MigrationSlotHints {
   /** Slots of the migration that earlier polls or earlier commands found. */
   readonly known: readonly string[];
   /**
-   * Slots that existed before the migration started, or at the first poll without a slot of the migration; undefined if
-   * not known.
+   * Slots of other consumers: those that existed before the migration started, or all slots in the first poll that
+   * found no slot of the migration; undefined if not known.
    */
   readonly otherSlots: readonly string[] | undefined;
 }

@@ -32,8 +32,8 @@ export function decideWatchedDatabasePhase(input: WatchedDatabasePhaseInput): Mi
 }
 
 /**
- * The phase of all databases together: the worst phase of a database, else the least advanced. Databases that wait
- * count only if others are streaming.
+ * The phase of all databases together: `stalled` if one database is stalled, otherwise the phase of the least advanced
+ * database. Databases that wait count only if others are streaming.
  */
 export function combineDatabasePhases(phases: readonly MigrationWatchPhase[]): MigrationWatchPhase {
   const order: readonly MigrationWatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];

@@ -11,7 +11,7 @@ import {
 } from './table-fixes.ts';
 import { changedTables, isSameReplicaIdentity } from './track-shapes.ts';
 
-/** A table of the source that differs from the start of the migration. DDL is not replicated. */
+/** A table of the source whose definition has changed since the start of the migration. DDL is not replicated. */
 export interface SchemaChange {
   readonly rule: WatchedSchemaChangeKind;
   /** `schema.table`. */

@@ -34,7 +34,7 @@ export function findStopCause(
   return group === undefined ? undefined : toCause(group, 'group');
 }
 
-/** Without the consequences of the cause, which comes first. */
+/** Removes the violations that are consequences of the cause, and puts the cause first. */
 export function removeConsequentViolations(
   cause: StopCause | undefined,
   violations: readonly WatchRuleViolation[],
@@ -84,7 +84,7 @@ function changeBehind(
   if (stop.kind === 'blocked') return undefined;
   const seen = input.databases.find(({ name }) => name === database);
   const changes = seen === undefined ? [] : findSchemaChanges(seen);
-  // Rows of a dropped table are not sent, so it stops nothing.
+  // Rows of a dropped table are not sent, so a dropped table does not stop the replication.
   const relevant = changes.filter(({ rule }) => rule !== 'table-dropped');
   const [change] = relevant;
   const isPending = change !== undefined && seen?.pendingTables.includes(change.table) === true;

@@ -94,7 +94,7 @@ export function buildDatabaseStatusSample(
   };
 }
 
-/** Why a migration cannot continue whose slots are all dropped or lost. */
+/** Returns the end of a migration that cannot continue because all its slots are dropped or lost. */
 export function detectWatchedMigrationEnd(
   { databases }: PostgresWatchState,
   violations: readonly WatchRuleViolation[],

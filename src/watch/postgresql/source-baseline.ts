@@ -82,7 +82,7 @@ function writtenTo(table: string, tables: WatchedDatabaseFacts['tables']): numbe
   return found === undefined ? 0 : found.inserted + found.changed;
 }
 
-/** undefined: it is not a baseline. Members that are damaged count as not known. */
+/** Decodes a baseline; undefined if the JSON is not a baseline. Members that are damaged count as not known. */
 export function decodeSourceBaseline(json: JsonRecord): SourceBaseline | undefined {
   const at = Date.parse(readStringField(json, 'at') ?? '');
   if (Number.isNaN(at) || !Array.isArray(json.databases)) return undefined;

@@ -16,7 +16,7 @@ export interface WatchedDatabasePoll {
   readonly slot: WatchedSlot | undefined;
   /** Whether no earlier poll found this slot. */
   readonly isNewSlot: boolean;
-  /** The object that was the cause in the poll before. */
+  /** The object that the previous poll reported as the cause. */
   readonly blamed: string | undefined;
   readonly limits: MigrationWatchLimits;
 }

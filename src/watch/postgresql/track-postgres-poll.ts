@@ -6,7 +6,7 @@ import {
 } from '../migration-deadline.ts';
 import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { updateMovingRate } from '../moving-average-rate.ts';
-import type { MigrationWatchPhase, StopCause, WatchRuleViolation } from '../status-sample.ts';
+import type { StopCause, WatchRuleViolation } from '../status-sample.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
 import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotChoice } from './choose-slots.ts';
 import { combineDatabasePhases } from './decide-phase.ts';
@@ -21,6 +21,7 @@ import {
   selectDatabasesInTotals,
   sumNumbers,
 } from './migration-totals.ts';
+import { buildPollNotes, listDeniedQueries } from './poll-notes.ts';
 import { postgresReplicationStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
 import type { MigrationWatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
@@ -33,7 +34,7 @@ import {
 } from './track-database.ts';
 import { sumCopiedTableBytes } from './track-tables.ts';
 import { trackTargetLogin } from './tracked-target-login.ts';
-import { createWatchedDatabaseState, type PostgresWatchState, type WatchedDatabaseState } from './tracking-state.ts';
+import { createWatchedDatabaseState, type PostgresWatchState } from './tracking-state.ts';
 import { selectWatchRuleObjects } from './watch-rule-objects.ts';
 
 export interface PostgresWatchOptions {
@@ -169,7 +170,7 @@ function trackFacts(
       databases: tracked.map((one) => buildDatabaseStatusSample(one, server)),
       ...(cause === undefined ? {} : { cause }),
       violations,
-      ...notesOf(chosen, phase, deniedOf(server, databases)),
+      ...buildPollNotes(chosen, phase, listDeniedQueries(server, databases)),
     },
     idlePolls: state.idlePolls,
     caughtUpPolls: state.caughtUpPolls,
@@ -223,31 +224,11 @@ function isReplicating({ rule }: StopCause): boolean {
   return rule === 'replica-identity-removed' || rule === 'slot-missing';
 }
 
-/** All slots in the first poll without a slot of the migration belong to other consumers. */
+/** Slots of other consumers: all slots in the first poll that finds no slot of the migration. */
 function otherSlotsOf(
   ours: MigrationSlotChoice['slots'],
   { slots }: WatchedServerFacts,
 ): readonly string[] | undefined {
   if (ours.length > 0) return undefined;
   return slots.filter((slot) => !isTableSyncSlot(slot)).map(({ name }) => name);
-}
-
-function notesOf(
-  { ambiguous }: MigrationSlotChoice,
-  phase: MigrationWatchPhase,
-  denied: readonly string[],
-): { notes?: readonly string[] } {
-  const notes = [
-    ...(ambiguous.length === 0
-      ? []
-      : [`several slots may belong to the migration: ${ambiguous.join(', ')}; choose with --slot`]),
-    ...(denied.length === 0 ? [] : [`not readable for this role: ${denied.join(', ')}`]),
-    ...(phase === 'waiting' ? ['there is no replication slot of a migration yet'] : []),
-  ];
-  return notes.length === 0 ? {} : { notes };
-}
-
-function deniedOf(server: WatchedServerFacts, databases: ReadonlyMap<string, WatchedDatabaseState>): readonly string[] {
-  const own = [...databases.values()].flatMap(({ facts }) => facts?.denied ?? []);
-  return [...new Set([...server.denied, ...own])];
 }

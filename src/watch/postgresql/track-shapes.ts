@@ -12,7 +12,7 @@ export interface TrackedShapes {
 }
 
 interface ChangeSighting {
-  /** Rows written to the table, by its statistics, when the change was first seen. */
+  /** Number of rows written to the table, according to its statistics, in the poll that first found the change. */
   readonly written: number;
   /** WAL position in bytes before which rows were written after the change; undefined: no such rows were seen. */
   readonly position: number | undefined;
@@ -23,7 +23,7 @@ export interface ShapePoll {
   readonly walPosition: number | undefined;
   /** What the target has confirmed; undefined: it is not connected. */
   readonly applied: number | undefined;
-  /** The object that was the cause in the poll before, as `schema.table` or `schema.table.column`. */
+  /** The object that the previous poll reported as the cause, as `schema.table` or `schema.table.column`. */
   readonly blamed: string | undefined;
 }
 

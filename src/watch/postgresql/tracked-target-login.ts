@@ -4,13 +4,16 @@ import type { SourceBaseline } from './source-baseline.ts';
 /** The server as it was at the start, and what has changed for the login of the target. */
 export interface TrackedTargetLogin {
   readonly first: WatchedServerFacts;
-  /** Processes that served the slots of the migration when the role or the host rules were first seen changed. */
+  /**
+   * Processes that served the slots of the migration in the poll that first found a change of the role or the host
+   * rules.
+   */
   readonly pidsAtChange: readonly number[] | undefined;
 }
 
 /**
- * The first poll, with the facts of the baseline. A change of the role or the host rules counts as harmless when the target has
- * connected again after it.
+ * Compares the role and the host rules with those of the baseline, or of the first poll if there is no baseline. A
+ * change of the role or the host rules counts as harmless when the target has connected again after it.
  * @param slots of the migration
  */
 export function trackTargetLogin(
@@ -40,7 +43,7 @@ function firstFacts(server: WatchedServerFacts, baseline: SourceBaseline | undef
     ...server,
     settings: new Map([...server.settings, ...settings]),
     hostRules: baseline.hostRules ?? server.hostRules,
-    // Another role may watch than the one that migrates.
+    // The role that runs the watch may differ from the role that migrates.
     role: baseline.role?.name === server.role?.name ? (baseline.role ?? server.role) : server.role,
   };
 }

@@ -47,7 +47,10 @@ export interface WatchedDatabaseState {
    * Rows written to each table (`schema.table`), according to the statistics when the target last confirmed something.
    */
   readonly writtenWhenConfirmed: ReadonlyMap<string, number> | undefined;
-  /** The same counters of a later poll, until the target has confirmed the WAL position of the poll after it. */
+  /**
+   * Rows written to each table up to a later poll; kept until the target has confirmed the WAL position of the next
+   * poll.
+   */
   readonly unconfirmedWrites:
     | { readonly position: number | undefined; readonly rows: ReadonlyMap<string, number> }
     | undefined;

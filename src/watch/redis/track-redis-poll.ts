@@ -16,7 +16,7 @@ import {
   computeFullSyncFraction,
   decideWatchedRedisPhase,
   estimateRedisEta,
-  type MigrationSampleTotals,
+  type RetainedSampleProgress,
 } from './redis-sample.ts';
 
 /** The state that is kept between two polls of a Redis source. */
@@ -44,7 +44,7 @@ export interface RedisWatchState {
   readonly idlePolls: number;
   readonly caughtUpPolls: number;
   readonly outage: { readonly since: number; readonly reason: string } | undefined;
-  readonly last: MigrationSampleTotals;
+  readonly last: RetainedSampleProgress;
 }
 
 export interface RedisWatchOptions {

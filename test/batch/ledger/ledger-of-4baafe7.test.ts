@@ -6,7 +6,7 @@ import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { createMissingDroplets } from '../../../src/batch/create-missing-droplets.ts';
 import { type Ledger, openLedger } from '../../../src/batch/ledger/ledger.ts';
-import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
@@ -54,7 +54,7 @@ describe('a ledger written by commit 4baafe7', () => {
     const stopped = await createMissingDroplets({
       ledger,
       lane,
-      lookup: createDropletLookup(lane),
+      lookup: createDropletFinder(lane),
       clock,
       timings: defaultBatchTimeLimits,
       timeout: 30_000,

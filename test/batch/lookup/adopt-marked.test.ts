@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { BatchDescriptionEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { adoptMarkedDroplets } from '../../../src/batch/lookup/adopt-marked.ts';
-import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { batchTag } from '../../../src/batch/sending/droplet-creation-requests.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
@@ -38,7 +38,7 @@ async function adopt(
     onPause: async () => {},
   });
   const ending = new AbortController().signal;
-  const adopted = await adoptMarkedDroplets({ ledger, lookup: createDropletLookup(line), clock, ending });
+  const adopted = await adoptMarkedDroplets({ ledger, lookup: createDropletFinder(line), clock, ending });
   return { adopted, api, roster: ledger.state };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
-import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { recordBatchBaseline } from '../../../src/batch/lookup/record-batch-baseline.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
@@ -26,7 +26,7 @@ async function ground(list: (request: ApiRequest, at: number) => ApiResponse) {
   });
   return {
     api,
-    take: () => recordBatchBaseline({ ledger, lane: line, lookup: createDropletLookup(line), clock, ending }),
+    take: () => recordBatchBaseline({ ledger, lane: line, lookup: createDropletFinder(line), clock, ending }),
   };
 }
 

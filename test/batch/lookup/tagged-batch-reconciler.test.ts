@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import { createLedger, type Ledger, replaceLedger } from '../../../src/batch/ledger/ledger.ts';
 import { encodeLedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
-import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import {
   createTaggedBatchReconciler,
   reportDuplicateDroplets,
@@ -73,7 +73,7 @@ async function account(droplets: readonly Made[], { ledger, filter = 'applied' }
   const adopted: string[] = [];
   const signal = new AbortController().signal;
   const deps = {
-    ...{ ledger: used, lane, lookup: createDropletLookup(lane), clock, timings: defaultBatchTimeLimits },
+    ...{ ledger: used, lane, lookup: createDropletFinder(lane), clock, timings: defaultBatchTimeLimits },
     ...{ ending: signal, ended: signal },
     onAdopted: async (found: readonly string[]) => void adopted.push(...found),
     onDoubt: async (count: number, ms: number) => void doubts.push([count, ms]),

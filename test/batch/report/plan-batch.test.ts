@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
 import type { BatchDescriptionEvent, LedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
-import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { batchPlanListView, planBatch } from '../../../src/batch/report/plan-batch.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
@@ -40,7 +40,7 @@ async function rowsOf(
   });
   const rows = await planBatch(state, {
     lane,
-    lookup: createDropletLookup(lane),
+    lookup: createDropletFinder(lane),
     signal: new AbortController().signal,
   });
   expect(api.sent).toEqual([]);

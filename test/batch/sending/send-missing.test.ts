@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Ledger } from '../../../src/batch/ledger/ledger.ts';
-import { createDropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { startBatchReporter } from '../../../src/batch/report/batch-reporter.ts';
 import { startBatchWaitingNotice } from '../../../src/batch/report/batch-waiting-notice.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
@@ -25,7 +25,7 @@ async function send(ledger: Ledger, api = apiOf(respondCreated)) {
   });
   const running = new AbortController().signal;
   const deps = {
-    ...{ ledger, lane, clock, lookup: createDropletLookup(lane), timings: defaultBatchTimeLimits },
+    ...{ ledger, lane, clock, lookup: createDropletFinder(lane), timings: defaultBatchTimeLimits },
     ...{ ending: running, ended: running, loginHints: workLoginHints },
   };
   const reporter = await startBatchReporter(notice.io, ledger);

@@ -93,6 +93,27 @@ it('idle counts looks in a row with nothing left, once no other table can begin'
   expect(later?.idlePolls).toBe(0);
 });
 
+it.each([
+  { delaySeconds: 2, caughtUp: true },
+  { delaySeconds: 5, caughtUp: false },
+])(
+  'a target $delaySeconds s behind a source that is written to: caught up is $caughtUp',
+  ({ delaySeconds, caughtUp }) => {
+    const position = (second: number) => 1000 + 100 * Math.max(0, second);
+    const seconds = Array.from({ length: 20 }, (_, second) => second);
+    const polls = seconds.map((second) =>
+      look({
+        at: second * 1000,
+        walPosition: position(second),
+        slots: [makeSlot({ flushed: position(second - delaySeconds) })],
+      }),
+    );
+    const last = all(polls).at(-1);
+    expect((last?.caughtUpPolls ?? 0) > 0).toBe(caughtUp);
+    expect(last?.idlePolls).toBe(0);
+  },
+);
+
 it('an outage stalls, keeps the numbers, and is gone after a while; the deadline runs on', () => {
   const steps = all([look({ at: 0 }), outage(2000), outage(63_000), look({ at: 64_000 })]);
   expect(steps.map(({ sample }) => sample.phase)).toEqual(['streaming', 'stalled', 'gone', 'streaming']);

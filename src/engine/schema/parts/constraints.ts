@@ -42,7 +42,10 @@ export const constraintValidationsQuery: SchemaPartQuery = {
       WHERE p.contype = 'c' AND p.conname = k.conname AND NOT p.convalidated ${from >= 180_000 ? 'AND p.conenforced' : ''})`,
 };
 
-/** Constraints with an index. ONLY, because each partition has its own constraint, which is attached later. */
+/**
+ * Constraints with an index. ALTER TABLE has the keyword ONLY, because each partition has its own constraint, which is
+ * attached later.
+ */
 export const keyConstraintDefinitionsQuery: SchemaPartQuery = {
   kind: 'key',
   sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,

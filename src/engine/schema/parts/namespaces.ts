@@ -9,7 +9,7 @@ export const namespaceDefinitionsQuery: SchemaPartQuery = {
     FROM pg_namespace n WHERE ${userSchemaCondition('n')} AND n.nspname <> 'public' AND ${userObjectCondition('pg_namespace', 'n.oid')}`,
 };
 
-/** Without a version: the target installs its default version, as it does for pg_dump. */
+/** CREATE EXTENSION names no version, so the target installs its default version, as with a dump of pg_dump. */
 export const extensionDefinitionsQuery: SchemaPartQuery = {
   kind: 'extension',
   sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,

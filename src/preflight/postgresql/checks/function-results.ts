@@ -54,7 +54,10 @@ export const functionResultsCheck = databaseCheck({
   },
 });
 
-/** Uses whose result decides what is stored. An ordinary index has other entries at most. */
+/**
+ * Kinds of use in which the result of the function decides which rows or values are stored. The result in an ordinary
+ * index changes only entries of the index.
+ */
 const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
   'check',
   'domain',

@@ -8,7 +8,7 @@ import {
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
-import { type PostgresqlServerInstance, secondServerInstanceQuery } from '../queries/server-instances.ts';
+import { laterServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
 import { type WriteCountersStart, writeCountersStartQuery } from '../queries/write-counters.ts';
 import {
   generatedIdentityRejectingVersion,
@@ -29,7 +29,7 @@ export const replicaIdentityCheck = databaseCheck({
     unequalColumns: noEqualityOperatorColumnsQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
     counters: writeCountersStartQuery,
-    server: secondServerInstanceQuery,
+    server: laterServerInstanceQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
     const version = getSourceServerVersion(facts);

@@ -78,8 +78,8 @@ function afterwards(pendingChanges: readonly PendingSetting[], settings: Postgre
 }
 
 /**
- * A restart activates the pending values. There is no such fix if the pending values are worse than the active ones, or
- * if the server does not start with them.
+ * The fix is a restart, which activates the pending values. A restart is not the fix if the pending values are worse
+ * than the active ones, or if the server does not start with the pending values.
  */
 function fixOf(
   pendingChanges: readonly PendingSetting[],

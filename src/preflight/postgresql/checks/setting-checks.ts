@@ -109,7 +109,7 @@ function zoneDependentUses(
   });
 }
 
-/** Uses of a function whose result does not change a row. */
+/** Kinds of use in which the result of a function changes no row. */
 const rowNeutralUses: ReadonlySet<UserFunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
 
 function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): PreflightCheckOutcome {

@@ -50,7 +50,7 @@ export const untrustedLangCheck = databaseCheck({
     }
     return warnOutcome(observed, {
       required: 'trusted languages only, such as sql and plpgsql',
-      detail: `To create functions in an untrusted language needs a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without these functions and the objects that depend on them.${buildUnlistedObjectsNote(functions)}`,
+      detail: `Creating functions in an untrusted language requires a superuser, which a managed target does not have: "language "${first}" does not exist" or "permission denied for language ${first}". The restore continues without these functions and the objects that depend on them.${buildUnlistedObjectsNote(functions)}`,
       objects: limitFindingObjects(functions).map(({ name, untrusted }) => `${name} (${untrusted})`),
       fix: {
         by: 'the schema owner',

@@ -38,7 +38,7 @@ export const xidWraparoundCheck = serverCheck({
 });
 
 /**
- * Half of all transaction ids: the distance at which they wrap around. The server stops to assign transaction ids 3
+ * Half of all transaction ids: the distance at which they wrap around. The server stops assigning transaction ids 3
  * million before the wraparound; before PostgreSQL 14, 1 million before it (SetTransactionIdLimit).
  */
 const wrapLimit = 2 ** 31 - 1;

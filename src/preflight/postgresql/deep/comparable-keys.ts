@@ -24,7 +24,7 @@ export interface UncheckedUniqueIndex {
 
 export interface ComparableKey extends ScannedUniqueKey {
   readonly index: string;
-  /** Of its columns, as the catalog has them. */
+  /** The names of the columns of the key, as the catalog contains them. */
   readonly names: readonly string[];
 }
 
@@ -71,8 +71,9 @@ function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): U
 }
 
 /**
- * Two values are equal if, and only if, they have the same text. Not so for float (0 and -0), interval (24:00:00 and 1 day),
- * jsonb, arrays, ranges and composites; for numeric and character only with a fixed scale or length.
+ * Whether two values of the column are equal if, and only if, they have the same text. This is false for float (0 and
+ * -0), interval (24:00:00 and 1 day), jsonb, arrays, ranges and composites. For numeric and character it is true only
+ * with a fixed scale or length.
  */
 function isEqualByBytes({ comparedType, typeModifier }: KeyColumn): boolean {
   if (comparedType === typeOid.numeric || comparedType === typeOid.bpchar) return typeModifier >= 0;

@@ -11,7 +11,10 @@ export interface CopyRowScannerOptions {
   /** How many of the first columns belong to keys. */
   readonly keyColumns: number;
   readonly keys: readonly ScannedUniqueKey[];
-  /** Called for each row and key, unless NULL makes it distinct. `row` is complete if rows do not arrive in parts. */
+  /**
+   * Called for each key of each row, but not for a key that a NULL makes different from every other key. `row` is
+   * complete if rows do not arrive in parts.
+   */
   readonly onKey: (key: number, high: number, low: number, row: Uint8Array) => void;
   /** As pg_encoding_to_char() names it; undefined: the bytes are not checked. */
   readonly encoding?: string | undefined;
@@ -57,7 +60,8 @@ export function createCopyRowScanner({
       rowBytes += part.length;
       found.bytes += part.length;
       fields.add(part);
-      // The quick test of a whole row tells valid ones; the column of an invalid one is then searched.
+      // A whole row is tested first, which is fast. Only if the row is not valid, the column with the invalid bytes is
+      // searched.
       if (validator !== undefined && !(isWhole && validator.isValid(part))) {
         if (isWhole) validator.reset();
         validator.scan(part, onInvalid);
@@ -88,8 +92,8 @@ export function createCopyRowScanner({
 }
 
 /**
- * Joins the parts of a row. A row above 16 MiB is left out: its columns are those of an index, which holds no more than some kB
- * for a row, compressed.
+ * Joins the parts of a row. A row above 16 MiB is left out. The row contains only the columns of an index, and an index
+ * entry has at most some kB after compression.
  */
 export function passWholeRows(take: (row: Uint8Array) => void): (part: Uint8Array) => void {
   let parts: Uint8Array[] = [];

@@ -24,7 +24,8 @@ export function selectRowDependentChecks(checks: readonly PostgresqlCheck[]): re
 }
 
 /**
- * Reads the rows of the databases that were reached, and evaluates the checks of rows. Without `--deep` it does nothing.
+ * Reads the rows of the databases that were reached, and evaluates the checks of rows. Without `--deep` the function
+ * does nothing.
  * @param results by database, for the checks of rows
  */
 export async function scanAndEvaluate(

@@ -23,7 +23,7 @@ import { unreadReasonOf } from './unread-reason.ts';
 export interface ScanTableOptions extends Pick<ReadTableOptions, 'version' | 'pace' | 'onSend'> {
   /** The encoding that the rows must be valid in; undefined: they are not checked. */
   readonly encoding: string | undefined;
-  /** Random, for the hashes of keys. */
+  /** Random numbers for the hashes of keys. */
   readonly seeds: readonly [number, number];
   /** Milliseconds. */
   readonly now: () => number;
@@ -34,8 +34,8 @@ export interface ScanTableOptions extends Pick<ReadTableOptions, 'version' | 'pa
 type ReadingSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
 /**
- * Reads the rows of a table in one transaction. Only if keys have equal hashes, their columns are read again. A table that
- * cannot be read is a result. `isLost`: the session is closed.
+ * Reads the rows of a table in one transaction. Only if keys have equal hashes, their columns are read again. For a
+ * table that cannot be read, the result contains the reason. `isLost`: whether the session is closed.
  */
 export async function scanTable(
   session: ReadingSession,

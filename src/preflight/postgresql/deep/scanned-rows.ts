@@ -30,10 +30,10 @@ export interface DuplicateKeys {
 export interface ScannedTable {
   readonly table: string;
   readonly rows: number;
-  /** As COPY sends them, those of repeated readings included. */
+  /** Number of bytes that COPY sent for the rows, including repeated readings. */
   readonly bytes: number;
   readonly longestRow: number;
-  /** Of the longest transaction. */
+  /** Duration of the longest transaction. */
   readonly milliseconds: number;
   readonly unread: UnreadTable | undefined;
   readonly invalid: readonly InvalidEncodingColumn[];
@@ -43,11 +43,11 @@ export interface ScannedTable {
   readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
-/** The same of all tables of a database. */
+/** What one pass over the rows of all tables of a database found. */
 export interface ScannedDatabase {
-  /** Of the database, as pg_encoding_to_char() names it. */
+  /** The encoding of the database, as pg_encoding_to_char() names it. */
   readonly encoding: string;
-  /** Why its tables could not be listed; undefined: they were. */
+  /** Why the tables of the database could not be listed; undefined if they were listed. */
   readonly failure: string | undefined;
   readonly tables: number;
   readonly rows: number;

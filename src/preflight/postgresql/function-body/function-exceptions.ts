@@ -17,7 +17,10 @@ function isError(next: SqlToken | undefined): boolean {
 
 const quietLevels: ReadonlySet<string> = new Set(['debug', 'log', 'info', 'notice', 'warning']);
 
-/** Keywords after which a statement may not run. An exception handler begins with WHEN, like a branch of CASE. */
+/**
+ * Keywords after which a statement is not executed in every case. An exception handler begins with WHEN, like a branch
+ * of CASE.
+ */
 const branchingWords: ReadonlySet<string> = new Set([
   'if',
   'case',

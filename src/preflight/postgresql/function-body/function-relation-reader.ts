@@ -6,7 +6,7 @@ export type FunctionRelationRead = Pick<FunctionBodyNameReference, 'schema' | 'n
 
 export interface FunctionReach {
   readonly reads: readonly FunctionRelationRead[];
-  /** The function itself, and all that it uses. */
+  /** The body of the function, and the bodies of the functions and views that it uses. */
   readonly bodies: readonly FunctionBody[];
 }
 

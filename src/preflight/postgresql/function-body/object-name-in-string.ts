@@ -15,12 +15,22 @@ export function readObjectNameInStringAt(tokens: readonly SqlToken[], at: number
   const token = tokens[at];
   if (token?.kind !== 'string') return undefined;
   const word = lookupOf(tokens, at) ?? '';
-  const kind = kindByFunction[word] ?? (isSqlSymbolToken(tokens[at + 1], ',') ? firstOfSeveral[word] : undefined);
+  const kind = kindByFunction[word] ?? kindByLaterArguments(tokens, at, word);
   const inside = tokenizeSqlFunctionBody(token.text);
   const names = qualifiedNameAt(inside, 0);
   const next = inside[names.length * 2 - 1];
   const isWhole = next === undefined || (kind === 'function' && isSqlSymbolToken(next, '('));
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
+}
+
+/** Some functions read a name from their first argument only with a certain number of arguments. */
+function kindByLaterArguments(
+  tokens: readonly SqlToken[],
+  at: number,
+  word: string,
+): QualifiedName['kind'] | undefined {
+  if (!isSqlSymbolToken(tokens[at + 1], ',')) return undefined;
+  return firstOfSeveral[word] ?? (isSqlSymbolToken(tokens[at + 3], ')') ? firstOfTwo[word] : undefined);
 }
 
 /** The function or type that resolves the name in the string. */
@@ -38,6 +48,10 @@ function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
     return isText && called?.kind === 'word' ? called.text : cast;
   }
   if (before?.kind === 'word' && before.text.startsWith('reg')) return before.text;
+  // A variable of PL/pgSQL: `r regclass := 'a'`.
+  const isInitialValue =
+    isSqlSymbolToken(before, ':=') || isSqlSymbolToken(before, '=') || isSqlKeywordToken(before, 'default');
+  if (isInitialValue && called?.kind === 'word' && called.text.startsWith('reg')) return called.text;
   return isSqlSymbolToken(before, '(') && called?.kind === 'word' && !called.text.startsWith('reg')
     ? called.text
     : undefined;
@@ -52,6 +66,34 @@ const kindByFunction: Readonly<Record<string, QualifiedName['kind']>> = {
   currval: 'relation',
   setval: 'relation',
   pg_get_serial_sequence: 'relation',
+  // The functions of PostgreSQL 10 to 18 with an argument of type regclass.
+  brin_desummarize_range: 'relation',
+  brin_summarize_new_values: 'relation',
+  brin_summarize_range: 'relation',
+  gin_clean_pending_list: 'relation',
+  pg_column_is_updatable: 'relation',
+  pg_get_replica_identity_index: 'relation',
+  pg_index_column_has_property: 'relation',
+  pg_index_has_property: 'relation',
+  pg_indexes_size: 'relation',
+  pg_partition_ancestors: 'relation',
+  pg_partition_root: 'relation',
+  pg_partition_tree: 'relation',
+  pg_relation_filenode: 'relation',
+  pg_relation_filepath: 'relation',
+  pg_relation_is_publishable: 'relation',
+  pg_relation_is_updatable: 'relation',
+  pg_relation_size: 'relation',
+  pg_table_size: 'relation',
+  pg_total_relation_size: 'relation',
+  table_to_xml: 'relation',
+  table_to_xml_and_xmlschema: 'relation',
+  table_to_xmlschema: 'relation',
+  // Functions that look up a name given as text.
+  currtid2: 'relation',
+  pg_get_viewdef: 'relation',
+  row_security_active: 'relation',
+  pg_basetype: 'type',
   regtype: 'type',
   to_regtype: 'type',
   regproc: 'function',
@@ -74,4 +116,13 @@ const firstOfSeveral: Readonly<Record<string, QualifiedName['kind']>> = {
   ts_headline: 'text search configuration',
   ts_lexize: 'text search dictionary',
   unaccent: 'text search dictionary',
+};
+
+/** Functions whose first argument is a role if there are three arguments. */
+const firstOfTwo: Readonly<Record<string, QualifiedName['kind']>> = {
+  has_any_column_privilege: 'relation',
+  has_sequence_privilege: 'relation',
+  has_table_privilege: 'relation',
+  has_function_privilege: 'function',
+  has_type_privilege: 'type',
 };

@@ -64,7 +64,7 @@ export const settingsNodeTreePattern = `funcid (${settingsDependentFunctions}) |
 
 /**
  * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12
- * removed the column oid, so the number of tableoid changed.
+ * removed the system column oid, so the attribute number of tableoid changed from -7 to -6.
  */
 export function tableOidPattern(version: number): string {
   return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;

@@ -190,7 +190,10 @@ function support(version: number, table: string): readonly string[] {
   ];
 }
 
-/** Before PostgreSQL 15 the column has the dependency on the function, since 15 the default of the column. */
+/**
+ * Generated columns that call a function. In pg_depend, the column depends on the function before PostgreSQL 15; since
+ * PostgreSQL 15 the default of the column depends on the function.
+ */
 function generated(version: number, table: string): readonly string[] {
   if (version < 120_000) return [];
   const column =

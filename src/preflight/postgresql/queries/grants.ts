@@ -17,5 +17,8 @@ export function buildGrantOfPublicObject(message: string, user: string): string 
   return `GRANT ${right} TO ${quoteIdentifier(user)}`;
 }
 
-/** These views need EXECUTE on a function as well; their queries have the grant. */
+/**
+ * For these views SELECT is not sufficient: they also need EXECUTE on a function. The queries of these views define
+ * their own GRANT statement.
+ */
 const notPublic: ReadonlySet<string> = new Set(['pg_file_settings', 'pg_hba_file_rules']);

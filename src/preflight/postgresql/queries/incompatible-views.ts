@@ -58,7 +58,7 @@ export const versionIncompatibleViewsQuery: PostgresqlPreflightQuery<readonly Ve
 
 /**
  * After CREATE OR REPLACE VIEW a view can select from itself, which CREATE VIEW rejects. Only a reference to a column
- * of the view itself proves this: before PostgreSQL 15 every view depends on itself.
+ * of the view itself proves that the view selects from itself: before PostgreSQL 15 every view depends on itself.
  */
 const ownViews = `
   SELECT

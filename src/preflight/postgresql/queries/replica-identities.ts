@@ -243,7 +243,7 @@ function usable(version: number, which: string): string {
   `;
 }
 
-/** Columns of INCLUDE are left out. The type int2vector counts from 0. */
+/** Columns of INCLUDE are left out. The first element of an int2vector has the index 0. */
 function keyColumns(version: number, index: string): string {
   return version < 110_000 ? `${index}.indkey::int2[]` : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
 }

@@ -51,7 +51,7 @@ export const firstServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServer
 };
 
 /** The server instance of a later connection. */
-export const secondServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
+export const laterServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
   id: 'later-server-instance',
   scope: 'database',
   ...shared,

@@ -61,7 +61,7 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
   grant: buildGrantMonitorRoleStatement,
 };
 
-/** Throws for what no name can be, so that the result counts as malformed. */
+/** Throws for a text that cannot be a name, so that the query result counts as malformed. */
 function decodeIdentifier(row: PostgresqlRow, column: string): string {
   const name = decodeText(row, column);
   if (name === '' || name.includes('\0')) throw new TypeError('the server did not return a name');

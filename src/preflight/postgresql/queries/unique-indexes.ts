@@ -10,7 +10,7 @@ export interface UniqueIndex {
   readonly table: number;
   readonly isBtree: boolean;
   readonly hasExpression: boolean;
-  /** It holds only the rows that satisfy a condition. */
+  /** Whether the index contains only the rows that satisfy a condition. */
   readonly isPartial: boolean;
   readonly nullsEqual: boolean;
   readonly key: readonly KeyColumn[];

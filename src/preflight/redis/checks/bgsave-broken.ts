@@ -86,7 +86,7 @@ function copyFailed(reason: string, fix: FindingFix): PreflightCheckOutcome {
     headline: 'The source cannot write the copy for the target',
     required: 'a copy that begins',
     detail:
-      'PSYNC was accepted, and the connection ended before the first byte of the copy; so it will for the target, which retries without end.',
+      'PSYNC was accepted, and the connection ended before the first byte of the copy. The connection of the target ends in the same way, and the target retries without end.',
     fix,
   });
 }

@@ -36,7 +36,7 @@ export const bigKeysCheck = redisCheck({
       return warnOutcome(isRaised ? `${observed}; proto-max-bulk-len is raised on the source` : observed, {
         required: `less than ${formatBytes(defaultLimit)} for one RESTORE`,
         detail:
-          'A scan sends a key in one command: `Protocol error: invalid bulk length`. Replication is not concerned.',
+          'A scan sends each key in one command, which the target refuses: `Protocol error: invalid bulk length`. Replication is not affected.',
         objects,
         fix: { text: 'Raise proto-max-bulk-len on the target, or split these keys.' },
       });

@@ -16,7 +16,7 @@ export const disklessDelayCheck = redisCheck({
     const isSaving = info.get('rdb_bgsave_in_progress') === '1';
     const observed = isDiskless ? `repl-diskless-sync yes, repl-diskless-sync-delay ${delay}` : 'repl-diskless-sync no';
     if (isSaving) {
-      return infoOutcome(`${observed}; a BGSAVE is running`, { detail: 'The copy begins when it has ended.' });
+      return infoOutcome(`${observed}; a BGSAVE is running`, { detail: 'The copy begins when the BGSAVE has ended.' });
     }
     if (isDiskless && delay > 30) {
       return infoOutcome(observed, { detail: `The copy begins ${delay} s after the request of the target.` });

@@ -25,7 +25,7 @@ export const maxclientsCheck = redisCheck({
     if (refused?.kind === 'refused') {
       return failOutcome(redisMigrationMethods, refused.message, {
         required: 'a free connection',
-        detail: 'The target is refused with the same error.',
+        detail: 'The server refuses the target with the same error.',
         fix: {
           by: redisAdministratorText,
           text: 'In a session that is still open, raise maxclients with CONFIG SET or end idle clients (CLIENT LIST, CLIENT KILL ID). Without one, stop an application that holds connections.',

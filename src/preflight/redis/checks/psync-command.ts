@@ -89,7 +89,7 @@ function streamMayNotStart(
     {
       required: 'PSYNC, or repl-diskless-sync no',
       detail:
-        'A replica that uses SYNC confirms the copy only once. When that reaches the source before the source has noticed the end of the copy, the link is up and changes are never sent.',
+        'A replica that uses SYNC confirms the copy only once. If the confirmation reaches the source before the source has noticed the end of the copy, the link is up and changes are never sent.',
       fix:
         setting === undefined || info === undefined
           ? buildRemoveRenameCommandFix(['PSYNC'], result)

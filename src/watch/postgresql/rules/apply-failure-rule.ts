@@ -34,7 +34,7 @@ export const applyStopCandidates: Readonly<Record<string, readonly string[]>> = 
   ],
 };
 
-/** Shows on the target which of the candidates it is. */
+/** A query for the target that shows which of the candidates is the cause. */
 export const targetDiagnosisFix: StopCauseFix = {
   run_on: 'target',
   statement:

@@ -24,7 +24,10 @@ export const changedConnectionSettingsWatchRule: MigrationWatchRule = ({ now, fi
     ];
   });
 
-/** Lines that were removed come first: they allowed the target. */
+/**
+ * The rule for a change of the host rules. Lines that were removed come first, because they allowed the login of the
+ * target.
+ */
 export const hbaChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
   const [before, after] = [first.hostRules, now.hostRules];
   if (before === undefined || after === undefined || before.join('\n') === after.join('\n')) return [];

@@ -31,7 +31,7 @@ export function postgresOutageViolations(
   ];
 }
 
-/** Without a session, only the facts of before tell what the login needs. */
+/** Facts from before the outage: without a session, only these facts show what the login needs. */
 interface LastFacts {
   readonly facts: WatchedServerFacts | undefined;
   readonly baseline: Pick<SourceBaseline, 'hostRules'> | undefined;

@@ -77,7 +77,10 @@ function lostAttributes(before: WatchedRole, after: WatchedRole): readonly strin
   ];
 }
 
-/** The setting may be that of the role, of a database, or of both; a setting of the role in no database wins over none. */
+/**
+ * Returns the statement that removes a stored timeout of the role. The statement has no effect on a timeout that is
+ * stored for a database, or for the role in one database.
+ */
 function resetSetting(role: string, setting: string): string {
   const [name = ''] = setting.split('=');
   return /^[a-z_]+$/.test(name)

@@ -304,6 +304,9 @@ test.each([
   "nextval('kinds')",
   "nextval('kinds'::regclass)",
   "to_regclass('kinds'::varchar)",
+  "pg_relation_size('kinds')",
+  "pg_relation_size('kinds', 'main')",
+  "has_table_privilege('kinds', 'SELECT')",
 ])('the name in %s is that of a relation', (call) => {
   expect(lostOf(findFunctionBodyNameReferences(`SELECT ${call}`, 'sql'))).toEqual(['relation kinds']);
   expect(lostOf(findFunctionBodyNameReferences(`SELECT length('kinds'::text)`, 'sql'))).toEqual([]);

@@ -276,6 +276,28 @@ export const derivedValueCases: readonly PostgresCase[] = [
     ],
   },
   {
+    name: 'computed again: an index whose function passes the name of a table to pg_relation_size',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    setup: [
+      "CREATE FUNCTION pages(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$BEGIN RETURN (pg_relation_size('base') / 8192)::int; END$$",
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      'CREATE INDEX ON things (id) WHERE pages(id) IS NOT NULL',
+      tenThings,
+    ],
+  },
+  {
+    name: 'computed again: an index whose function has a variable of type regclass',
+    verdict: 'blocked',
+    reasons: ['search-path'],
+    setup: [
+      "CREATE FUNCTION named(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$DECLARE r regclass := 'base'; BEGIN RETURN (r IS NOT NULL)::int; END$$",
+      'CREATE TABLE things (id int PRIMARY KEY)',
+      'CREATE INDEX ON things (id) WHERE named(id) IS NOT NULL',
+      tenThings,
+    ],
+  },
+  {
     name: 'computed again: an operator class whose function looks for a table by the search_path',
     verdict: 'blocked',
     reasons: ['search-path'],

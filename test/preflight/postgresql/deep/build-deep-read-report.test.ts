@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { describeReadRows } from '../../../../src/preflight/postgresql/deep/describe-read-rows.ts';
+import { buildDeepReadReport } from '../../../../src/preflight/postgresql/deep/build-deep-read-report.ts';
 import { combineScans, failedScan } from '../../../../src/preflight/postgresql/deep/scanned-rows.ts';
 import { scannedDatabase } from '../facts.ts';
 
 test('without --deep nothing is claimed of the rows', () => {
-  expect(describeReadRows(undefined, ['d1'])).toEqual({ state: 'not_read' });
+  expect(buildDeepReadReport(undefined, ['d1'])).toEqual({ state: 'not_read' });
 });
 
 test('the report adds the databases up', () => {
@@ -13,7 +13,7 @@ test('the report adds the databases up', () => {
     ['d1', scannedDatabase()],
     ['d2', other],
   ]);
-  expect(describeReadRows(scans, ['d1', 'd2'])).toEqual({
+  expect(buildDeepReadReport(scans, ['d1', 'd2'])).toEqual({
     state: 'read',
     ...{ tables: 24, rows: 6000, bytes: 2_469_134 },
     longest_snapshot: { database: 'd2', table: 'public.big', milliseconds: 4001 },
@@ -28,7 +28,7 @@ test('what was not read has its reason: tables, lists of tables, and databases',
     ['d1', scannedDatabase({ unread, unchecked })],
     ['d2', failedScan('UTF8', 'denied')],
   ]);
-  expect(describeReadRows(scans, ['d1', 'd2', 'd3'])).toMatchObject({
+  expect(buildDeepReadReport(scans, ['d1', 'd2', 'd3'])).toMatchObject({
     state: 'partly_read',
     not_read: [
       { database: 'd1', table: 'public.t', reason: 'row_security', message: 'm' },
@@ -41,7 +41,7 @@ test('what was not read has its reason: tables, lists of tables, and databases',
 
 test('a database without tables is read', () => {
   const scans = new Map([['d1', combineScans('UTF8', [])]]);
-  expect(describeReadRows(scans, ['d1'])).toEqual({
+  expect(buildDeepReadReport(scans, ['d1'])).toEqual({
     ...{ state: 'read', tables: 0, rows: 0, bytes: 0, not_read: [], keys_not_compared: [] },
   });
 });

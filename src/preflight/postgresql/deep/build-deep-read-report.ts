@@ -6,7 +6,7 @@ import type { ScannedDatabase } from './scanned-rows.ts';
  * @param scans by database; undefined: without `--deep`
  * @param databases that are to be migrated; one without a scan was not reached
  */
-export function describeReadRows(
+export function buildDeepReadReport(
   scans: ReadonlyMap<string, ScannedDatabase> | undefined,
   databases: readonly string[],
 ): DeepReadReport {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
-import { createDropletLookup, type DropletLookup } from '../../../src/batch/lookup/droplet-lookup.ts';
+import { createDropletFinder, type DropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchResponse, instantClock, type ScriptedApi } from '../batch-fixtures.ts';
@@ -15,8 +15,8 @@ interface Server {
   readonly onRead?: (count: number) => void;
 }
 
-function lookupsOver(api: ScriptedApi): DropletLookup {
-  return createDropletLookup(
+function lookupsOver(api: ScriptedApi): DropletFinder {
+  return createDropletFinder(
     createRateLimitedSender({
       api,
       loginHints: workLoginHints,

@@ -20,13 +20,13 @@ export interface DropletLookupQuery {
  * Looks droplets up by name in the way that needs the fewest requests: `?name=` for each name, `?tag_name=`, or all pages of
  * the list.
  */
-export interface DropletLookup {
+export interface DropletFinder {
   find(query: DropletLookupQuery, signal: AbortSignal): Promise<DropletLookupResult>;
 }
 
 const maxConcurrentLookups = 4;
 
-export function createDropletLookup(lane: SendLane): DropletLookup {
+export function createDropletFinder(lane: SendLane): DropletFinder {
   /** False after a response that contains a droplet with another name, which shows that the server ignores `?name=`. */
   let isNameFilterSupported = true;
   /** False after a response that contains a droplet without the tag, which shows that the server ignores `?tag_name=`. */
