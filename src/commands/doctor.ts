@@ -165,7 +165,8 @@ function checkEnvironment({ host }: CommandContext, settings: ProfileSettings): 
 async function probeCredentialStore(context: CommandContext, settings: ProfileSettings): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
-  if (settings.values.credential_store === 'file')
+  // A shared store keeps its key and its journal in the folder; `auth share status` checks its server.
+  if (settings.values.credential_store === 'file' || settings.values.credential_store === 'shared')
     return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,

@@ -33,6 +33,17 @@ export const commandTree: CommandTree<CommandContext> = {
         'revoke the access token and delete the session',
         async () => (await import('./auth/logout.ts')).authLogoutCommand,
       ),
+      share: commandGroup('use one session on several machines (PostgreSQL or Redis)', {
+        init: lazyCommand('create a share', async () => (await import('./auth/share/init.ts')).shareInitCommand),
+        join: lazyCommand('join a share', async () => (await import('./auth/share/join.ts')).shareJoinCommand),
+        status: lazyCommand('show a share', async () => (await import('./auth/share/status.ts')).shareStatusCommand),
+        log: lazyCommand('list refreshes', async () => (await import('./auth/share/log.ts')).shareLogCommand),
+        'rotate-key': lazyCommand(
+          'replace the key of a share',
+          async () => (await import('./auth/share/rotate-key.ts')).shareRotateKeyCommand,
+        ),
+        leave: lazyCommand('leave a share', async () => (await import('./auth/share/leave.ts')).shareLeaveCommand),
+      }),
       list: lazyCommand(
         'list profiles and the state of their sessions',
         async () => (await import('./auth/list.ts')).authListCommand,

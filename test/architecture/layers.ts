@@ -7,7 +7,7 @@ export const layers: readonly (readonly string[])[] = [
   ['commands', 'help-topics', 'library'],
   ['context', 'rehearsal', 'inventory'],
   ['session', 'batch', 'preflight', 'watch', 'engine', 'doctor', 'conformance'],
-  ['db-source'],
+  ['db-source', 'shared-store'],
   ['oauth', 'loopback', 'api', 'postgresql', 'redis', 'cli', 'config'],
   ['platform'],
   ['errors', 'secret', 'json', 'sanitize', 'version', 'identity'],

@@ -7,6 +7,8 @@ const revealing: readonly string[] = [
   'src/api/client.ts',
   'src/api/start-online-migration.ts',
   'src/batch/sending/droplet-creation-requests.ts',
+  'src/commands/auth/share/init.ts',
+  'src/commands/auth/share/rotate-key.ts',
   'src/commands/auth/token.ts',
   'src/conformance/grants.ts',
   'src/conformance/server-under-test.ts',
@@ -39,6 +41,11 @@ const revealing: readonly string[] = [
   'src/session/profile-session.ts',
   'src/session/file-store.ts',
   'src/session/keychain-store.ts',
+  'src/session/sealed-session.ts',
+  'src/session/share-key-items.ts',
+  'src/session/shared-session-access.ts',
+  'src/shared-store/sealed-record.ts',
+  'src/shared-store/share-keys.ts',
 ];
 
 /** Hosts of registries and paths of one machine. Joined from parts, so that this file does not contain them. */
