@@ -2,6 +2,9 @@ import { type Rule, sources } from './project.ts';
 
 const longest = 250;
 
+/** The command tree is one literal: another command makes it longer, and a second file would hide it. */
+const registries: readonly string[] = ['src/commands/index.ts'];
+
 /** The files in which a secret's value leaves the process: requests, stores, child processes. */
 const revealing: readonly string[] = [
   'src/api/client.ts',
@@ -63,6 +66,7 @@ const looseType = new RegExp(`\\bas ${'any'}(?=\\s*[;,)\\]}>]|\\s*$)`);
 
 export const filesAreShort: Rule = (project) =>
   sources(project).flatMap((path) => {
+    if (registries.includes(path)) return [];
     const lines = project.files[path]!.trimEnd().split('\n').length;
     return lines > longest ? [`${path} has ${lines} lines`] : [];
   });
