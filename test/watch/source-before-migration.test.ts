@@ -27,6 +27,8 @@ it('a PostgreSQL source gives its slots and a baseline of every database, withou
   await server.query("SELECT pg_create_logical_replication_slot('cdc', 'pgoutput')");
   await server.query('CREATE DATABASE shop');
   await server.query('CREATE DATABASE ignored');
+  await server.query("ALTER DATABASE shop SET statement_timeout = '9h'");
+  await server.query("ALTER ROLE postgres IN DATABASE shop SET lock_timeout = '9h'");
   await server.query(
     'CREATE TABLE "or ders" (id int, tenant int, note varchar(9), PRIMARY KEY (tenant, id)); CREATE PUBLICATION theirs FOR ALL TABLES',
     'shop',
@@ -52,7 +54,11 @@ it('a PostgreSQL source gives its slots and a baseline of every database, withou
       ],
     ]),
   });
-  expect(baseline?.role).toMatchObject({ name: 'postgres', superuser: true, timeouts: [] });
+  expect(baseline?.role).toMatchObject({ name: 'postgres', superuser: true });
+  expect(baseline?.role?.timeouts).toEqual([
+    { setting: 'lock_timeout=9h', isOfRole: true, database: 'shop' },
+    { setting: 'statement_timeout=9h', isOfRole: false, database: 'shop' },
+  ]);
   expect(baseline?.hostRules?.filter((line) => line.startsWith('host'))).toHaveLength(2);
   expect(JSON.stringify(baseline?.hostRules)).not.toContain('hunter');
 });

@@ -1,16 +1,24 @@
 import { readColumnText, readRowBoolean, readRowIntegerOrUndefined, readRowTextOrUndefined } from './row-values.ts';
+import type { StoredTimeout } from './server-facts.ts';
 import type { MigrationWatchQuery } from './watch-query.ts';
 
 /** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
-export const roleTimeoutsQuery: MigrationWatchQuery<readonly string[]> = {
+export const roleTimeoutsQuery: MigrationWatchQuery<readonly StoredTimeout[]> = {
   id: 'role-timeouts',
   sql: () => `
-    SELECT DISTINCT s.setting
-    FROM pg_db_role_setting r, unnest(r.setconfig) AS s(setting)
+    SELECT s.setting, r.setrole <> 0 AS of_role, d.datname
+    FROM pg_db_role_setting r
+    CROSS JOIN LATERAL unnest(r.setconfig) AS s(setting)
+    LEFT JOIN pg_database d ON d.oid = r.setdatabase
     WHERE r.setrole IN (0, (SELECT oid FROM pg_roles WHERE rolname = current_user))
       AND s.setting ~ '^(statement|lock|transaction|idle_in_transaction_session|idle_session)_timeout='
-    ORDER BY 1`,
-  decode: (rows) => rows.map((row) => readColumnText(row, 'setting')),
+    ORDER BY 1, 2, 3`,
+  decode: (rows) =>
+    rows.map((row) => ({
+      setting: readColumnText(row, 'setting'),
+      isOfRole: readRowBoolean(row, 'of_role'),
+      database: readRowTextOrUndefined(row, 'datname'),
+    })),
   fallback: [],
 };
 

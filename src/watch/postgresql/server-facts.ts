@@ -98,8 +98,18 @@ export interface WatchedRole {
    * read it.
    */
   readonly revision: string | undefined;
-  /** `statement_timeout=1s`: settings of the role, or of all roles in one database, that end statements of its sessions. */
-  readonly timeouts: readonly string[];
+  /** Stored settings that end statements of the role's sessions. */
+  readonly timeouts: readonly StoredTimeout[];
+}
+
+/** A timeout that is stored for a role, for a database, or for a role in one database. */
+export interface StoredTimeout {
+  /** For example `statement_timeout=1s`. */
+  readonly setting: string;
+  /** Whether it is stored for the role; false: for all roles in the database. */
+  readonly isOfRole: boolean;
+  /** undefined: it applies in every database. */
+  readonly database: string | undefined;
 }
 
 export interface WatchedTransactionCounts {

@@ -2,6 +2,7 @@ import { isJsonRecord, type JsonRecord, readNumberField, readStringField, readSt
 import { decodeColumnShapes, encodeColumnShapes } from './decode-column-shapes.ts';
 import type {
   ColumnShape,
+  StoredTimeout,
   WatchedDatabaseFacts,
   WatchedRole,
   WatchedServerFacts,
@@ -106,8 +107,16 @@ function decodeRole(json: JsonRecord): WatchedRole | undefined {
     login: json.login === true,
     secondsLeft: readNumberField(json, 'secondsLeft'),
     revision: readStringField(json, 'revision'),
-    timeouts: readStringList(json.timeouts),
+    timeouts: Array.isArray(json.timeouts) ? json.timeouts.flatMap(decodeTimeout) : [],
   };
+}
+
+/** Earlier versions stored only the setting. */
+function decodeTimeout(json: unknown): readonly StoredTimeout[] {
+  if (typeof json === 'string') return [{ setting: json, isOfRole: true, database: undefined }];
+  const setting = isJsonRecord(json) ? readStringField(json, 'setting') : undefined;
+  if (!isJsonRecord(json) || setting === undefined) return [];
+  return [{ setting, isOfRole: json.isOfRole === true, database: readStringField(json, 'database') }];
 }
 
 function decodeDatabase(json: JsonRecord): readonly (readonly [string, DatabaseBaseline])[] {

@@ -87,7 +87,15 @@ describe('changes on the server', () => {
     ['a role without SUPERUSER', { role: { ...role, superuser: false } }, 'role-changed'],
     ['a password that ends', { role: { ...role, secondsLeft: 3600 } }, 'password-expires'],
     ['a password that has ended', { role: { ...role, secondsLeft: -1 } }, 'password-expired'],
-    ['a statement timeout', { role: { ...role, timeouts: ['statement_timeout=1s'] } }, 'role-timeout'],
+    ...[
+      { what: 'of the role', isOfRole: true, database: undefined },
+      { what: 'of a database', isOfRole: false, database: 'shop' },
+      { what: 'of the role in a database', isOfRole: true, database: 'shop' },
+    ].map(({ what, ...where }): [string, Partial<WatchedServerFacts>, string] => [
+      `a statement timeout ${what}`,
+      { role: { ...role, timeouts: [{ setting: 'statement_timeout=1s', ...where }] } },
+      'role-timeout',
+    ]),
     ['another password', { role: { ...role, revision: '2' } }, 'role-altered'],
     [
       'a refused connection',

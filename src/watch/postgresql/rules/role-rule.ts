@@ -2,7 +2,7 @@ import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
 import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
-import type { WatchedRole } from '../server-facts.ts';
+import type { StoredTimeout, WatchedRole } from '../server-facts.ts';
 
 /** Changes of the role of the source that prevent the next login of the target, or end its statements. */
 export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
@@ -14,7 +14,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
     return { rule, object: after.name, observed, hint, fix };
   };
   const lost = lostAttributes(before, after);
-  const timeouts = after.timeouts.filter((setting) => !before.timeouts.includes(setting));
+  const timeouts = after.timeouts.filter((one) => !before.timeouts.some((earlier) => isSameTimeout(earlier, one)));
   const isExpiring =
     after.secondsLeft !== undefined &&
     after.secondsLeft < 14 * 86_400 &&
@@ -48,12 +48,12 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
           ),
         ]
       : []),
-    ...timeouts.map((setting) =>
+    ...timeouts.map((timeout) =>
       violation(
         'role-timeout',
-        `the role ${after.name} has ${setting}`,
+        `${describeOwner(after.name, timeout)} has ${timeout.setting}`,
         'reset the setting: it ends the copy of a large table',
-        resetSetting(after.name, setting),
+        resetSetting(after.name, timeout),
       ),
     ),
     ...(isAltered
@@ -77,13 +77,23 @@ function lostAttributes(before: WatchedRole, after: WatchedRole): readonly strin
   ];
 }
 
-/**
- * Returns the statement that removes a stored timeout of the role. The statement has no effect on a timeout that is
- * stored for a database, or for the role in one database.
- */
-function resetSetting(role: string, setting: string): string {
+function isSameTimeout(one: StoredTimeout, other: StoredTimeout): boolean {
+  return one.setting === other.setting && one.isOfRole === other.isOfRole && one.database === other.database;
+}
+
+function describeOwner(role: string, { isOfRole, database }: StoredTimeout): string {
+  if (!isOfRole) return `the database ${database ?? 'of the role'}`;
+  return database === undefined ? `the role ${role}` : `the role ${role} in the database ${database}`;
+}
+
+/** Returns the statement that removes the timeout where it is stored: ALTER ROLE has no effect on one of a database. */
+function resetSetting(role: string, { setting, isOfRole, database }: StoredTimeout): string {
   const [name = ''] = setting.split('=');
-  return /^[a-z_]+$/.test(name)
-    ? `ALTER ROLE ${quoteReportedObjectName(role)} RESET ${name};`
+  const where = [
+    ...(isOfRole ? [`ROLE ${quoteReportedObjectName(role)}`] : []),
+    ...(database === undefined ? [] : [`DATABASE ${quoteReportedObjectName(database)}`]),
+  ].join(' IN ');
+  return where !== '' && /^[a-z_]+$/.test(name)
+    ? `ALTER ${where} RESET ${name};`
     : `SELECT * FROM pg_db_role_setting WHERE ${quoteLiteral(setting)} = ANY (setconfig);`;
 }
