@@ -64,7 +64,11 @@ export async function checkCutover(api: ApiClient, options: CutoverOptions): Pro
   const contents = await orReason(options, () =>
     compareDatabases({ source, target, ignoreDbs, clock, signal, onProgress }),
   );
-  return { ...facts, ...named, contents };
+  const last = await readSourceActivity(options);
+  const count = writes.count + countWritesBetweenReadings(after, last);
+  const observed = { count, open: last.open, seconds: Math.round((clock.now() - startedAt) / 1000) };
+  // Rows that were compared before a later write prove nothing about the rows that were written.
+  return { ...facts, ...named, contents, writes: observed };
 }
 
 const minimumWatch = 5000;

@@ -12,7 +12,10 @@ export interface ServerWriteActivity {
   readonly counter: number;
   /** For Redis, the time at which the counter began at 0. */
   readonly since: string;
-  /** Number of transactions that have written and have not ended, as far as the role may see them. */
+  /**
+   * The transactions that have written and have not ended. A standby cannot show those of its primary, so it always has
+   * one entry that says so.
+   */
   readonly open: readonly string[];
 }
 
@@ -47,7 +50,8 @@ async function readPostgresActivity(source: PostgresqlSource, signal: AbortSigna
       session,
       `SELECT concat_ws(' ', 'pid', a.pid, a.usename, nullif(a.application_name, ''), a.client_addr) AS who
        FROM pg_stat_activity a WHERE a.backend_xid IS NOT NULL AND a.pid <> pg_backend_pid()
-       UNION ALL SELECT concat_ws(' ', 'prepared transaction', p.gid) FROM pg_prepared_xacts p`,
+       UNION ALL SELECT concat_ws(' ', 'prepared transaction', p.gid) FROM pg_prepared_xacts p
+       UNION ALL SELECT 'transactions of the primary, which a standby does not show' WHERE pg_is_in_recovery()`,
     );
     return { counter: Number(next?.next), since: '', open: open.map(({ who }) => who ?? '') };
   } finally {

@@ -12,6 +12,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
   let status = 'syncing';
   const { origin } = await serverFor((_request, response) => reply(response, 200, { id: 'm', status }));
   const api = await apiOf(origin);
+  let onContents = () => {};
   const check = async () => {
     const facts = await checkCutover(api, {
       cluster: 'uuid-1',
@@ -22,7 +23,7 @@ test('a Redis migration is ready when the replica has everything, and done when 
       record: undefined,
       clock: systemClock,
       signal: new AbortController().signal,
-      onCheck: () => {},
+      onCheck: (what) => what === 'comparing the contents' && onContents(),
     });
     return Object.fromEntries(cutoverChecklist(facts).map(({ id, state }) => [id, state]));
   };
@@ -31,6 +32,10 @@ test('a Redis migration is ready when the replica has everything, and done when 
     target.cli('REPLICAOF', source.host, String(source.port));
     await eventually(() => target.cli('GET', 'a').trim() === '1', 'the copy');
     expect(await check()).toEqual({ target: 'done', writes: 'done', lag: 'done', contents: 'done', stopped: 'open' });
+    onContents = () => void source.cli('SET', 'b', '1');
+    expect(await check()).toMatchObject({ target: 'done', writes: 'open', lag: 'done' });
+    onContents = () => {};
+    await eventually(() => target.cli('GET', 'b').trim() === '1', 'the write');
     target.cli('REPLICAOF', 'NO', 'ONE');
     status = 'canceled';
     expect(await check()).toEqual({ target: 'done', writes: 'done', lag: 'done', contents: 'done', stopped: 'done' });

@@ -72,6 +72,31 @@ test('a generated column is never called equal: named if built-in functions comp
   ]);
 });
 
+test('a table is not equal if the target has more columns, or computes a generated column in another way', async () => {
+  await onBoth(`CREATE TABLE empty (id int); CREATE TABLE kept (id int PRIMARY KEY, gone int, note text);
+    ALTER TABLE kept DROP COLUMN gone; INSERT INTO kept VALUES (1, 'a')`);
+  await source.query(
+    `CREATE TABLE computed (id int, n int GENERATED ALWAYS AS (id + 1) STORED); INSERT INTO computed VALUES (1);
+     CREATE TABLE plain (id int, n int GENERATED ALWAYS AS (id + 1) STORED); INSERT INTO plain VALUES (1);
+     CREATE TABLE more (id int); INSERT INTO more VALUES (1)`,
+    'shop',
+  );
+  await target.query(
+    `CREATE TABLE computed (id int, n int GENERATED ALWAYS AS (id + 2) STORED); INSERT INTO computed VALUES (1);
+     CREATE TABLE plain (id int, n int); INSERT INTO plain VALUES (1, 7);
+     CREATE TABLE more (note text DEFAULT 'x', id int); INSERT INTO more (id) VALUES (1);
+     ALTER TABLE empty ADD note text`,
+    'shop',
+  );
+  expect(statesOf(await compare())).toEqual({
+    'public.computed': 'not_comparable',
+    'public.empty': 'equal',
+    'public.kept': 'equal',
+    'public.more': 'differs',
+    'public.plain': 'not_comparable',
+  });
+});
+
 test('tables and sequences of one side only, and databases that the target lacks, differ', async () => {
   await source.query('CREATE TABLE a (id serial)', 'shop');
   await target.query('CREATE TABLE b (id serial); INSERT INTO b DEFAULT VALUES', 'shop');

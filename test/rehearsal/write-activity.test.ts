@@ -1,7 +1,10 @@
+import pg from 'pg';
 import { expect, test } from 'vitest';
 import { countWritesBetweenReadings, readServerWriteActivity } from '../../src/rehearsal/write-activity.ts';
 import { postgresEndpointOf, redisEndpointOf, startSource } from '../engine/engine-servers.ts';
+import { type Postgres, ready } from '../fixtures/postgres.ts';
 import { startRedis } from '../fixtures/redis.ts';
+import { startStandby } from '../fixtures/standby.ts';
 
 const signal = new AbortController().signal;
 
@@ -20,6 +23,27 @@ test('a source counts transactions that write, and names those that have not end
     await server.stop();
   }
 });
+
+test('a standby never proves that nothing is open, because it does not show the transactions of its primary', async () => {
+  const primary = await startSource({ version: 17 });
+  const writer = new pg.Client({ host: primary.host, port: primary.ownPort, user: 'postgres', password: 'secret' });
+  let standby: Postgres | undefined;
+  try {
+    await primary.query('CREATE TABLE t (id int)');
+    standby = await startStandby(primary, { version: 17, settings: ready });
+    await writer.connect();
+    await writer.query('BEGIN; INSERT INTO t VALUES (1)');
+    const { open } = await readServerWriteActivity(
+      { engine: 'postgresql', source: postgresEndpointOf(standby) },
+      signal,
+    );
+    expect(open).toHaveLength(1);
+  } finally {
+    await writer.end();
+    await standby?.stop();
+    await primary.stop();
+  }
+}, 60_000);
 
 test('a Redis source counts changes of keys, and not reads', async () => {
   const server = await startRedis();

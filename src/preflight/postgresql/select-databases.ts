@@ -37,3 +37,16 @@ function unknownDatabases(unknown: readonly string[], names: readonly string[], 
     `databases of the source: ${listed}`,
   );
 }
+
+/** The databases that a comparison reads: those to migrate, without templates; a template may be named in `ignored`. */
+export function selectDatabasesToCompare(
+  databases: readonly PostgresqlDatabase[],
+  ignored: readonly string[],
+  nearest: NearestWordFinder,
+): readonly string[] {
+  return selectDatabasesToMigrate(
+    databases.filter(({ template }) => !template),
+    ignored.filter((name) => !databases.some((one) => one.name === name && one.template)),
+    nearest,
+  );
+}

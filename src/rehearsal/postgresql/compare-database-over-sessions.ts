@@ -12,6 +12,7 @@ import { compareTableDigests } from './compare-table-digests.ts';
 import {
   listRehearsalTables,
   queryCatalogRows,
+  type RehearsalTable,
   readSequenceStates,
   readTableContents,
   type TableContentSession,
@@ -41,9 +42,10 @@ export async function compareDatabaseOverSessions(
     waitUntilReplicated: () => waitForSlots(source, options),
     pause: (ms) => clock.sleep(ms, signal),
   });
-  const others = (await listRehearsalTables(target)).filter(
-    (one) => !sourceTables.some((table) => table.name === one.name),
-  );
+  const targetTables = await listRehearsalTables(target);
+  const named = new Map(sourceTables.map((one) => [one.name, one]));
+  const targetNamed = new Map(targetTables.map((one) => [one.name, one]));
+  const others = targetTables.filter((one) => !named.has(one.name));
   const targetOnly = await readTableContents(target, others, {
     limit: migrationStatementTimeout,
     oldest,
@@ -52,7 +54,7 @@ export async function compareDatabaseOverSessions(
   return buildDatabaseComparisonEntry({
     name,
     tables: [
-      ...tables,
+      ...tables.map((one) => withTargetColumns(one, named.get(one.name), targetNamed.get(one.name))),
       ...(await compareLargeObjects(source, target)),
       ...others.map(
         (one): TableComparison => ({
@@ -66,6 +68,30 @@ export async function compareDatabaseOverSessions(
     sequences: compareAllSequences(sequences, await readSequenceStates(target), await readSequenceStates(source)),
     not_compared: await listNotCompared(source, oldest),
   });
+}
+
+/**
+ * COPY read the columns of the source. A table is not equal if the target has more columns, or computes a generated
+ * column in another way.
+ */
+function withTargetColumns(
+  found: TableComparison,
+  source: RehearsalTable | undefined,
+  target: RehearsalTable | undefined,
+): TableComparison {
+  if (source === undefined || target === undefined || (found.rows_target ?? 0) === 0) return found;
+  if (found.state !== 'equal' && found.state !== 'partly_equal') return found;
+  const known = new Set([...source.table.columns, ...source.generated.map(({ name }) => name)]);
+  const more = [...target.table.columns, ...target.generated.map(({ name }) => name)].filter(
+    (name) => !known.has(name),
+  );
+  if (more.length > 0)
+    return { ...found, state: 'differs', error: `only the target has the columns ${more.join(', ')}` };
+  const expressions = new Map(target.generated.map(({ name, expression }) => [name, expression]));
+  const other = source.generated.filter(({ name, expression }) => expressions.get(name) !== expression);
+  if (other.length === 0) return found;
+  const columns = other.map(({ name }) => name).join(', ');
+  return { ...found, state: 'not_comparable', error: `the target does not compute ${columns} like the source` };
 }
 
 function compareAllSequences(...[before, target, after]: Parameters<typeof compareSequences>) {

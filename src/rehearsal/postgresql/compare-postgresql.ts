@@ -7,7 +7,7 @@ import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { formatPostgresqlVersion } from '../../postgresql/version.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { selectDatabasesToMigrate } from '../../preflight/postgresql/select-databases.ts';
+import { selectDatabasesToCompare } from '../../preflight/postgresql/select-databases.ts';
 import type { DatabaseComparisonLimits } from '../comparison-report.ts';
 import {
   buildDatabaseComparisonEntry,
@@ -37,11 +37,7 @@ export async function comparePostgresqlServers(
   const to = await describeServer(target, 'target', signal);
   if (from.instance !== undefined && from.instance === to.instance)
     throw usageError('source and target are the same server', 'give another server with `--target`');
-  const names = selectDatabasesToMigrate(
-    from.databases.filter(({ template }) => !template),
-    ignoreDbs.filter((name) => !from.databases.some((one) => one.name === name && one.template)),
-    nearestWord,
-  );
+  const names = selectDatabasesToCompare(from.databases, ignoreDbs, nearestWord);
   const databases: DatabaseComparisonEntry[] = [];
   const oldest = Math.min(from.version, to.version);
   for (const [done, name] of names.entries()) {

@@ -33,6 +33,8 @@ export interface UncopiedGeneratedColumn {
    * values.
    */
   readonly callsUserCode: boolean;
+  /** The expression as SQL text. */
+  readonly expression: string;
 }
 
 /** Relations of users, without tables of extensions, which CREATE EXTENSION creates. */
@@ -53,7 +55,7 @@ export async function listRehearsalTables(session: QuerySession): Promise<readon
     string,
     RehearsalTable & { readonly columns: string[]; readonly generated: UncopiedGeneratedColumn[] }
   >();
-  for (const { nspname, relname, relpersistence, attname, copied, user_code } of rows) {
+  for (const { nspname, relname, relpersistence, attname, copied, user_code, expression } of rows) {
     const [schema, table] = [nspname ?? '', relname ?? ''];
     const quoted = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
     const columns: string[] = [];
@@ -68,24 +70,26 @@ export async function listRehearsalTables(session: QuerySession): Promise<readon
     tables.set(quoted, one);
     if (attname == null) continue;
     if (copied === 't') one.columns.push(attname);
-    else one.generated.push({ name: attname, callsUserCode: user_code === 't' });
+    else one.generated.push({ name: attname, callsUserCode: user_code === 't', expression: expression ?? '' });
   }
   return [...tables.values()].map(({ columns: _, ...table }) => table);
 }
 
 /**
- * SQL: columns `copied` and `user_code` of the column `a` (pg_attribute). pg_depend contains no dependency on built-in
+ * SQL: columns `copied`, `user_code` and `expression` of the column `a` (pg_attribute). pg_depend contains no dependency on built-in
  * functions; before PostgreSQL 15 it records the functions of a generated column for the column, not for its
  * expression.
  */
 function generatedColumnSql(version: number): string {
-  if (version < 120_000) return 'true AS copied, false AS user_code';
+  if (version < 120_000) return 'true AS copied, false AS user_code, NULL AS expression';
   return `${isCopiedColumnSql(version)} AS copied, a.attgenerated <> '' AND EXISTS (
        SELECT 1 FROM pg_depend p LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
        WHERE (p.classid = 'pg_attrdef'::regclass AND p.objid = e.oid
          OR p.classid = 'pg_class'::regclass AND p.objid = a.attrelid AND p.objsubid = a.attnum)
        AND p.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-       AND p.refobjid >= ${firstNormalObjectId}) AS user_code`;
+       AND p.refobjid >= ${firstNormalObjectId}) AS user_code,
+     (SELECT pg_get_expr(e.adbin, e.adrelid) FROM pg_attrdef e
+       WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated <> '') AS expression`;
 }
 
 export interface ReadTableContentsOptions {

@@ -2,7 +2,7 @@ import { nearestWord } from '../../cli/nearest-word.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { databasesQuery } from '../../preflight/postgresql/queries/databases.ts';
-import { selectDatabasesToMigrate } from '../../preflight/postgresql/select-databases.ts';
+import { selectDatabasesToCompare } from '../../preflight/postgresql/select-databases.ts';
 import { compareSequences } from '../compare-row-counts.ts';
 import { queryCatalogRows, readPostgresqlServerVersion, readSequenceStates } from './rehearsal-tables.ts';
 
@@ -19,15 +19,17 @@ export async function findSequenceDifferences(
     const sql = databasesQuery.sql(await readPostgresqlServerVersion(session), { inRecovery: false, superuser: false });
     return sql === undefined
       ? [source.dbname]
-      : selectDatabasesToMigrate(databasesQuery.decode(await queryCatalogRows(session, sql)), ignoreDbs, nearestWord);
+      : selectDatabasesToCompare(databasesQuery.decode(await queryCatalogRows(session, sql)), ignoreDbs, nearestWord);
   });
   const differences: string[] = [];
   for (const name of names) {
     const here = await withReadSession(source, name, signal, readSequenceStates);
     if (here.size === 0) continue;
     const there = await withReadSession(target, name, signal, readSequenceStates);
-    const different = compareSequences(here, there, here).filter(({ state }) => state === 'differs');
-    differences.push(...different.map((sequence) => `${name}: ${sequence.name}`));
+    for (const sequence of compareSequences(here, there, here)) {
+      if (sequence.state === 'differs') differences.push(`${name}: ${sequence.name}`);
+      if (sequence.state === 'not_comparable') differences.push(`${name}: ${sequence.name} (the role may not read it)`);
+    }
   }
   return differences;
 }

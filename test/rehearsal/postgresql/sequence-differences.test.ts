@@ -25,3 +25,20 @@ test('sequences differ until the target has the values of the source', async () 
   await target.query("SELECT nextval('\"Se.q\"'), setval('\"other''s\"', 9000)", 'shop');
   expect(await find()).toEqual([]);
 });
+
+test('a sequence that the role may not read is named, and a template database is left out', async () => {
+  for (const server of [source, target]) {
+    await server.query('CREATE DATABASE secret');
+    await server.query('CREATE SEQUENCE s', 'secret');
+  }
+  await source.query("CREATE ROLE reader LOGIN PASSWORD 'secret'");
+  await source.query('CREATE DATABASE model IS_TEMPLATE true');
+  await source.query('CREATE SEQUENCE s', 'model');
+  const find = (username: string) =>
+    findSequenceDifferences(postgresEndpointOf(source, { username }), postgresEndpointOf(target), {
+      ignoreDbs: ['postgres', 'shop'],
+      signal: new AbortController().signal,
+    });
+  expect(await find('reader')).toHaveLength(1);
+  expect(await find('postgres')).toEqual([]);
+});
