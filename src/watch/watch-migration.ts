@@ -172,8 +172,8 @@ function caughtUpText(
   cluster: string | undefined,
 ): readonly string[] {
   return [
-    'The target has caught up with the source. Stop the application: nothing may write to the source during the cut-over.',
-    `Next, see what is left to do before the cut-over: ${cutoverCommand(io, options, cluster)}`,
+    'The target has caught up with the source. Do not stop the application yet.',
+    `Next, see what is left to do before the cut-over; the command says when to stop the application: ${cutoverCommand(io, options, cluster)}`,
   ];
 }
 

@@ -97,7 +97,7 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect(masked(next.error().hint ?? '')).toContain('db sequences --source postgres://postgres@127.0.0.1:SOURCE/shop');
   const script = await db('sequences', ...options);
   // The printed pipe, with the password of the source in PGPASSWORD, as a user runs it.
-  const psql = /\| (PGPASSWORD=.*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
+  const psql = /\| (PGPASSWORD=[^`]*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
   expect(await runShell(psql.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`), script.out)).toBe(0);
 
   const shown = await db('cutover', cluster, ...options, ...to);
