@@ -3,7 +3,7 @@ import type { DbSource } from './read-source.ts';
 import { sourceUrl } from './source-url.ts';
 
 /** Options of a command that are not part of its source. */
-interface MoreSourceOptions {
+export interface MoreSourceOptions {
   readonly ignoreDbs?: readonly string[];
   readonly caFile?: string | undefined;
 }

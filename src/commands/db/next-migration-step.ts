@@ -18,7 +18,11 @@ export function nextMigrationStep(
   const cutover = command('cutover', cluster, ...from, '--target', recordedTarget(record));
   if (isFailedMigrationStatus(status))
     return [`Next, find the cause: ${command('preflight', ...from)}`, undoScriptNote];
-  if (isEndedMigrationStatus(status)) return [`Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`, undoScriptNote];
+  if (isEndedMigrationStatus(status))
+    return [
+      `Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`,
+      undoScriptNote,
+    ];
   return [
     `Next, follow the migration until the target has caught up: ${command('watch', ...from, '--until-idle')}`,
     `Then see what is left to do before the cut-over: ${cutover}`,

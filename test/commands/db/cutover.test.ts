@@ -110,6 +110,12 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect(different.lines.find(({ id }) => id === 'contents')?.observed).toContain('public.t');
   await target.query("UPDATE t SET note = '1' WHERE id = 1", 'shop');
 
+  // The commands that follow have the options of this source and this target.
+  const status = await db('status', cluster);
+  const again = /`(cloudctl db cutover [^`]*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
+  expect(again).toContain('--disable-ssl');
+  expect(status.err).toContain(again);
+
   const stopped = await db('stop', cluster, '--yes', '-o', 'json');
   expect([stopped.code, stopped.json<{ status: string }>().status]).toEqual([0, 'canceled']);
   // The removal of slot and publication is a write.
