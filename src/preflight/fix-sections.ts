@@ -92,7 +92,7 @@ function sections(
 /** The undo script is written before it is known which steps that are comments in the fix script are done. */
 function undoNotes(section: FixScriptSection): readonly string[] {
   return isCommentedSection(section) && section.kind !== 'restart'
-    ? ['Skip this section if you did not do the fix of it: the fix script had it as comments, and did not run it.']
+    ? ['Skip this section if you did not do its steps by hand: the fix script has them as comments.']
     : [];
 }
 
