@@ -7,6 +7,7 @@ import { storeLoggedInAccount } from '../../src/session/account.ts';
 import { buildSessionBinding } from '../../src/session/credential-record.ts';
 import {
   createFixedTokenSession,
+  findLoggedInProfiles,
   isSpecCompliantServer,
   loginHints,
   requireSessionBinding,
@@ -55,6 +56,21 @@ describe('what a profile points to', () => {
       clientId: 'c',
     });
   });
+});
+
+it.each([
+  [['sandbox'], '--profile sandbox'],
+  [['sandbox', 'work'], 'sandbox, work'],
+])('a profile without settings names the logged-in profiles %j', (names, expected) => {
+  const { config: folder } = testHost().folders;
+  const config = configOf(Object.fromEntries([...names, 'idle'].map((name) => [name, whole])));
+  for (const name of names)
+    storeLoggedInAccount(folder, name, { sid: '0', scope: 'read', scope_verified: false, flow: 'code' });
+  expect(findLoggedInProfiles(config, folder)).toEqual(names);
+  const settings = resolveProfileSettings({ env: {}, config });
+  expect(() => requireSessionBinding(settings, config, folder)).toThrow(
+    expect.objectContaining({ code: 'not_logged_in', hint: expect.stringContaining(expected) }),
+  );
 });
 
 describe('who is refused', () => {
