@@ -100,6 +100,8 @@ export function common(from, forTests) {
     alias: {
       // Its main file uses its own require function, which a bundler cannot follow.
       'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+      // As ES modules, of which the bundle takes what is used.
+      yaml: join(root, 'node_modules/yaml/browser/dist/index.js'),
       '@inquirer/editor': join(root, 'scripts/no-editor-prompt.mjs'),
     },
     define: { __VERSION__: JSON.stringify(version), __TEST_BUILD__: String(forTests) },

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'es-module-lexer';
-import { build, transform } from 'esbuild';
-import { parseSync } from 'oxc-parser';
+import { build } from 'esbuild';
 import { leanPackages } from './lean-packages.mjs';
+import { moduleFunction } from './module-function.mjs';
 import { assignPacks, isNeededWithPack, quickPacks, refuseCycles } from './packs.mjs';
 
 /**
@@ -31,7 +31,7 @@ export async function buildPacks({ entry, outdir, ...options }) {
   // The entry, the first in the list, contains the digest of all others.
   for (const [pack, members] of [...packs].toReversed()) {
     const functions = await Promise.all(
-      members.map((module) => moduleFunction(module, isNeededWithPack(pack, module.name, modules), options)),
+      members.map((module) => moduleFunction(module, modules, isNeededWithPack(pack, module.name, modules), options)),
     );
     const isEntry = pack === 'entry';
     const text = isEntry ? entryText(functions, packs, digest.digest('hex')) : packText(pack, functions, packs);
@@ -72,80 +72,6 @@ function withSpecifiers(text, named) {
     // The range of a lazy import includes its quotes.
     const quote = type === 'dynamic' ? '"' : '';
     return `${changed.slice(0, start)}${quote}./${name}${quote}${changed.slice(end)}`;
-  }, text);
-}
-
-/**
- * The function of one module: its imports are properties of other modules' exports. V8 compiles a function in parentheses
- * with its file; any other function it parses then, and again when it is called.
- */
-async function moduleFunction({ name, text }, isNeededAtOnce, { target, minifySyntax, minifyWhitespace }) {
-  const { code } = await transform(withoutExports(withRequireForImport(withLateBuiltins(text))), {
-    ...{ format: 'cjs', platform: 'node', target, minifySyntax, minifyWhitespace },
-    define: { 'import.meta.url': 'thisBundle.url', 'import.meta.packs': 'thisBundle.packs' },
-  });
-  const body = code.replace(/^"use strict";/, '').trim();
-  return isNeededAtOnce ? `${name}:(function(require,module){${body}\n})` : `${name}(require,module){${body}\n}`;
-}
-
-/** `export{a as b}` at the end becomes `module.exports={b:a}`; a name that is assigned to later becomes a getter. */
-function withoutExports(text) {
-  const [, exported] = parse(text);
-  if (exported.length === 0) return text;
-  const clause = /export\{([^}]*)\};?\s*$/.exec(text);
-  if (clause === null) {
-    const only = /export default ([\w$]+(?:\(\))?);?\s*$/.exec(text);
-    if (only === null || exported.length !== 1) throw new Error(`unexpected export: ${text.slice(-200)}`);
-    return `${text.slice(0, only.index)}module.exports={default:${only[1]}};`;
-  }
-  const assigned = assignedNames(text);
-  const properties = clause[1].split(',').map((part) => {
-    const [local, name = local] = part.trim().split(' as ');
-    return assigned.has(local) ? `get ${name}(){return ${local}}` : `${name}:${local}`;
-  });
-  return `${text.slice(0, clause.index)}module.exports={${properties.join(',')}};`;
-}
-
-/** Names on the left of an assignment anywhere in the text, whatever they refer to. */
-function assignedNames(text) {
-  const { program, errors } = parseSync('module.js', text);
-  if (errors.length > 0) throw new Error(errors[0].message);
-  const names = new Set();
-  const addTargets = (node) => {
-    if (node === null || typeof node !== 'object') return;
-    if (node.type === 'Identifier') names.add(node.name);
-    else if (node.type !== 'MemberExpression') for (const child of Object.values(node)) addTargets(child);
-  };
-  const visit = (node) => {
-    if (node === null || typeof node !== 'object') return;
-    if (node.type === 'AssignmentExpression') addTargets(node.left);
-    if (node.type === 'UpdateExpression') addTargets(node.argument);
-    if (/^For(In|Of)Statement$/.test(node.type) && node.left.type !== 'VariableDeclaration') addTargets(node.left);
-    for (const child of Object.values(node)) visit(child);
-  };
-  visit(program);
-  return names;
-}
-
-/** Named imports of Node's modules: the module is loaded when a name is used. Almost every start uses these two. */
-function withLateBuiltins(text) {
-  const eager = ['node:fs', 'node:path'];
-  const [imports] = parse(text);
-  return imports.toReversed().reduce((changed, { specifier, start, end, type, importStart }) => {
-    const isNamed = /^import\s*\{/.test(text.slice(importStart, end));
-    if (type !== 'static' || !isNamed || !specifier.startsWith('node:') || eager.includes(specifier)) return changed;
-    return `${changed.slice(0, start)}late:${specifier}${changed.slice(end)}`;
-  }, text);
-}
-
-/** A lazy import of a module in a pack, of a native package or of Node is a call of require. */
-function withRequireForImport(text) {
-  const [imports] = parse(text);
-  return imports.toReversed().reduce((changed, { specifier, type, importStart: from, importEnd: to }) => {
-    if (type !== 'dynamic') return changed;
-    if (specifier === undefined) throw new Error(`a lazy import of an unknown name: ${text.slice(from, to)}`);
-    const load = `Promise.resolve().then(()=>require(${JSON.stringify(specifier)}))`;
-    return changed.slice(0, from) + load + changed.slice(to);
   }, text);
 }
 

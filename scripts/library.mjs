@@ -22,6 +22,8 @@ export async function buildLibrary(root, folder, options) {
     format: 'esm',
     splitting: true,
     chunkNames: 'chunk-[hash]',
+    // The package is to stay small. A stack trace within the library names short functions; its errors have names of their own.
+    minifyIdentifiers: true,
     banner: { js: requireOfModule },
   });
 }

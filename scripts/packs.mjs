@@ -1,15 +1,22 @@
 // Which modules of the bundle are in which file of dist.
 
-/** The packs in the order in which modules are assigned to them, each with the sources whose needs it contains. */
+/**
+ * The packs in the order in which modules are assigned to them, each with the sources whose needs it contains; third, those
+ * that few runs of the pack need.
+ */
 const packRoots = [
-  ['entry', /^src\/(entry|platform\/code-cache)\.ts/],
+  ['entry', /^src\/entry\.ts/, /^src\/platform\/code-cache\.ts/],
   ['token', /^src\/session\/read-access-token-on-fast-path\.ts/],
   ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
-  ['main', /^src\/(main|cli\/help|platform\/(v8-flags|write-code-cache))\.ts/],
+  [
+    'main',
+    /^src\/main\.ts/,
+    /^src\/(cli\/(help|complete)|context\/completion-names|platform\/(v8-flags|write-code-cache))\.ts/,
+  ],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
-  ['completion', /^src\/(cli\/complete|context\/completion-names)\.ts/],
   ['network', /^src\/platform\/(undici-sender|dispatch-request|connection-pool)\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
+  ['yaml', /^src\/cli\/formats\/yaml\.ts/],
   [
     'account',
     /^src\/(commands\/(overview|actions\/list|auth|config|completion|doctor)|(context|cli|config|platform|help-topics)\/)/,
@@ -45,11 +52,12 @@ export function assignPacks(modules) {
     for (const needed of modules.get(name).needs) assign(wanted, needed);
     packs.set(pack, [...(packs.get(pack) ?? []), modules.get(name)]);
   };
-  for (const [pack, pattern] of packRoots) {
-    const roots = [...modules.values()].filter(({ root }) => pattern.test(root));
-    if (roots.length === 0) throw new Error(`no module is the root of the pack ${pack}`);
-    for (const { name } of roots) assign(pack, name);
-  }
+  for (const [pack, ...patterns] of packRoots)
+    for (const pattern of patterns) {
+      const roots = [...modules.values()].filter(({ root }) => pattern.test(root));
+      if (roots.length === 0) throw new Error(`no module of the pack ${pack} matches ${pattern}`);
+      for (const { name } of roots) assign(pack, name);
+    }
   for (const { name, root } of modules.values()) {
     const dependency = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(root)?.[1];
     if (dependency !== undefined) assign(dependency.replace('@', '').replaceAll('/', '-'), name);
@@ -79,5 +87,9 @@ export function refuseCycles(modules) {
 
 /** Whether V8 shall compile the module with its file, because it is needed whenever the file is loaded. */
 export function isNeededWithPack(pack, name, modules) {
-  return packsNeededAtOnce.has(pack) && (pack !== 'entry' || withNeeds('entry', modules).has(name));
+  if (!packsNeededAtOnce.has(pack)) return false;
+  const [, pattern] = packRoots.find(([known]) => known === pack);
+  return [...modules.values()].some(
+    ({ name: root, root: path }) => pattern.test(path) && withNeeds(root, modules).has(name),
+  );
 }

@@ -26,8 +26,11 @@ import { root } from './run-vitest.mjs';
 const standaloneFolder = join(root, 'dist-standalone');
 const standaloneProgram = join(standaloneFolder, process.platform === 'win32' ? 'cloudctl.exe' : 'cloudctl');
 
-/** Packs that almost every command needs: V8 compiles a function in parentheses with the script, so that the code cache has it. */
-const compiledAtOnce = ['entry', 'token', 'secret-service', 'main', 'run', 'network', 'droplets', 'keychain'];
+/**
+ * Packs that almost every command needs. V8 compiles a function in parentheses with the script, so the code cache has it. Every
+ * start reads the whole script, so the other packs are assets.
+ */
+const packsOfMain = ['entry', 'token', 'secret-service', 'main', 'run', 'network', 'droplets', 'keychain'];
 
 /** The mark in the binary of Node that says whether it contains a program (Node manual, single executable applications). */
 const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -36,15 +39,15 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 export async function buildStandalone({ node = process.execPath, xz = false } = {}) {
   await build();
   const assets = assetFiles();
-  const packs = packText();
-  const digest = createHash('sha256').update(packs);
+  const [packs, start] = [packText(), await startText()];
+  const digest = createHash('sha256').update(packs).update(start);
   for (const path of Object.values(assets)) digest.update(readFileSync(path));
   const id = digest.digest('hex').slice(0, 16);
   rmSync(standaloneFolder, { recursive: true, force: true });
   const parts = join(standaloneFolder, 'parts');
   mkdirSync(parts, { recursive: true });
   const main = join(parts, 'main.cjs');
-  writeFileSync(main, `${packs}const standaloneBuild=${JSON.stringify(id)};\n${await mainText()}`);
+  writeFileSync(main, `${packs}const standaloneBuild=${JSON.stringify(id)};\n${start}`);
   const blob = join(parts, 'program.blob');
   const config = join(parts, 'sea-config.json');
   const sea = { main, output: blob, assets, disableExperimentalSEAWarning: true, useCodeCache: true };
@@ -66,7 +69,12 @@ export async function buildStandalone({ node = process.execPath, xz = false } = 
 /** What the packs read beside them, and the native modules, by the names of src/standalone.ts. */
 function assetFiles() {
   const dist = join(root, 'dist');
-  const beside = readdirSync(dist).filter((name) => /\.(txt|wasm)$/.test(name) && !name.startsWith('THIRD-PARTY'));
+  const beside = readdirSync(dist).filter(
+    (name) =>
+      /\.(cjs|txt|wasm)$/.test(name) &&
+      !packsOfMain.includes(name.replace('.cjs', '')) &&
+      !name.startsWith('THIRD-PARTY'),
+  );
   return {
     ...Object.fromEntries(beside.map((name) => [name, join(dist, name)])),
     'keyring.node': keyringBinary(),
@@ -87,17 +95,14 @@ function lockBinary() {
 }
 
 function packText() {
-  const dist = join(root, 'dist');
-  const names = readdirSync(dist).filter((name) => name.endsWith('.cjs'));
-  const members = names.map((name) => {
-    const text = readFileSync(join(dist, name), 'utf8');
-    const code = `function(exports,require,module,__filename,__dirname){${text}\n}`;
-    return `${JSON.stringify(name)}:${compiledAtOnce.includes(name.replace('.cjs', '')) ? `(${code})` : code}`;
+  const members = packsOfMain.map((name) => {
+    const text = readFileSync(join(root, 'dist', `${name}.cjs`), 'utf8');
+    return `'${name}.cjs':(function(exports,require,module,__filename,__dirname){${text}\n})`;
   });
   return `"use strict";const standalonePacks={${members.join(',\n')}};\n`;
 }
 
-async function mainText() {
+async function startText() {
   const { outputFiles } = await esbuild({
     ...common(root, false),
     entryPoints: [join(root, 'src/standalone.ts')],

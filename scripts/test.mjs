@@ -49,7 +49,6 @@ const standaloneTests = [
   ...[
     'db/healthy.test.ts',
     'keychain/session.test.ts',
-    'keychain/unavailable.test.ts',
     'login/code-flow.test.ts',
     'login/opener.test.ts',
     'sandbox/state.test.ts',

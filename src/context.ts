@@ -19,7 +19,8 @@ import {
   resolveProfileSettings,
 } from './config/settings.ts';
 import { readGlobalSettingOverrides, resolveOutputFormat } from './context/global-overrides.ts';
-import { createProfileCredentialStore } from './context/profile-store.ts';
+import { createProfileCredentialStore, createProfileShare } from './context/profile-store.ts';
+import type { SharedProfile } from './context/shared-profile.ts';
 import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
@@ -56,6 +57,8 @@ export interface CommandContext {
   readonly profilePaths: (profile: string) => ProfilePaths;
   /** `limit`: milliseconds to wait for the keychain. */
   readonly store: (settings: ProfileSettings, limit?: number) => CredentialStore;
+  /** The share of a profile whose credential store is shared, for `auth share`. */
+  readonly share: (settings: ProfileSettings) => SharedProfile;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ProfileSettings) => ProfileSession;
   readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
@@ -148,8 +151,14 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
     // No progress is shown during a prompt, because its text would be drawn over the prompt.
     before: () => progress.stop(),
   });
+  const storeDeps = ({ profileName }: ProfileSettings) => {
+    // With -o json, stderr is empty or has one error object, so no warnings are printed.
+    const warn = output.format === 'json' ? async () => {} : output.warn;
+    return { host, place: place(profileName), prompts, stderr, warn };
+  };
+  const share = (current: ProfileSettings): SharedProfile => createProfileShare(storeDeps(current), current);
   const store = (current: ProfileSettings, limit?: number): CredentialStore =>
-    createProfileCredentialStore({ host, place: place(current.profileName), prompts, stderr }, current, limit);
+    createProfileCredentialStore(storeDeps(current), current, limit);
   const client = async (current: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
@@ -201,6 +210,7 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
     changeConfig,
     profilePaths: place,
     store,
+    share,
     session,
     api,
     send,

@@ -3,6 +3,7 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { getAsset } from 'node:sea';
 import { fileURLToPath } from 'node:url';
+import { compileFunction } from 'node:vm';
 import { fileErrorCode } from './platform/files.ts';
 import { platformFolders } from './platform/folders.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
@@ -18,13 +19,15 @@ type PackFunction = (
   folder: string,
 ) => void;
 
-/** Written before this code by scripts/standalone.mjs. */
-declare const standalonePacks: Readonly<Record<string, PackFunction>>;
+const packParameters: readonly string[] = ['exports', 'require', 'module', '__filename', '__dirname'];
+
+/** Written before this code by scripts/standalone.mjs: the packs that almost every command needs; the others are assets. */
+declare const standalonePacks: Readonly<Record<string, PackFunction | undefined>>;
 declare const standaloneBuild: string;
 
 /**
- * The main script of the standalone executable (docs/decisions/028-standalone.md): the files of dist/ are functions in the same
- * script, and other files are assets. Their names are below the path of the executable, where no file can be, so that nothing
+ * The main script of the standalone executable (docs/decisions/028-standalone.md): files of dist/ are functions in the same
+ * script, or assets. Their names are below the path of the executable, where no file can be, so that nothing
  * beside the executable is ever loaded.
  */
 const root = process.execPath;
@@ -50,11 +53,11 @@ function requireInPack(specifier: string): unknown {
 function loadPack(name: string): object {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
-  const pack = standalonePacks[name];
-  if (pack === undefined) throw new Error(`the executable does not contain ${name}`);
+  const filename = join(root, name);
+  const pack = standalonePacks[name] ?? compileFunction(getAsset(name, 'utf8'), packParameters, { filename });
   const created = { exports: {} };
   loaded.set(name, created);
-  pack(created.exports, requireInPack, created, join(root, name), root);
+  Reflect.apply(pack, undefined, [created.exports, requireInPack, created, filename, root]);
   return created.exports;
 }
 
@@ -109,5 +112,7 @@ if (first === join(root, 'keychain.cjs')) {
   const node = `Node ${process.versions.node}, ${process.platform}-${process.arch}`;
   writeSync(1, `${programVersion} (standalone, build ${standaloneBuild}, ${node})\n`);
 } else {
+  // The executable contains compiled code, and its packs are no files.
+  process.env.CLOUDCTL_CODE_CACHE = 'off';
   loadPack('entry.cjs');
 }

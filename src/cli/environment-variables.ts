@@ -24,6 +24,11 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     commands: login,
   },
   { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'access token to use instead of the stored session' },
+  {
+    name: 'CLOUDCTL_REFRESH_TOKEN',
+    description: 'refresh token that the test of a server uses up, of another grant than CLOUDCTL_ACCESS_TOKEN',
+    commands: ['sandbox conformance'],
+  },
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
   { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },

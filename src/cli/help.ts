@@ -1,9 +1,11 @@
+import { breakShellCommand } from './break-shell-command.ts';
 import type { TerminalStyles } from './color.ts';
 import { createTerminalStyles } from './color.ts';
 import type { CommandDescription, CommandGroup, ExampleSpec, LazyCommand, OptionSpec } from './command.ts';
 import { describeCommand } from './command-table.ts';
 import type { HelpTopicPage, HelpTopics } from './help-topic.ts';
 import { formatOptionTerm } from './synopsis.ts';
+import { wrapWords } from './wrap-words.ts';
 
 export interface HelpSubject<C> {
   /** The words of the command, beginning with the program's name. */
@@ -65,7 +67,7 @@ function sectionsOf(command: CommandDescription, page: HelpLayout, topics: HelpT
   return [
     summarySentence(summary, page),
     paragraphs(description, page),
-    section('Usage', wrap(synopsis, page.width - 2, 4).split('\n'), page),
+    section('Usage', wrapWords(synopsis, page.width - 2, 4).split('\n'), page),
     entriesSection('Commands', subcommands, page),
     entriesSection('Arguments', positionals, page),
     entriesSection('Options', buildOptionHelpEntries(options), page),
@@ -86,7 +88,7 @@ function sectionsOf(command: CommandDescription, page: HelpLayout, topics: HelpT
       ...(commands.length === 0 ? [] : [`Use \`${words.join(' ')} COMMAND --help\` for more about a command.`]),
       `Options of every command: \`${words[0]} help options\`.`,
     ]
-      .map((line) => wrap(line, page.width, 0))
+      .map((line) => wrapWords(line, page.width, 0))
       .join('\n'),
   ];
 }
@@ -94,10 +96,10 @@ function sectionsOf(command: CommandDescription, page: HelpLayout, topics: HelpT
 function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): string {
   const lines = examples.flatMap(({ text, command }, at) => [
     ...(at === 0 ? [] : ['']),
-    ...wrap(`# ${text}`, page.width - 2, 2)
+    ...wrapWords(`# ${text}`, page.width - 2, 2)
       .split('\n')
       .map(page.paint.dim),
-    `$ ${command}`,
+    ...breakShellCommand(`$ ${command}`, page.width - 2),
   ]);
   return lines.length === 0 ? '' : section('Examples', lines, page);
 }
@@ -129,7 +131,7 @@ function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLa
     // A term that is wider than its column moves the text column to the left, so that the terminal does not cut the text.
     const longest = Math.max(...text.split(' ').map((word) => word.length));
     const indent = Math.min(column + 2, Math.max(4, page.width - 2 - longest));
-    const [first = '', ...more] = wrap(text, page.width - 2 - indent, 0).split('\n');
+    const [first = '', ...more] = wrapWords(text, page.width - 2 - indent, 0).split('\n');
     const rest = more.map((line) => ' '.repeat(indent) + line);
     // A help term that is wider than its column is printed on a separate line.
     return term.length > indent - 2
@@ -141,7 +143,7 @@ function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLa
 
 function summarySentence(summary: string, { width }: HelpLayout): string {
   const text = capitalized(summary);
-  return wrap(/[.!?]$/.test(text) ? text : `${text}.`, width, 0);
+  return wrapWords(/[.!?]$/.test(text) ? text : `${text}.`, width, 0);
 }
 
 /** A description that begins with a value (`none: …`, `read or …`) or with code is not capitalized. */
@@ -154,18 +156,6 @@ function paragraphs(text: string, { width }: HelpLayout): string {
   return text
     .trim()
     .split(/\n{2,}/)
-    .map((paragraph) => (/^\s|\n\s/.test(paragraph) ? paragraph : wrap(paragraph.replaceAll('\n', ' '), width, 0)))
+    .map((paragraph) => (/^\s|\n\s/.test(paragraph) ? paragraph : wrapWords(paragraph.replaceAll('\n', ' '), width, 0)))
     .join('\n\n');
-}
-
-function wrap(text: string, width: number, indent: number): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = ' '.repeat(indent) + word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line].join('\n');
 }

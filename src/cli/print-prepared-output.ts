@@ -6,7 +6,6 @@ import { type CsvRecordEncoder, createCsvRecordEncoder } from './formats/csv.ts'
 import { jsonDocument } from './formats/json.ts';
 import { ndjsonLine } from './formats/ndjson.ts';
 import { formatTable } from './formats/table.ts';
-import { yamlDocument } from './formats/yaml.ts';
 import type { PreparedOutput } from './prepared-output.ts';
 import { createTerminalCellFormatter } from './terminal-cell-formatter.ts';
 
@@ -38,7 +37,7 @@ export async function printPreparedOutput(
     case 'json':
       return stdout.write(jsonDocument(presented.data));
     case 'yaml':
-      return stdout.write(await yamlDocument(presented.data));
+      return stdout.write((await import('./formats/yaml.ts')).yamlDocument(presented.data));
     case 'ndjson': {
       const lines = presented.kind === 'rows' || presented.kind === 'values' ? presented.data : [presented.data];
       for (const line of lines) await stdout.write(ndjsonLine(line));

@@ -1,7 +1,6 @@
 import type { OutputColumn, TableCellValue } from './columns.ts';
 import { formatJsonElements } from './formats/json.ts';
 import { escapeNdjsonLines, ndjsonLines } from './formats/ndjson.ts';
-import { yamlDocument } from './formats/yaml.ts';
 import { createRowToJsonMapper } from './prepared-output.ts';
 
 export interface ListWriteOptions<T> {
@@ -73,8 +72,9 @@ export async function writeBufferedYaml<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {
+  const { yamlDocument } = await import('./formats/yaml.ts');
   const held = await bufferPages(pages, (rows) => yamlDocument(rows.map(createRowToJsonMapper(picked, wanted))));
-  if (held.length === 0) return write(await yamlDocument([]));
+  if (held.length === 0) return write(yamlDocument([]));
   for (const text of held) await write(text.toString('utf8'));
 }
 

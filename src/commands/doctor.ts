@@ -1,5 +1,6 @@
 import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
+import { wrapWords } from '../cli/wrap-words.ts';
 import { DamagedConfigError } from '../config/config-file.ts';
 import { explainDamagedConfig } from '../config/explain-damaged-config.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
@@ -53,7 +54,8 @@ export const doctorCommand: CommandSpec<CommandContext> = {
     const { output, globals } = context;
     const queried = globals.value('query') !== undefined;
     const picked = globals.values('format').length > 0;
-    if (output.format === 'table' && !queried && !picked) await output.report(findingLines(findings));
+    if (output.format === 'table' && !queried && !picked)
+      await output.report(findingLines(findings, context.host.stdout.columns));
     // Columns and CSV show the findings as rows; JSON and queries get the whole report.
     else if (!queried && (picked || output.format === 'csv')) await output.list(findings, view);
     else await output.object(report, { columns: [{ name: 'Ok', value: ({ ok }) => ok }] });
@@ -69,14 +71,16 @@ export const doctorCommand: CommandSpec<CommandContext> = {
 
 /**
  * The findings of `cloudctl doctor` as text. The findings are not printed as a table, because a table would cut off the hints
- * at the width of the terminal.
+ * at the width of the terminal; on a terminal, lines break between words.
  */
-function findingLines(findings: readonly DoctorFinding[]): string {
-  const width = Math.max(...findings.map(({ id }) => id.length));
+function findingLines(findings: readonly DoctorFinding[], columns: number | undefined): string {
+  const indent = Math.max(...findings.map(({ id }) => id.length)) + 11;
+  const wrap = (text: string): string =>
+    wrapWords(' '.repeat(indent) + text, Math.max(columns ?? Number.POSITIVE_INFINITY, indent + 20), indent);
   return findings
     .flatMap(({ status, id, observed, hint }) => [
-      `${status.padEnd(7)}  ${id.padEnd(width)}  ${sanitizeLine(observed)}`,
-      ...(hint === undefined ? [] : [`${' '.repeat(width + 11)}hint: ${sanitizeLine(hint, 1000)}`]),
+      `${status.padEnd(7)}  ${id.padEnd(indent - 9)}${wrap(sanitizeLine(observed)).slice(indent)}`,
+      ...(hint === undefined ? [] : [wrap(`hint: ${sanitizeLine(hint, 1000)}`)]),
     ])
     .join('\n');
 }
@@ -161,7 +165,8 @@ function checkEnvironment({ host }: CommandContext, settings: ProfileSettings): 
 async function probeCredentialStore(context: CommandContext, settings: ProfileSettings): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
-  if (settings.values.credential_store === 'file')
+  // A shared store keeps its key and its journal in the folder; `auth share status` checks its server.
+  if (settings.values.credential_store === 'file' || settings.values.credential_store === 'shared')
     return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,

@@ -9,7 +9,7 @@ export const commandTree: CommandTree<CommandContext> = {
     'log in, log out and manage profiles',
     {
       setup: lazyCommand(
-        'create or change a profile: servers, application, scope',
+        'create a profile or change it: servers, application, scope',
         async () => (await import('./auth/setup.ts')).authSetupCommand,
       ),
       login: lazyCommand('log in through the browser', async () => (await import('./auth/login.ts')).authLoginCommand),
@@ -33,6 +33,17 @@ export const commandTree: CommandTree<CommandContext> = {
         'revoke the access token and delete the session',
         async () => (await import('./auth/logout.ts')).authLogoutCommand,
       ),
+      share: commandGroup('use one session on several machines (PostgreSQL or Redis)', {
+        init: lazyCommand('create a share', async () => (await import('./auth/share/init.ts')).shareInitCommand),
+        join: lazyCommand('join a share', async () => (await import('./auth/share/join.ts')).shareJoinCommand),
+        status: lazyCommand('show a share', async () => (await import('./auth/share/status.ts')).shareStatusCommand),
+        log: lazyCommand('list refreshes', async () => (await import('./auth/share/log.ts')).shareLogCommand),
+        'rotate-key': lazyCommand(
+          'replace the key of a share',
+          async () => (await import('./auth/share/rotate-key.ts')).shareRotateKeyCommand,
+        ),
+        leave: lazyCommand('leave a share', async () => (await import('./auth/share/leave.ts')).shareLeaveCommand),
+      }),
       list: lazyCommand(
         'list profiles and the state of their sessions',
         async () => (await import('./auth/list.ts')).authListCommand,
@@ -214,6 +225,10 @@ export const commandTree: CommandTree<CommandContext> = {
     token: lazyCommand(
       'issue an access token without a browser',
       async () => (await import('./sandbox/token.ts')).sandboxTokenCommand,
+    ),
+    conformance: lazyCommand(
+      'test a server against the statements of the specification',
+      async () => (await import('./sandbox/conformance.ts')).sandboxConformanceCommand,
     ),
     snapshot: lazyCommand(
       'save the state of the sandbox to a file',

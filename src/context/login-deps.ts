@@ -51,7 +51,7 @@ export function createLoginDeps(
     createSender: () => parts.send({ fresh: true }),
     lock: () => parts.lock(place.lock),
     tryLoginLock: () => tryAcquireFileLock(place.loginLock),
-    clock: host.clock,
+    clock: store.clock ?? host.clock,
     random: host.random,
     signals: host.signals,
     requireSafe: parts.requireSafe,

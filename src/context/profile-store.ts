@@ -7,25 +7,44 @@ import { createFileCredentialStore } from '../session/file-store.ts';
 import { createKeychainStore } from '../session/keychain-store.ts';
 import { keychainAccount, type ProfilePaths } from '../session/profile-paths.ts';
 import { createKeychainRefreshJournal } from '../session/write-ahead-journal.ts';
+import { createSharedProfile, type SharedProfile } from './shared-profile.ts';
 
 export interface ProfileCredentialStoreDeps {
   readonly host: Host;
   readonly place: ProfilePaths;
   readonly prompts: Pick<Prompts, 'interactive'>;
   readonly stderr: Pick<OutputSink, 'write'>;
+  readonly warn: (text: string) => Promise<void>;
 }
 
 /**
- * The credential store of a profile: the file store or the keychain, as its settings say.
+ * The credential store of a profile: the file store, the shared store or the keychain, as its settings say.
  * @param limit milliseconds to wait for the keychain (default: a minute on a terminal, where a person can unlock it)
  */
 export function createProfileCredentialStore(
-  { host, place, prompts, stderr }: ProfileCredentialStoreDeps,
-  { profile, values }: ProfileSettings,
-  limit: number = prompts.interactive ? 60_000 : 3_000,
+  deps: ProfileCredentialStoreDeps,
+  settings: ProfileSettings,
+  limit?: number,
 ): CredentialStore {
+  const { host, place } = deps;
+  const { profile, values } = settings;
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
   if (values.credential_store === 'file') return createFileCredentialStore(place, undefined, profile);
+  if (values.credential_store === 'shared') return createProfileShare(deps, settings).store;
+  return createProfileKeychainStore(deps, settings, limit);
+}
+
+/** The share of a profile with `credential_store: shared`. */
+export function createProfileShare(deps: ProfileCredentialStoreDeps, settings: ProfileSettings): SharedProfile {
+  const { host, place, warn } = deps;
+  return createSharedProfile({ host, place, warn, keychain: createProfileKeychainStore(deps, settings) }, settings);
+}
+
+export function createProfileKeychainStore(
+  { host, place, prompts, stderr }: ProfileCredentialStoreDeps,
+  { profile }: ProfileSettings,
+  limit: number = prompts.interactive ? 60_000 : 3_000,
+): CredentialStore {
   return createKeychainStore({
     profile,
     keychain: host.keychain,

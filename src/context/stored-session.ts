@@ -61,7 +61,7 @@ export function createStoredSession(
       const account = readAccountFile(host.folders.config, settings.profileName);
       return formatFlowOption(account?.sid === sid ? account.flow : undefined, settings.values.flow);
     },
-    clock: host.clock,
+    clock: store.clock ?? host.clock,
     signals: host.signals,
     requireSafe: parts.requireSafe,
     // With -o json, stderr is empty or has one error object, so no warnings are printed.

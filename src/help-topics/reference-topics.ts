@@ -28,7 +28,10 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
   ['0', 'done'],
   ['1', 'failed'],
   ['2', 'the command line or the configuration is wrong; nothing was sent'],
-  ['3', 'preflight: the requested migration method is not possible; nothing was sent'],
+  [
+    '3',
+    'the requested migration method is not possible and nothing was sent; or a tested server breaks the specification',
+  ],
   ['4', 'not logged in, access refused, or the scope is too small'],
   ['5', 'some droplets of a batch were not created, or it is unknown whether they were'],
   ['6', 'a server was not reached: error of the name lookup, the connection or TLS, or a timeout'],

@@ -1,6 +1,6 @@
-import { checkInventorySource, type SourceChecker } from './check-source.ts';
+import { checkInventorySource, type SourceChecker } from './check-inventory-source.ts';
 import type { InventoryEntry } from './inventory-entry.ts';
-import { runWithServerSlots, type ServerSlotLimits } from './server-slots.ts';
+import { runWithServerSlots, type ServerSlotLimits } from './run-with-server-slots.ts';
 import type { SourceOutcome } from './source-outcome.ts';
 
 /** Checks all sources within the limits, and calls `onOutcome` as soon as one is checked. */

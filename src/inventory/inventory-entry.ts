@@ -5,7 +5,7 @@ import type { DbSource } from '../db-source/read-source.ts';
 import { sourceUrl } from '../db-source/source-url.ts';
 import { usageError } from '../errors.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
-import { findPostgresqlService, quoteConnectionValue } from '../postgresql/service-file.ts';
+import { findPostgresqlService, quoteConnectionValue } from '../postgresql/find-postgresql-service.ts';
 import { type PostgresqlSourceOptions, parsePostgresqlSource } from '../postgresql/source.ts';
 import { readPreflightOptions } from '../preflight/option-specs.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
@@ -15,7 +15,7 @@ import { rejectUnknownCheckIds } from '../preflight/unknown-check-ids.ts';
 import { parseRedisSource, type RedisSourceInput } from '../redis/source.ts';
 import type { Secret } from '../secret.ts';
 import { type InventoryCells, inventoryColumns } from './inventory-columns.ts';
-import { parsePasswordCommand } from './password-command.ts';
+import { parsePasswordCommand } from './run-password-command.ts';
 
 /** `server`: all databases that are not ignored, as with `--source`; `database`: only the one that the source names. */
 export type InventoryScope = 'server' | 'database';

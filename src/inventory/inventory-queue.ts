@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../postgresql/postgresql-row.ts';
 import { quoteLiteral } from '../postgresql/quote.ts';
-import { queueSchemaLock, queueSchemaStatements } from './queue-schema.ts';
+import { queueSchemaLock, queueSchemaStatements } from './queue-schema-statements.ts';
 
 /** A source of a queue that this machine has taken. */
 export interface QueueClaim {

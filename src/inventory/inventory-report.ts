@@ -1,6 +1,6 @@
-import type { MigrationMethod, PreflightFindingStatus } from '../preflight/finding.ts';
+import type { PreflightFindingStatus } from '../preflight/finding.ts';
 import type { PreflightVerdict } from '../preflight/report.ts';
-import { type InventoryFixStep, orderInventoryFixes } from './fix-order.ts';
+import { type InventoryFixStep, orderInventoryFixes } from './order-inventory-fixes.ts';
 import type { CondensedFinding, CondensedFix, SourceOutcome } from './source-outcome.ts';
 
 /** The report of an inventory (schema_version 1): printed as JSON, and rendered in every other format. */
@@ -53,6 +53,8 @@ export interface InventoryFinding {
   /** All places; `places` has at most 100. */
   readonly place_count: number;
   readonly fix?: CondensedFix;
+  /** The server whose fix is shown, set if other places have another fix. */
+  readonly fix_example_of?: string;
 }
 
 export interface InventoryFindingPlace {
@@ -78,6 +80,9 @@ interface FindingGroup {
   readonly places: Map<string, InventoryFindingPlace>;
   readonly servers: Set<string>;
   isBlocker: boolean;
+  /** The server of `first`, and whether other places have another fix. */
+  readonly server: string;
+  hasOtherFixes: boolean;
   sources: number;
   /** Keys of all places. */
   readonly seen: Set<string>;
@@ -165,11 +170,14 @@ function addFinding(groups: Map<string, FindingGroup>, finding: CondensedFinding
     places: new Map(),
     servers: new Set(),
     isBlocker: false,
+    server,
+    hasOtherFixes: false,
     sources: 0,
     seen: new Set<string>(),
   };
   groups.set(key, group);
   group.isBlocker ||= finding.is_blocker;
+  group.hasOtherFixes ||= JSON.stringify(finding.fix) !== JSON.stringify(group.first.fix);
   group.sources += 1;
   group.servers.add(server);
   const { databases, database_count: count } = finding;
@@ -183,7 +191,7 @@ function addFinding(groups: Map<string, FindingGroup>, finding: CondensedFinding
 }
 
 function toFinding(
-  { first, places, servers, isBlocker, sources, seen }: FindingGroup,
+  { first, places, servers, isBlocker, sources, seen, server, hasOtherFixes }: FindingGroup,
   labelOf: (server: string) => string,
 ): InventoryFinding {
   return {
@@ -194,10 +202,17 @@ function toFinding(
     is_blocker: isBlocker,
     sources,
     servers: servers.size,
-    places: [...places.values()].map((place) => ({ ...place, server: labelOf(place.server) })),
+    places: [...places.values()]
+      .map((place) => ({ ...place, server: labelOf(place.server) }))
+      .sort((a, b) => (placeKey(a) < placeKey(b) ? -1 : 1)),
     place_count: seen.size,
     ...(first.fix === undefined ? {} : { fix: first.fix }),
+    ...(hasOtherFixes ? { fix_example_of: labelOf(server) } : {}),
   };
+}
+
+function placeKey({ server, databases = [] }: InventoryFindingPlace): string {
+  return JSON.stringify([server, databases]);
 }
 
 /** Blockers first; within them, those of the most sources first. */
@@ -222,12 +237,6 @@ function summarize(rows: readonly InventorySourceRow[], servers: number): Invent
     verdicts,
     queries: rows.reduce((total, { queries }) => total + queries, 0),
   };
-}
-
-/** The method of all sources; undefined if they have several. */
-export function commonInventoryMethod({ sources }: InventoryReport): MigrationMethod | undefined {
-  const methods = new Set(sources.map(({ method }) => method));
-  return methods.size === 1 ? [...methods][0] : undefined;
 }
 
 /** `db.example.com:5432` of a URL. */

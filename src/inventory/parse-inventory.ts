@@ -7,7 +7,7 @@ import {
   type InventoryLine,
   parseInventoryRecord,
   splitInventoryLines,
-} from './inventory-lines.ts';
+} from './split-inventory-lines.ts';
 
 export interface ParsedInventory {
   readonly entries: readonly InventoryEntry[];

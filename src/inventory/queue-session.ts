@@ -49,6 +49,7 @@ const connectLimit = 5000;
 /**
  * One session that is opened again when it is lost; statements run one after the other. All statements of a queue may be
  * repeated. Throws a CliError `unreachable` when the server is away for too long.
+ * @param signal after it, statements still run, so that sources can be returned, but are not repeated
  */
 export function openQueueSession(
   source: PostgresqlSource,
@@ -64,7 +65,6 @@ export function openQueueSession(
     const opened = await connectPostgresql(source, {
       dbname: source.dbname,
       limit: connectLimit,
-      signal,
       applicationName: 'cloudctl-inventory',
     });
     try {

@@ -5,14 +5,13 @@ import { readInputFile } from '../cli/input-file.ts';
 import { usageError } from '../errors.ts';
 import { isJsonRecord, parseJson, readStringList } from '../json.ts';
 import { entryAddress } from './check-inventory.ts';
-import { checkInventorySource, type SourceChecker } from './check-source.ts';
-import { decodeInventoryCells, decodeSourceOutcome } from './decode-outcome.ts';
+import { checkInventorySource, type SourceChecker } from './check-inventory-source.ts';
+import { decodeInventoryCells, decodeSourceOutcome } from './decode-source-outcome.ts';
 import { buildInventoryEntry, type InventoryEntry, type InventoryEntryInput } from './inventory-entry.ts';
-import { checkOptionNames } from './inventory-options.ts';
 import { createInventoryQueue, type InventoryQueue, type QueueContents } from './inventory-queue.ts';
 import type { InventoryReportBuilder } from './inventory-report.ts';
+import { checkOptionNames, type RunInventoryInput } from './inventory-settings.ts';
 import { openQueueSession, readQueueSource } from './queue-session.ts';
-import type { RunInventoryInput } from './run-with-options.ts';
 import type { SourceOutcome } from './source-outcome.ts';
 import { workQueue } from './work-queue.ts';
 

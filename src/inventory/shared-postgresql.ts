@@ -8,7 +8,7 @@ import { decodePostgresqlServerInstance, serverInstanceSql } from '../preflight/
 import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
 import type { WalRate } from '../preflight/postgresql/source-facts.ts';
 import type { InventoryEntry } from './inventory-entry.ts';
-import type { ServerSlot } from './server-slots.ts';
+import type { ServerSlot } from './run-with-server-slots.ts';
 import { createSharedResults } from './shared-results.ts';
 import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
 
@@ -78,7 +78,13 @@ export function createSharedPostgresqlPreflights(options: SharedPostgresqlOption
         const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
         const { pooler, ssl, superuser } = facts.connection;
         const key = JSON.stringify([identity, facts.username, pooler !== undefined, ssl, superuser, relevant, isNamed]);
-        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run));
+        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
+          async (error: unknown) => {
+            // The run that has failed ended its own session.
+            await session.end();
+            throw error;
+          },
+        );
         if (!isOwn) await session.end();
         const own = isOwn ? value : { ...value, waited: 0, facts: { ...facts, scans: value.facts.scans } };
         return isNamed ? restrictToDatabase(own, facts.dbname) : own;

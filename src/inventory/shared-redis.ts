@@ -2,7 +2,7 @@ import { getPreflightQueryValue } from '../preflight/query.ts';
 import type { CollectedRedisFacts } from '../preflight/redis/collect-redis-facts.ts';
 import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
 import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
-import type { ServerSlot } from './server-slots.ts';
+import type { ServerSlot } from './run-with-server-slots.ts';
 import { createSharedResults } from './shared-results.ts';
 import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
 
@@ -33,7 +33,13 @@ export function createSharedRedisPreflights(): SharedRedisPreflights {
         const { address, port, username, ssl } = opened.source;
         const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
         const key = JSON.stringify([address, port, username, ssl, relevant]);
-        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run));
+        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
+          (error: unknown) => {
+            // The run that has failed ended its own session.
+            opened.session?.end();
+            throw error;
+          },
+        );
         const info = getPreflightQueryValue(value.results, redisInfoQuery);
         seen.server = info?.get('run_id') ?? `${address}:${port}`;
         slot.identify(seen.server);

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/host.ts';
-import type { CheckedSource } from './check-source.ts';
+import type { CheckedSource } from './check-inventory-source.ts';
 import type { InventoryQueue, QueueClaim } from './inventory-queue.ts';
-import type { ServerSlot, ServerSlotLimits } from './server-slots.ts';
+import type { ServerSlot, ServerSlotLimits } from './run-with-server-slots.ts';
 import type { SourceOutcome } from './source-outcome.ts';
 
 export interface QueueWork extends ServerSlotLimits {
@@ -85,20 +85,18 @@ function runClaim(work: QueueWork, state: WorkerState, claim: QueueClaim): Promi
 
 async function checkClaim(work: QueueWork, { returned }: WorkerState, claim: QueueClaim): Promise<void> {
   const { queue, clock, signal, check, onOutcome } = work;
-  try {
-    const { outcome, lacksPassword } = await check(claim.line, noSharedLimit);
-    if (lacksPassword && !returned.has(claim.line)) {
-      returned.set(claim.line, clock.now());
-      await queue.release(claim);
-      return;
-    }
-    await queue.record(claim, JSON.stringify(outcome));
-    await onOutcome(outcome);
-  } catch (error) {
-    // After Ctrl-C the others need not wait for the lease.
-    if (signal.aborted) await queue.release(claim).catch(() => {});
-    throw error;
+  const checked = await check(claim.line, noSharedLimit).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  // After Ctrl-C the others need not wait for the lease.
+  if (checked === undefined || signal.aborted) return queue.release(claim);
+  const { outcome, lacksPassword } = checked;
+  if (lacksPassword && !returned.has(claim.line)) {
+    returned.set(claim.line, clock.now());
+    return queue.release(claim);
   }
+  await queue.record(claim, JSON.stringify(outcome));
+  await onOutcome(outcome);
 }
 
 /** The sources of a machine are limited by the addresses of the rows alone. */

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
 import { type LoopbackCallbackUrl, replaceCallbackPort } from './loopback-callback.ts';
-import type { PeerNetwork } from './peer-networks.ts';
+import type { PeerNetwork } from './peer-network.ts';
 
 /**
  * The listening servers of one callback URL, with the port that they are bound to. The servers refuse connections until `open`

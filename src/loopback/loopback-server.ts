@@ -5,6 +5,7 @@ import { isLoopbackPeer } from '../platform/loopback-host.ts';
 import { bindFirstCallback, type CallbackListenAddress, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
+import { isOtherUserSocket } from './is-other-user-socket.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
 import { type LoopbackCallbackUrl, parseConfiguredCallbackUrl } from './loopback-callback.ts';
 import type { LoopbackRequest } from './loopback-request.ts';
@@ -15,9 +16,8 @@ import {
   buildLoopbackRefusalResponse,
   type LoopbackResponse,
 } from './loopback-response.ts';
-import { isOtherUserSocket } from './other-user-socket.ts';
 import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
-import { isPeerInNetworks } from './peer-networks.ts';
+import { isPeerInNetworks } from './peer-network.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
 import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';

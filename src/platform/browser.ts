@@ -52,7 +52,7 @@ const openers: readonly string[] = [
  */
 async function openWith(commands: readonly string[], url: string, env: ProcessEnvironment): Promise<boolean> {
   for (const command of commands) {
-    const [program, ...words] = command.split(' ').filter((word) => word !== '');
+    const [program, ...words] = splitWords(command);
     if (program === undefined) continue;
     const placed = words.map((word) => word.replaceAll('%s', url));
     const args = words.some((word) => word.includes('%s')) ? placed : [...words, url];
@@ -64,13 +64,25 @@ async function openWith(commands: readonly string[], url: string, env: ProcessEn
 function tryStart(program: string, args: readonly string[], env: ProcessEnvironment): Promise<boolean> {
   return new Promise((resolve) => {
     // The command runs without a shell, so the URL is always one argument, whatever characters it contains.
-    const child = spawn(program, args, { env, detached: true, stdio: 'ignore' });
-    child.once('error', () => resolve(false));
-    child.once('spawn', () => {
-      child.unref();
-      resolve(true);
-    });
+    try {
+      const child = spawn(program, args, { env, detached: true, stdio: 'ignore', windowsHide: true });
+      child.once('error', () => resolve(false));
+      child.once('spawn', () => {
+        child.unref();
+        resolve(true);
+      });
+    } catch {
+      // Some errors are thrown: a batch file on Windows (EINVAL), a folder of the path that is a file (ENOTDIR).
+      resolve(false);
+    }
   });
+}
+
+/** The words of a command. Quotes keep spaces, as in `"C:\Program Files\Browser\browser.exe" --new-window`. */
+function splitWords(command: string): readonly string[] {
+  return [...command.matchAll(/(?:"[^"]*"|'[^']*'|\S)+/g)].map(([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'),
+  );
 }
 
 async function openDefault(url: string): Promise<boolean> {

@@ -9,12 +9,17 @@ export function classifyKeychainError(error: unknown): KeychainUnavailable {
 }
 
 const errorPatterns: readonly { readonly why: KeychainUnavailable['why']; readonly words: RegExp }[] = [
-  { why: 'locked', words: /prompt was dismissed|is locked|IsLocked|interaction is not allowed|user canceled/i },
+  {
+    why: 'locked',
+    words:
+      /prompt was dismissed|is locked|IsLocked|interaction is not allowed|user canceled|passphrase you entered is not correct/i,
+  },
   {
     why: 'missing',
-    // The message "no result found" means that the keychain service has no default collection.
+    // The message "no result found" means that the keychain service has no default collection. The last three are of macOS
+    // (SecBase.h) and of Windows: a logon over the network, such as SSH, has no Credential Manager.
     words:
-      /autolaunch|connect E(NOENT|CONNREFUSED|ACCES)|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch/i,
+      /autolaunch|connect E(NOENT|CONNREFUSED|ACCES)|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch|default keychain could not be found|No keychain is available|ERROR_NO_SUCH_LOGON_SESSION/i,
   },
   // D-Bus also reports NoReply for a service that has ended, so the text of the message distinguishes it from a service that
   // hangs.

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
-import { chooseFileLockKind, listAvailableFileLockKinds, writeLockKindToFile } from './lock-kind.ts';
+import { chooseFileLockKind, type FileLockKind, listAvailableFileLockKinds, writeLockKindToFile } from './lock-kind.ts';
 
 export interface HeldFileLock {
   /**
@@ -57,12 +57,20 @@ export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockKi
       // Closing the file descriptor releases the lock: no other code opens the lock file, and no child process inherits it by
       // accident.
       if (writeLockKindToFile(descriptor, kind) && isSameFile(path, descriptor))
-        return { descriptor, release: () => closeSync(descriptor) };
+        return { descriptor, release: () => release(descriptor, kind) };
     } catch (error) {
       closeSync(descriptor);
       throw lockError(path, error);
     }
     // If the lock file was removed or is locked with another kind of lock, the acquired lock excludes no other process.
+    closeSync(descriptor);
+  }
+}
+
+function release(descriptor: number, kind: FileLockKind): void {
+  try {
+    kind.unlock?.(descriptor);
+  } finally {
     closeSync(descriptor);
   }
 }

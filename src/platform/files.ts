@@ -10,7 +10,6 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
   unlinkSync,
@@ -18,6 +17,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { replaceFile } from './replace-file.ts';
 
 /**
  * Creates the folder and its parents with mode 0700. The folder is not created with the option `recursive`, which never ends on
@@ -70,7 +70,7 @@ export function writeFileAtomically(path: string, text: string): void {
   try {
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
-    renameSync(temporary, target);
+    replaceFile(temporary, target);
   } catch (error) {
     closeSync(descriptor);
     rmSync(temporary, { force: true });
@@ -143,7 +143,7 @@ export function removeFileDurably(path: string): void {
 
 /** Renames a file durably within its folder; replaces an existing file. */
 export function renameFileDurably(from: string, to: string): void {
-  renameSync(from, to);
+  replaceFile(from, to);
   syncFolder(dirname(to));
 }
 

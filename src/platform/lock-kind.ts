@@ -2,10 +2,18 @@ import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type FileLocker, flockLocker } from './flock.ts';
 
-/** The two kinds of locks do not exclude each other: fcntl(2) from the npm library, flock(2) from the flock program. */
+/**
+ * The two kinds of locks do not exclude each other: fcntl(2) from the npm library, flock(2) from the flock program. On macOS the
+ * library uses flock(2) and on Windows LockFileEx, under the same name.
+ */
 export interface FileLockKind {
   readonly name: 'fcntl' | 'flock';
   readonly lock: FileLocker;
+  /**
+   * Releases the lock at once. Only on Windows, which may release the lock of a closed file later (LockFileEx); elsewhere a child
+   * process that has inherited the file descriptor must keep the lock.
+   */
+  readonly unlock?: (descriptor: number) => void;
 }
 
 let known: readonly FileLockKind[] | undefined;
@@ -61,12 +69,22 @@ function recordedKind(descriptor: number): FileLockKind['name'] | undefined {
   return text === 'flock\n' ? 'flock' : undefined;
 }
 
-/** The npm lock library has no build for the C library musl. */
+interface NativeLockLibrary {
+  tryLock(descriptor: number): boolean;
+  unlock(descriptor: number): void;
+}
+
+/**
+ * The npm lock library has no build for the C library musl, and ends the process in Bun and Deno, which lack functions
+ * of libuv.
+ */
 function nativeKind(): readonly FileLockKind[] {
+  if ('Bun' in globalThis || 'Deno' in globalThis) return [];
   const load = createRequire(import.meta.url);
   try {
-    const native: { tryLock(descriptor: number): boolean } = load('fs-native-extensions');
-    return [{ name: 'fcntl', lock: (descriptor) => native.tryLock(descriptor) }];
+    const native: NativeLockLibrary = load('fs-native-extensions');
+    const unlock = process.platform === 'win32' ? { unlock: (descriptor: number) => native.unlock(descriptor) } : {};
+    return [{ name: 'fcntl', lock: (descriptor) => native.tryLock(descriptor), ...unlock }];
   } catch {
     return [];
   }

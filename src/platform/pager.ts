@@ -5,7 +5,11 @@ import type { ProcessEnvironment, RunningPager } from './host.ts';
  * Starts the command of PAGER through the shell, as git does: it may have options and variables. The pager writes to
  * the terminal of this process.
  */
-export function startPager(command: string, env: ProcessEnvironment): RunningPager {
+export function startPager(
+  command: string,
+  env: ProcessEnvironment,
+  platform: NodeJS.Platform = process.platform,
+): RunningPager {
   const child = spawn(command, {
     shell: true,
     stdio: ['pipe', 'inherit', 'inherit'],
@@ -34,7 +38,8 @@ export function startPager(command: string, env: ProcessEnvironment): RunningPag
     async end() {
       if (isOpen) child.stdin?.end();
       const status = await ended;
-      return { hasRun: status !== notFound && status !== notExecuted };
+      const failed = platform === 'win32' ? windowsNotFound : [notFound, notExecuted];
+      return { hasRun: status === undefined || !failed.includes(status) };
     },
     stop: () => void child.kill(),
   };
@@ -43,3 +48,5 @@ export function startPager(command: string, env: ProcessEnvironment): RunningPag
 /** The exit codes of a shell that did not find, or could not execute, the command (POSIX.1-2017, XCU 2.8.2). */
 const notFound = 127;
 const notExecuted = 126;
+/** cmd.exe ends with 1 when it does not find the command, and 9009 from a script; a text that is printed twice is better than none. */
+const windowsNotFound: readonly number[] = [1, 9009, notExecuted];

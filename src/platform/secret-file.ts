@@ -8,13 +8,13 @@ import {
   lstatSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { createTemporaryFile, fileErrorCode, syncFolder, writeAllBytesAt } from './files.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** The error for a file or folder with secrets that another user could have created, read or changed. */
 export class InsecureFileError extends Error {
@@ -80,7 +80,7 @@ export function prepareSecretFileReplacement(path: string, reserve: number): Sec
     ftruncateSync(descriptor, reserve);
     fsyncSync(descriptor);
     requireSameMount(path, created);
-    renameSync(created, temporary);
+    replaceFile(created, temporary);
     syncFolder(dirname(path));
   } catch (error) {
     close();
@@ -100,7 +100,7 @@ export function prepareSecretFileReplacement(path: string, reserve: number): Sec
         fsyncSync(descriptor);
         onStage?.('synced');
         if (mayReplace?.() === false) return false;
-        renameSync(temporary, path);
+        replaceFile(temporary, path);
       } finally {
         close();
       }
@@ -128,7 +128,7 @@ export function writeSecretFile(path: string, text: string, isKept = false): voi
     writeFileSync(descriptor, text);
     hasText = true;
     syncIfPossible(descriptor);
-    renameSync(temporary, path);
+    replaceFile(temporary, path);
   } catch (error) {
     if (!hasText || isKept) rmSync(temporary, { force: true });
     throw error;
@@ -155,7 +155,7 @@ export function renameTemporarySecretFile(temporary: string, path: string, text:
     // Zero bytes of reserved space may follow the text.
     ftruncateSync(descriptor, Buffer.byteLength(text));
     syncIfPossible(descriptor);
-    renameSync(temporary, path);
+    replaceFile(temporary, path);
   } finally {
     closeSync(descriptor);
   }

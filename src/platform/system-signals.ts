@@ -5,12 +5,17 @@ export interface SystemSignals extends Signals {
   whenNoListeners(callback: () => void): void;
 }
 
-/** Delivers the signals of the operating system to listeners. The process catches signals only while it has a listener. */
-export function systemSignals(): SystemSignals {
+/**
+ * Delivers the signals of the operating system to listeners. The process catches signals only while it has a listener. On
+ * Windows Ctrl-Break, which is also what a parent process can send, counts as Ctrl-C.
+ */
+export function systemSignals(platform: NodeJS.Platform = process.platform): SystemSignals {
+  const caught: readonly NodeJS.Signals[] = platform === 'win32' ? [...names, 'SIGBREAK'] : names;
   const listeners = new Set<Listener>();
   const waiting: (() => void)[] = [];
   const forward = (signal: NodeJS.Signals) => {
-    if (isCaught(signal)) for (const listener of [...listeners]) listener(signal);
+    const name = signal === 'SIGBREAK' ? 'SIGINT' : signal;
+    if (isSignalName(name)) for (const listener of [...listeners]) listener(name);
   };
   return {
     listen(onSignal) {
@@ -34,8 +39,8 @@ export function systemSignals(): SystemSignals {
 
 type Listener = (signal: SignalName) => void;
 
-const caught = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function isCaught(signal: string): signal is SignalName {
-  return caught.some((name) => name === signal);
+function isSignalName(signal: string): signal is SignalName {
+  return names.some((name) => name === signal);
 }

@@ -34,6 +34,8 @@ export interface PostgresqlConnectOptions {
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
+  /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildWriteTransaction`). */
+  readonly withoutStartupSettings?: boolean;
   /** Memory limit that sessions share whose responses are kept at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
 }
@@ -69,6 +71,8 @@ export async function connectPostgresql(
   source: PostgresqlSource,
   options: PostgresqlConnectOptions,
 ): Promise<PostgresqlSession> {
+  if (options.withoutStartupSettings === true)
+    return { ...(await openSession(source, options, {})), startupRefusal: undefined };
   const begin = performance.now();
   try {
     return { ...(await openSession(source, options, postgresqlStartupSettings)), startupRefusal: undefined };

@@ -1,16 +1,20 @@
 import { SPEC_GAPS_OF_AUTHORIZATION } from './spec-gaps/authorization-gaps.ts';
 import { SPEC_GAPS_OF_FAULTS } from './spec-gaps/fault-gaps.ts';
+import { SPEC_GAPS_OF_MIGRATIONS } from './spec-gaps/migration-gaps.ts';
 import { SPEC_GAPS_OF_RESOURCES } from './spec-gaps/resource-gaps.ts';
 import type { SpecGap } from './spec-gaps/spec-gap.ts';
 import { SPEC_GAPS_OF_STATE } from './spec-gaps/state-gaps.ts';
+import { SPEC_GAPS_OF_TOKENS } from './spec-gaps/token-gaps.ts';
 
 /**
  * Every choice that the sandbox makes where the specification does not define a behaviour. The endpoint `GET /_sandbox/choices`
- * lists the choices of the sandbox.
+ * lists the choices of the sandbox, docs/open-choices.md is generated from them, and `sandbox conformance` expects them.
  */
 export const SPEC_GAPS: readonly SpecGap[] = [
   ...SPEC_GAPS_OF_AUTHORIZATION,
+  ...SPEC_GAPS_OF_TOKENS,
   ...SPEC_GAPS_OF_RESOURCES,
+  ...SPEC_GAPS_OF_MIGRATIONS,
   ...SPEC_GAPS_OF_FAULTS,
   ...SPEC_GAPS_OF_STATE,
 ];

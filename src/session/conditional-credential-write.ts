@@ -1,10 +1,7 @@
 import { type CredentialRecord, decodeCredentialRecord, isSameCredentialRecord } from './credential-record.ts';
-import type { CredentialItemWriteResult, CredentialStore, CredentialStoreItems } from './credential-store.ts';
+import type { ConditionalCredentialWriteResult, CredentialStore, CredentialStoreItems } from './credential-store.ts';
 import { canReplaceCredentialRecord } from './renewed-credential-record.ts';
 import { writeCredentialRecord } from './stored-session.ts';
-
-/** `superseded` means that the store contains a newer grant, another session or no session, and was not changed. */
-export type ConditionalCredentialWriteResult = CredentialItemWriteResult | { readonly kind: 'superseded' };
 
 /**
  * Writes the record that a refresh of `sent` has created, unless the store has changed since then: the lock excludes other
@@ -16,6 +13,8 @@ export async function writeCredentialUnlessSuperseded(
   next: CredentialRecord,
   sent: CredentialRecord,
 ): Promise<ConditionalCredentialWriteResult> {
+  // A shared store compares the versions itself, in the same statement that writes.
+  if (items.shared !== undefined) return items.shared.commit(next, next.gen > sent.gen);
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
   const stored = item.kind === 'found' ? decodeCredentialRecord(item.value.reveal()) : undefined;

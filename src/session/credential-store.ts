@@ -1,21 +1,26 @@
 import type { ProfileReference } from '../config/settings.ts';
-import { CliError } from '../errors.ts';
+import { CliError, type CliErrorCode } from '../errors.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
-import type { KeychainUnavailable } from '../platform/host.ts';
+import type { Clock, KeychainUnavailable } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
+import type { CredentialRecord } from './credential-record.ts';
+import type { RefreshClaimResult } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 import { formatProfileCommand } from './suggested-commands.ts';
 
-/** The two items of a profile in the credential store: the session, and the client secret of the registered application. */
-export type CredentialStoreItemName = 'credential' | 'client';
+/**
+ * The items of a profile in the credential store: the session, the client secret of the registered application, and the keys of
+ * a share.
+ */
+export type CredentialStoreItemName = 'credential' | 'client' | 'share';
 
 /**
  * The failure of a credential store: `file` means an error of a file in the state folder, `too_long` an item that exceeds the
- * size limit of the keychain.
+ * size limit of the keychain, `shared` that the server of a shared store could not be used.
  */
 export interface CredentialStoreUnavailable {
   readonly kind: 'unavailable';
-  readonly why: KeychainUnavailable['why'] | 'file' | 'too_long';
+  readonly why: KeychainUnavailable['why'] | 'file' | 'too_long' | 'shared';
   readonly reason: string;
   /** A hint that replaces the general hint for the reason `why`. */
   readonly hint?: string;
@@ -26,6 +31,8 @@ export type CredentialItemReadResult =
   | { readonly kind: 'absent' }
   | CredentialStoreUnavailable;
 export type CredentialItemWriteResult = { readonly kind: 'done' } | CredentialStoreUnavailable;
+/** `superseded` means that the store contains a newer grant, another session or no session, and was not changed. */
+export type ConditionalCredentialWriteResult = CredentialItemWriteResult | { readonly kind: 'superseded' };
 
 /** The credential store items of a profile, accessible while the store is open. */
 export interface CredentialStoreItems {
@@ -33,11 +40,25 @@ export interface CredentialStoreItems {
   /** The result `done` means that the item was read back and has the written value. */
   write(item: CredentialStoreItemName, value: Secret): Promise<CredentialItemWriteResult>;
   remove(item: CredentialStoreItemName): Promise<CredentialItemWriteResult>;
+  /** Operations of a store that several machines share; absent in a store of this machine. */
+  readonly shared?: SharedCredentialOperations;
 }
+
+export interface SharedCredentialOperations {
+  /**
+   * Stores the next generation of a session unless the store has a newer one. `isRefresh` is false for a record that an earlier
+   * command has left in a journal.
+   */
+  commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
+  /** Announces the refresh of this record to the other machines, and waits while one of them refreshes it. */
+  claim(record: CredentialRecord): Promise<RefreshClaimResult>;
+}
+
+export type CredentialStoreKind = 'keychain' | 'file' | 'shared';
 
 export interface CredentialStore {
   readonly profile: ProfileReference;
-  readonly kind: 'keychain' | 'file';
+  readonly kind: CredentialStoreKind;
   /** The place where the store keeps the session, which `auth status` shows. */
   readonly location: string;
   /** Maximum length of an item in UTF-16 units; undefined if the store has no limit. */
@@ -46,6 +67,13 @@ export interface CredentialStore {
   readonly checkWritable?: () => CredentialStoreUnavailable | undefined;
   /** The files that protect the item of the store during a refresh. */
   readonly journal: RefreshJournal;
+  /** The clock by which the expiry of records is measured; absent: that of this machine. */
+  readonly clock?: Clock;
+  /**
+   * Reads the newest record from the shared store, so that a later read returns it. Without a call, a read without the lock
+   * returns the copy on this machine as long as its access token is valid.
+   */
+  synchronize?(): Promise<CredentialStoreUnavailable | undefined>;
   /**
    * Opens the credential store for the function `work`. One helper process of the keychain performs all operations; it has
    * ended when the returned promise settles. To write, the caller passes the lock of the profile. The helper process inherits
@@ -67,15 +95,15 @@ export function isCredentialStoreUnavailable(result: { readonly kind: string }):
   return result.kind === 'unavailable';
 }
 
-/** Creates the error `keychain_unavailable` (exit code 1) with the hint for the reason. */
+/** Creates the error `keychain_unavailable` (exit code 1), or `unreachable` (6) for a shared store, with the hint for the reason. */
 export function credentialStoreUnavailableError(
   { why, reason, hint: other }: CredentialStoreUnavailable,
   profile: ProfileReference,
 ): CliError {
-  const { message, hint } = storeErrorTexts[why];
+  const { message, hint, code = 'keychain_unavailable' } = storeErrorTexts[why];
   const usual =
     typeof hint === 'string' ? hint : hint(formatProfileCommand(profile, 'config set credential_store file'));
-  return new CliError('keychain_unavailable', message, {
+  return new CliError(code, message, {
     detail: reason,
     hint: other ?? usual,
   });
@@ -84,6 +112,8 @@ export function credentialStoreUnavailableError(
 /** If `hint` is a function, it receives the command that selects the file store. */
 interface StoreErrorText {
   readonly message: string;
+  /** Default: `keychain_unavailable`. */
+  readonly code?: CliErrorCode;
   readonly hint: string | ((fileStoreCommand: string) => string);
 }
 
@@ -107,5 +137,10 @@ const storeErrorTexts: Readonly<Record<CredentialStoreUnavailable['why'], StoreE
   file: {
     message: 'could not use the credential file',
     hint: 'make the state folder writable for your user',
+  },
+  shared: {
+    message: 'could not use the shared credential store',
+    code: 'unreachable',
+    hint: 'check the server and the network, then run `cloudctl auth share status`',
   },
 };

@@ -23,7 +23,7 @@ export function createFileCredentialStore(
   profile: ProfileReference = { name: place.profile, isDefault: false },
 ): CredentialStore {
   const pathOf = (item: CredentialStoreItemName): string =>
-    item === 'credential' ? place.credentialFile : place.clientFile;
+    ({ credential: place.credentialFile, client: place.clientFile, share: place.shareFile })[item];
   return {
     profile,
     kind: 'file',

@@ -20,7 +20,7 @@ export interface KeychainStoreOptions {
 /** The default store: the keychain of the operating system, accessed in a helper process that can be killed. */
 export function createKeychainStore(options: KeychainStoreOptions): CredentialStore {
   const accountOf = (item: CredentialStoreItemName): string =>
-    item === 'credential' ? options.account() : `${options.account()}:client`;
+    item === 'credential' ? options.account() : `${options.account()}:${item}`;
   return {
     profile: options.profile,
     kind: 'keychain',

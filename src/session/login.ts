@@ -157,6 +157,8 @@ function requireLoginLock({ tryLoginLock, profile }: LoginDeps): HeldFileLock {
 
 /** A locked or missing keychain is reported before the user signs in in the browser. */
 async function requireUsableStore({ store, profile }: LoginDeps): Promise<void> {
+  const away = await store.synchronize?.();
+  if (away !== undefined) throw credentialStoreUnavailableError(away, profile);
   requireCredentialStoreAvailable(await store.withItems((items) => items.read('credential')), profile);
   const failure = store.checkWritable?.();
   if (failure !== undefined) throw credentialStoreUnavailableError(failure, profile);

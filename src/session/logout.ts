@@ -1,8 +1,10 @@
 import { CliError } from '../errors.ts';
 import {
+  buildTokenRefreshRequest,
   buildTokenRevocationRequest,
   type OAuthClient,
   processRevocationResponse,
+  processTokenResponse,
   sendTokenRequest,
 } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
@@ -15,6 +17,7 @@ import {
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
 import type { TokenAcceptance } from './probe-token.ts';
+import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts';
 import { findNewestCredentialRecord } from './stored-session.ts';
 import { formatProfileCommand } from './suggested-commands.ts';
 import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-endpoint-error.ts';
@@ -56,7 +59,9 @@ export async function performLogout(deps: LogoutDeps, local: boolean): Promise<L
   }
   if (local || record === undefined) return { kind: 'local' };
   try {
-    return await revoke(deps, record);
+    // The store may have backups with the refresh token. A used one is worthless, also where a revocation does not end it.
+    const newest = deps.store.kind === 'shared' ? await spendRefreshToken(deps, record) : record;
+    return await revoke(deps, newest);
   } catch (error) {
     if (!(error instanceof HttpSendError || error instanceof CliError)) throw error;
     return { kind: 'unproven', error: revocationError(record, error) };
@@ -110,6 +115,15 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
       ? 'the access token was revoked, but the resource API still accepts it'
       : 'the access token was revoked, but it is not known whether the resource API still accepts it';
   return { kind: 'unproven', error: new CliError('api_error', message, { detail, hint: revokeInPanelHint }) };
+}
+
+/** Refreshes the session without storing the grant. @returns the record with the new tokens; the old one after a refusal */
+async function spendRefreshToken(deps: LogoutDeps, record: CredentialRecord): Promise<CredentialRecord> {
+  if (record.refreshToken === undefined) return record;
+  const request = buildTokenRefreshRequest(await deps.client(record), record.refreshToken);
+  const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000));
+  const result = processTokenResponse(response);
+  return buildCredentialRecordOfResponse(record, result, record.obtainedAt) ?? record;
 }
 
 interface Revocation {

@@ -16,6 +16,10 @@ export interface ProfilePaths {
   readonly credentialFile: string;
   /** The client secret in the file store. */
   readonly clientFile: string;
+  /** The keys of the share of this profile, unless they are in the keychain. */
+  readonly shareFile: string;
+  /** The newest record of the shared store that this machine has seen, encrypted with a key of the share. */
+  readonly sharedCopyFile: string;
   readonly profile: string;
 }
 
@@ -29,6 +33,8 @@ export function profilePaths(stateFolder: string, profile: string): ProfilePaths
     loginLock: at('login-lock'),
     credentialFile: at('credential.json'),
     clientFile: at('client.json'),
+    shareFile: at('share-key'),
+    sharedCopyFile: at('shared.json'),
   };
 }
 
@@ -87,6 +93,11 @@ export function keychainAccount(place: ProfilePaths, random: (bytes: number) => 
 export function existingKeychainAccount(place: ProfilePaths): string | undefined {
   const id = readTextIfPresent(keychainIdPath(place.folder))?.trim();
   return id === undefined || id === '' ? undefined : `${place.profile}#${id}`;
+}
+
+/** A random id of this state folder, which other machines show beside its host name. */
+export function stateFolderId(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
+  return keychainId(place.folder, random);
 }
 
 function keychainId(folder: string, random: (bytes: number) => Uint8Array): string {

@@ -4,17 +4,15 @@ import { deferSignals } from '../platform/defer-signals.ts';
 import { fileErrorCode } from '../platform/files.ts';
 import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
-import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
+import { announceRefresh, awaitNewerSharedRecord } from './announce-refresh.ts';
+import { commitRefresh, type RefreshToCommit } from './commit-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
-import {
-  type CredentialStoreItems,
-  credentialStoreUnavailableError,
-  isCredentialStoreUnavailable,
-} from './credential-store.ts';
+import type { CredentialStoreItems } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { endGrantOfOtherAccount, handleRefreshedTokenGrant } from './handle-refreshed-token-grant.ts';
 import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
+import type { RefreshClaim } from './refresh-claim.ts';
 import type { RefreshJournalReservation } from './refresh-journal.ts';
 import {
   buildCredentialRecordOfResponse,
@@ -30,13 +28,7 @@ import {
   storeEndedSession,
   waitForNewerCredentialRecord,
 } from './store-ended-session.ts';
-import {
-  type FoundStoredSession,
-  formatLoginCommand,
-  readStoredSession,
-  requireStoredSession,
-  sessionNotRenewableError,
-} from './stored-session.ts';
+import { formatLoginCommand, sessionNotRenewableError } from './stored-session.ts';
 import { type TokenErrorContext, tokenEndpointError } from './token-endpoint-error.ts';
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
@@ -73,6 +65,7 @@ async function refreshIfDue(
   deps: SessionRefreshDeps,
   items: CredentialStoreItems,
   cause: TokenRefreshCause,
+  earlierAttempts = 0,
 ): Promise<SessionRefreshResult> {
   const found = await recoverStoredSession(deps, items);
   const { record } = found;
@@ -105,24 +98,34 @@ async function refreshIfDue(
   const sentAt = Math.floor(deps.clock.now() / 1000);
   const reservation = reserveSpace(deps, record, sentAt);
   reachFailpoint(deps, 'K2-reserved');
+  const shared = await announceRefresh(deps, items, { found, cause, reservation, earlierAttempts });
+  if (shared.kind === 'changed') return refreshIfDue(deps, items, cause, earlierAttempts + 1);
+  if (shared.kind === 'unchanged') return { record, inDoubt: true };
+  const { claim, isInDoubt: inDoubt } = shared;
+  if (claim !== undefined) reachFailpoint(deps, 'K2-claimed');
   return deferSignals(deps.signals, async () => {
     let isKept = false;
     const persistResponse = (body: string): void => {
       reachFailpoint(deps, 'K7-read');
       isKept = reservation.persistResponse(body);
     };
+    const stopRenewal = claim?.keepAlive();
+    // A wait for another machine does not shorten the time for the request.
+    const limit = claim === undefined ? deadline : createRunningTimeSignal(totalTimeoutMs);
     const sent = await sendTokenRefresh(deps, request, {
       errorContext,
-      deadline,
-      inDoubt: found.inDoubt,
+      deadline: limit,
+      inDoubt,
       persistResponse,
-    });
+    }).finally(() => stopRenewal?.());
     if (sent.kind === 'failed') {
       if (sent.inDoubt) reservation.close();
       else reservation.discard();
+      await claim?.release(!sent.inDoubt);
       throw sent.error;
     }
-    return processRefreshResponse({ deps, items, cause, errorContext, found, reservation, sentAt, isKept }, sent.raw);
+    const ongoing = { deps, items, cause, errorContext, found, claim, reservation, sentAt, isKept };
+    return processRefreshResponse(ongoing, sent.raw);
   });
 }
 
@@ -153,16 +156,12 @@ function reserveSpace(
   }
 }
 
-interface RefreshInProgress {
-  readonly deps: SessionRefreshDeps;
-  readonly items: CredentialStoreItems;
+interface RefreshInProgress extends RefreshToCommit {
   readonly cause: TokenRefreshCause;
   readonly errorContext: TokenErrorContext;
-  readonly found: FoundStoredSession;
-  readonly reservation: RefreshJournalReservation;
+  /** The announcement of the refresh to the other machines of a shared store. */
+  readonly claim: RefreshClaim | undefined;
   readonly sentAt: number;
-  /** Whether the response is stored on the disk. */
-  readonly isKept: boolean;
 }
 
 /** Processes a complete response to a refresh, until the new record is committed or the session has ended. */
@@ -185,12 +184,20 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
     throw tokenEndpointError(result, { ...errorContext, consequence: newTokenKept });
   }
   const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
+  if (isEnded && ongoing.claim !== undefined) {
+    reservation.discard();
+    await awaitNewerSharedRecord(deps, ongoing.claim, found.record);
+    return refreshIfDue(deps, items, cause, 1);
+  }
   const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;
   // A malformed success may contain a grant, and only a grant or invalid_grant shows the result of an earlier refresh.
   if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
   else reservation.discard();
   if (newer !== undefined) return { record: newer, inDoubt: false };
-  if (!isEnded) throw tokenEndpointError(result, errorContext);
+  if (!isEnded) {
+    await ongoing.claim?.release(!found.inDoubt && !isSuccessStatus(raw));
+    throw tokenEndpointError(result, errorContext);
+  }
   const ended = withoutRefreshToken(found.record, cause, deps.clock.now());
   await storeEndedSession(deps, items, ended, found.record);
   throw tokenEndpointError(result, buildSessionEndedErrorContext(deps, ended, errorContext));
@@ -198,39 +205,3 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
 
 /** Text for the detail of the error of a refresh. */
 const newTokenKept = 'the new refresh token of the response was stored, and the next command sends it';
-
-/** Returns the record in the store, which may be a newer one of another process. Throws if the new grant could not be stored. */
-async function commitRefresh(ongoing: RefreshInProgress, next: CredentialRecord): Promise<CredentialRecord> {
-  const { deps, items, found, reservation, isKept } = ongoing;
-  const written = await reservation.commit(next, () =>
-    writeCredentialUnlessSuperseded(deps.store, items, next, found.record),
-  );
-  reservation.close();
-  if (isCredentialStoreUnavailable(written)) {
-    const { message, detail, hint } = credentialStoreUnavailableError(written, deps.profile);
-    if (isKept && deps.store.kind === 'keychain') {
-      const consequence = 'an encrypted copy in the state folder is used by later commands';
-      await deps.warn(`could not store the refreshed session in the keychain: ${message}; ${consequence}; ${hint}`);
-      return next;
-    }
-    const consequence = isKept
-      ? `the new tokens are kept in ${reservation.path}, and later commands use them`
-      : 'the new tokens are lost with this command, and the next one needs a login';
-    throw new CliError('keychain_unavailable', `could not store the refreshed session in the ${storeName(deps)}`, {
-      detail: `${detail}; ${consequence}`,
-      hint,
-    });
-  }
-  if (written.kind === 'superseded') {
-    const stored = await readStoredSession(deps.store, items, deps.binding);
-    return requireStoredSession(stored, deps.profile, deps.store.location).record;
-  }
-  reachFailpoint(deps, 'K10-stored');
-  deps.store.journal.removeCommitted(next);
-  reachFailpoint(deps, 'K10-cleared');
-  return next;
-}
-
-function storeName({ store }: SessionRefreshDeps): string {
-  return store.kind === 'file' ? 'credential file' : store.kind;
-}

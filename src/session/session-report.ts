@@ -1,6 +1,7 @@
 import { personalTeamValue } from '../identity.ts';
 import type { LoggedInAccount, LoginSessionFlow } from './account.ts';
 import { type CredentialRecord, computeTokenSecondsLeft, isTokenExpiryKnown } from './credential-record.ts';
+import type { CredentialStoreKind } from './credential-store.ts';
 import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
 
 export type LoginSessionState = TokenFreshness | 'in_doubt' | 'needs_login';
@@ -19,7 +20,7 @@ export interface LoginSessionReport {
   /** The expiry in ISO 8601; null if it is not known. */
   readonly expires_at: string | null;
   readonly flow: LoginSessionFlow;
-  readonly store: 'keychain' | 'file';
+  readonly store: CredentialStoreKind;
 }
 
 export interface LoginStatusReport extends LoginSessionReport {
@@ -35,7 +36,7 @@ export function buildLoginSessionReport(
   profile: string,
   record: CredentialRecord,
   account: LoggedInAccount | undefined,
-  store: 'keychain' | 'file',
+  store: CredentialStoreKind,
 ): LoginSessionReport {
   const known = account?.sid === record.sid ? account : undefined;
   const fields = [

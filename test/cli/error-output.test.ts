@@ -88,3 +88,10 @@ test.each([
 ] as const)('words %j in %j: errors in JSON is %s', (argv, env, expected) => {
   expect(isJsonErrorOutput(argv, env)).toBe(expected);
 });
+
+test('on a terminal, lines break between words', async () => {
+  const stderr = { ...fakeSink(), isTTY: true, columns: 40 };
+  await printError(full, { stderr, json: false, color: false });
+  await printError(new CliError('busy', 'another process holds the lock'), { stderr, json: false, color: false });
+  expectGolden('errors', stderr.text());
+});

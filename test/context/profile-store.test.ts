@@ -18,7 +18,10 @@ function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
     clientSecret: undefined,
     accessToken: undefined,
   };
-  return { host, store: createProfileCredentialStore({ ...parts, stderr: host.stderr }, settings) };
+  return {
+    host,
+    store: createProfileCredentialStore({ ...parts, stderr: host.stderr, warn: async () => {} }, settings),
+  };
 }
 
 it('the file store has the session of the profile', async () => {

@@ -51,6 +51,25 @@ const servers: Readonly<Record<string, () => Promise<PageServers>>> = {
       }),
     };
   },
+  'docs/guides/fleet.md': async () => {
+    const store = await postgres(18);
+    const real = `postgres://postgres:${store.password}@127.0.0.1:${store.port}/postgres`;
+    return { sandboxOptions: [], replace: () => ({ 'postgres://owner@db.example.com/fleet': real }) };
+  },
+  'docs/guides/inventory.md': async () => {
+    const [first, second] = await Promise.all([postgres(17, 'shop'), postgres(18, 'shop')]);
+    const queue = addressOf(second, 'postgres').replace('postgres@', `postgres:${second.password}@`);
+    return {
+      sandboxOptions: [],
+      replace: () => ({
+        'PGPASSWORD=…': `PGPASSWORD=${first.password}`,
+        'postgres://mover@db1.example.com/shop': addressOf(first, 'shop'),
+        'postgres://mover@db1.example.com/postgres': addressOf(first, 'postgres'),
+        'postgres://mover@db2.example.com/shop': addressOf(second, 'shop'),
+        'postgres://inventory@queue.example.com/inventory?sslmode=verify-full': queue,
+      }),
+    };
+  },
   'docs/guides/migrate-redis.md': async () => {
     const [source, target] = await Promise.all([startRedis(), startRedis()]);
     for (const server of [source, target]) onTestFinished(() => server.stop());
@@ -134,7 +153,7 @@ const counts = { run: 0, all: 0 };
 afterAll(() => console.log(`${counts.run} of ${counts.all} code blocks run`));
 
 test.for(['README.md', ...guides])('every code block of %s works', { timeout: 180_000 }, async (page, { skip }) => {
-  skip(lacks(...(page.includes('migrate-') ? ['psql', 'redis-server'] : [])));
+  skip(lacks(...(/migrate-|inventory/.test(page) ? ['psql', 'redis-server'] : [])));
   const blocks = blocksOf(page);
   counts.all += blocks.length;
   expect(blocks).not.toEqual([]);
@@ -170,6 +189,32 @@ test.for(['README.md', ...guides])('every code block of %s works', { timeout: 18
   const done = readFileSync(join(folders.home, 'blocks'), 'utf8').trim().split('\n').length;
   counts.run += done;
   expect(done).toBe(blocks.length);
+});
+
+test('every command in the table of from-doctl.md works', { timeout: 120_000 }, async () => {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  const sandbox = await startSandbox(folders, ['--consent', 'approve maya@example.com']);
+  onTestFinished(async () => void (await sandbox.stop()));
+  const env = {
+    PATH: `${programFolder(folders)}:${process.env.PATH}`,
+    ...{ CLOUDCTL_CREDENTIAL_STORE: 'file', CLOUDCTL_SCOPE: 'read write', ...sandbox.env },
+  };
+  const runLine = async (line: string): Promise<string> => {
+    const { code, stdout, stderr } = await startProgram('sh', ['-euc', line], { folders, limit: 60_000, env }).ended;
+    expect({ line, code, stderr: code === 0 ? '' : stderr }).toEqual({ line, code: 0, stderr: '' });
+    return stdout.trim();
+  };
+  const firstId = (list: string): Promise<string> => runLine(`cloudctl ${list} --format ID --no-header | sed -n 1p`);
+  const rows = readFileSync(join(root, 'docs/guides/from-doctl.md'), 'utf8').match(/^\|.*cloudctl.*\|$/gm) ?? [];
+  const lines = rows.flatMap((row) => [...(row.split('|')[2] ?? '').matchAll(/`(cloudctl [^`]+)`/g)]);
+  expect(lines.length).toBeGreaterThan(9);
+  await runLine('cloudctl auth setup --profile work');
+  for (const [, line = ''] of lines) {
+    const id = /\d{7,}/.exec(line)?.[0] ?? '';
+    const real = id === '' ? '' : await firstId(line.includes('actions') ? 'actions list' : 'droplets list');
+    await runLine(line.replace(id, real));
+  }
 });
 
 function isRunByCi(line: string): boolean {

@@ -1,7 +1,7 @@
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { sourceOptionSpecs } from '../../src/db-source/read-source.ts';
 import type { InventoryEntryInput } from '../../src/inventory/inventory-entry.ts';
-import { inventoryOptionSpecs } from '../../src/inventory/inventory-options.ts';
+import { inventoryOptionSpecs } from '../../src/inventory/inventory-settings.ts';
 import { type ParsedInventory, parseInventory } from '../../src/inventory/parse-inventory.ts';
 import { preflightOptionSpecs } from '../../src/preflight/option-specs.ts';
 import { argsFrom } from '../fixtures/command-io.ts';

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
@@ -53,29 +52,4 @@ it('other sources or options under the same name are refused, and so is a name t
   });
   expect((await run('--queue', 'nobody')).error()).toMatchObject({ code: 'usage' });
   expect((await run('--queue', 'q2', '--target-version', '17')).error()).toMatchObject({ code: 'usage' });
-});
-
-it('the source of a killed process is taken by another one after its lease', { timeout: 60_000 }, async () => {
-  const { host, file } = machine();
-  // It never gets further than its first source, whose password command hangs.
-  const hanging = ['--password-command', JSON.stringify(['sleep', '600'])];
-  const argv = ['db', 'preflight', '--queue', 'q3', '--sources', file, ...words, '--lease', '2s', ...hanging];
-  const entry = new URL('../../src/entry.ts', import.meta.url).pathname;
-  const program = `import { run } from ${JSON.stringify(entry.replace('entry.ts', 'main.ts'))};
-    import { createSystemHost } from ${JSON.stringify(entry.replace('entry.ts', 'platform/system-host.ts'))};
-    await run(${JSON.stringify(argv)}, createSystemHost());`;
-  const script = join(host.place.work, 'worker.ts');
-  writeFileSync(script, program);
-  const env = { PATH: process.env.PATH, ...host.env, CLOUDCTL_CONFIG_DIR: host.folders.config };
-  const child = spawn(process.execPath, ['--experimental-strip-types', script], { env, stdio: 'ignore' });
-  const held = async () =>
-    (await server.query("SELECT 1 FROM cloudctl_inventory.source WHERE inventory = 'q3' AND holder IS NOT NULL"))
-      .length;
-  for (let waited = 0; waited < 300 && (await held()) === 0; waited++) await new Promise((go) => setTimeout(go, 100));
-  child.kill('SIGKILL');
-  expect(await held()).toBe(1);
-  const ran = await runCloudctl(machine().host, ['db', 'preflight', '--queue', 'q3', '--lease', '2s', '-o', 'json']);
-  expect(ran.json<InventoryReport>().sources.map(({ state }) => state)).toEqual(Array(4).fill('checked'));
-  const [row] = await server.query("SELECT max(fence) AS fence FROM cloudctl_inventory.source WHERE inventory = 'q3'");
-  expect(Number(row?.fence)).toBeGreaterThanOrEqual(2);
 });

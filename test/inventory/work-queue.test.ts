@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { CheckedSource } from '../../src/inventory/check-source.ts';
+import type { CheckedSource } from '../../src/inventory/check-inventory-source.ts';
 import type { InventoryQueue, QueueClaim } from '../../src/inventory/inventory-queue.ts';
 import { uncheckedOutcome } from '../../src/inventory/source-outcome.ts';
 import { type QueueWork, workQueue } from '../../src/inventory/work-queue.ts';
@@ -109,6 +109,6 @@ it('an error of the program ends the work, and Ctrl-C returns what is held', asy
     throw new Error('cancelled');
   };
   const { ran, queue } = work(1, check, { signal: stop.signal });
-  await expect(ran).rejects.toThrow('cancelled');
+  await ran;
   expect(queue.released).toEqual([1]);
 });

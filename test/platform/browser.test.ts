@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,6 +36,26 @@ describe.skipIf(process.platform === 'win32')('the browser', () => {
   it('named by BROWSER may take words of its own, and the address where %s stands', async () => {
     expect(await browser({ BROWSER: `${opener} --new=%s --last` }).open(url)).toBe(true);
     expect(await opened()).toEqual([`--new=${url}`, '--last']);
+  });
+
+  it('named by BROWSER may have spaces in its path, within quotes', async () => {
+    const spaced = join(folder, 'a browser');
+    copyFileSync(opener, spaced);
+    expect(await browser({ BROWSER: `"${spaced}" --name='a b' -x` }).open(url)).toBe(true);
+    expect(await opened()).toEqual(['--name=a b', '-x', url]);
+  });
+
+  it('named by BROWSER may have an apostrophe in its path', async () => {
+    const named = join(folder, "o'neil");
+    copyFileSync(opener, named);
+    expect(await browser({ BROWSER: `${named} --new` }).open(url)).toBe(true);
+    expect(await opened()).toEqual(['--new', url]);
+  });
+
+  it('that the system cannot start at all is skipped', async () => {
+    expect(await browser({ BROWSER: `${opener}/below` }).open(url)).toBe(false);
+    expect(await browser({ BROWSER: `${opener}/below:${opener}` }).open(url)).toBe(true);
+    expect(await opened()).toEqual([url]);
   });
 
   it('is the first of the list that starts', async () => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
 import { listAvailableFileLockKinds } from '../../src/platform/lock-kind.ts';
 
@@ -14,6 +14,17 @@ function newLock(content?: string): string {
 }
 
 const only = (name: string) => listAvailableFileLockKinds().filter((kind) => kind.name === name);
+
+it.each(['Bun', 'Deno'])('%s has the locks of the flock program only', async (runtime) => {
+  vi.stubGlobal(runtime, {});
+  vi.resetModules();
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  });
+  const there = await import('../../src/platform/lock-kind.ts');
+  expect(there.listAvailableFileLockKinds().map(({ name }) => name)).toEqual(['flock']);
+});
 
 describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
   it.each([
@@ -53,4 +64,16 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
       expect(() => tryAcquireFileLock(path, only('flock'))).toThrow(/fs-native-extensions/);
     },
   );
+
+  it('a kind that can unlock does so before the file is closed, as Windows needs it', () => {
+    const calls: string[] = [];
+    const kind = {
+      name: 'fcntl',
+      lock: () => true,
+      unlock: (descriptor: number) => calls.push(`unlock ${fstatSync(descriptor).isFile()}`),
+    } as const;
+    tryAcquireFileLock(newLock(), [kind])?.release();
+    expect(calls).toEqual(['unlock true']);
+    expect(listAvailableFileLockKinds().some(({ unlock }) => unlock !== undefined)).toBe(process.platform === 'win32');
+  });
 });

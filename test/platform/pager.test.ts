@@ -29,6 +29,16 @@ it('a program that does not exist has not run', async () => {
   expect(await pager.end()).toEqual({ hasRun: false });
 });
 
+it.each([
+  ['linux', 1, true],
+  ['linux', 127, false],
+  ['win32', 0, true],
+  ['win32', 1, false],
+] as const)('on %s a shell that ends with %d: it has run is %s', async (platform, status, hasRun) => {
+  const pager = startPager(`exit ${status}`, env, platform);
+  expect(await pager.end()).toEqual({ hasRun });
+});
+
 it('a pager that is stopped ends', async () => {
   const pager = startPager('exec sleep 60', env);
   pager.stop();

@@ -30,6 +30,15 @@ describe.skipIf(process.platform === 'win32')('signals', () => {
     expect(counts()).toEqual(before);
   });
 
+  it('on Windows include Ctrl-Break, which counts as Ctrl-C', () => {
+    const heard: string[] = [];
+    const stop = systemSignals('win32').listen((signal) => heard.push(signal));
+    process.emit('SIGBREAK', 'SIGBREAK');
+    stop();
+    expect(process.listenerCount('SIGBREAK')).toBe(0);
+    expect(heard).toEqual(['SIGINT']);
+  });
+
   it('nobody listens to let something happen at once, and else after the last listener', () => {
     const signals = systemSignals();
     let times = 0;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   buildReadOnlyTransaction,
+  buildWriteTransaction,
   dropTransactionResults,
   identifySystemStatementMessage,
   rollbackQueryMessage,
@@ -20,6 +21,13 @@ test('a read-only transaction begins with the pin and ends with COMMIT', () => {
     'COPY s.t (a) TO STDOUT',
     'COMMIT',
   ]);
+});
+
+test('a transaction that may write begins with the pin and ends with COMMIT', () => {
+  const text = buildWriteTransaction(['SELECT s.f()'], { synchronous_commit: 'on' });
+  expect(isPinnedTransaction(text)).toBe(false);
+  expect(pinRules({ replication: false }).refuse(text)).toBeUndefined();
+  expect(text.split('; ').slice(3)).toEqual(["SET LOCAL synchronous_commit='on'", 'SELECT s.f()', 'COMMIT']);
 });
 
 test('the results of the statements are those before COMMIT', () => {

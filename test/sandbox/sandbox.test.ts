@@ -74,9 +74,12 @@ describe('HTTP framing', () => {
     await expect(startSandboxServers({ apps: [{ name: 'x', callbackUrl: url }] })).rejects.toThrow('callback URL');
   });
 
-  it.each(['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.2', ''])('refuses to listen on %j', async (host) => {
-    await expect(startSandboxServers({ host })).rejects.toThrow(/loopback/);
-  });
+  it.each(['0.0.0.0', '::', '192.168.1.1', 'example.com', '127.0.0.1.example.com', ''])(
+    'refuses to listen on %j',
+    async (host) => {
+      await expect(startSandboxServers({ host })).rejects.toThrow(/loopback/);
+    },
+  );
 
   it('rejects an invalid rate limit', async () => {
     for (const rateLimit of ['', 'x', '5/y', '0/m', '5000/h,']) {

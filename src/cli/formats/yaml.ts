@@ -1,10 +1,9 @@
+import { Document, Scalar, visit } from 'yaml';
 import { isExactNumber, parseExactJsonOrThrow, stringifyExact } from '../../exact.ts';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
 
 /** Formats the data as a YAML 1.2 document. */
-export async function yamlDocument(data: unknown): Promise<string> {
-  // The yaml package is a CommonJS module, so in the bundle it has only a default export.
-  const { Document, Scalar, visit } = (await import('yaml')).default;
+export function yamlDocument(data: unknown): string {
   const exact = {
     tag: 'tag:yaml.org,2002:float',
     default: true,

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
 import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
-import { type PeerNetwork, parsePeerNetwork } from '../../loopback/peer-networks.ts';
+import { type PeerNetwork, parsePeerNetwork } from '../../loopback/peer-network.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 

@@ -2,6 +2,7 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
+import { CliError } from '../../errors.ts';
 import { readAccountFile } from '../../session/account.ts';
 import { buildSessionBinding } from '../../session/credential-record.ts';
 import { determineLoginSessionState, type LoginSessionState } from '../../session/session-report.ts';
@@ -63,10 +64,11 @@ async function profileRow(context: CommandContext, profile: string, current: boo
 async function profileState(context: CommandContext, settings: ProfileSettings): Promise<ProfileRow['state']> {
   const binding = buildSessionBinding(settings);
   if (binding === undefined) return 'logged_out';
-  const stored = await loadStoredSession(context.store(settings), binding);
+  const store = context.store(settings);
+  const stored = await loadStoredSession(store, binding).catch(unknownIfCliError);
   switch (stored.kind) {
     case 'found':
-      return determineLoginSessionState(stored.record, context.host.clock.now(), stored.inDoubt);
+      return determineLoginSessionState(stored.record, (store.clock ?? context.host.clock).now(), stored.inDoubt);
     case 'absent':
       return stored.orphaned === true ? 'needs_login' : 'logged_out';
     case 'damaged':
@@ -77,4 +79,10 @@ async function profileState(context: CommandContext, settings: ProfileSettings):
     default:
       return stored satisfies never;
   }
+}
+
+/** The store cannot be opened, for example without CLOUDCTL_STORE_URL; the list still shows the other profiles. */
+function unknownIfCliError(error: unknown): { readonly kind: 'unavailable' } {
+  if (error instanceof CliError) return { kind: 'unavailable' };
+  throw error;
 }

@@ -5,6 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
 import { detectBrowserEnvironment } from '../../platform/browser-environment.ts';
 import type { OutputSink } from '../../platform/host.ts';
+import { interruptProcess } from '../../platform/interrupt-process.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import type { LoginDeps } from '../../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../../session/login-instructions.ts';
@@ -58,8 +59,10 @@ export function createLoginDialog(
       }),
     pastedLines: (signal) => {
       if (!pasting) return noPastedLines();
-      const onInterrupt = (): void => void process.kill(process.pid, 'SIGINT');
-      return readTerminalLines({ input: host.stdin, output: host.screen, onInterrupt }, signal);
+      return readTerminalLines(
+        { input: host.stdin, output: host.screen, onInterrupt: () => interruptProcess() },
+        signal,
+      );
     },
     onRefusedPeer: createRefusedPeerReport(globals.has('trace') ? host.stderr : undefined),
     reportRejectedPaste: (kind) => output.warn(rejectedPasteTexts[kind]),

@@ -63,8 +63,10 @@ export async function reportLogin(
     ...(result.isAccountKnown || account.flow !== 'code'
       ? []
       : ['The server did not report the account; account checks are skipped.']),
-    store.kind === 'file'
-      ? `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
+    store.kind !== 'keychain'
+      ? store.kind === 'shared'
+        ? 'The session is stored in the shared credential store, encrypted with the key of the share.'
+        : `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
       : `The session is stored in the keychain: ${store.location}.`,
   ];
   const { profile } = settings;

@@ -15,7 +15,7 @@ import { loginHints } from '../../session/session-binding.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:
-    'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6.',
+    'Deletes the stored session, revokes its access token at the authorization server and checks that the resource API refuses it. If the server cannot be reached, the session is deleted nevertheless and the exit code is 6. With a shared credential store, the session ends for all machines.',
   options: [
     { name: 'all', description: 'log out of every profile' },
     { name: 'local', description: 'delete the session without revoking the token' },
@@ -72,6 +72,11 @@ export async function logoutProfile(
 ): Promise<LogoutOutcome> {
   const store = context.store(settings);
   const { profileName } = settings;
+  if (local && store.kind === 'shared')
+    throw usageError(
+      'cannot use --local with a shared credential store: the session belongs to all machines',
+      'remove this machine from the share: `cloudctl auth share leave`',
+    );
   removeCachedCompletionNames(context.host.folders.state, profileName);
   return endSession(
     {

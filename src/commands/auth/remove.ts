@@ -6,11 +6,13 @@ import { CliError, usageError } from '../../errors.ts';
 import type { LogoutOutcome } from '../../session/logout.ts';
 import { existingKeychainAccount } from '../../session/profile-paths.ts';
 import { removeClientSecret, removeSessionFiles } from '../../session/remove-profile-secrets.ts';
+import { removeShareKeys } from '../../session/share-key-items.ts';
+import { removeSharedCopy } from '../../session/shared-copy.ts';
 import { logoutProfile, logoutText } from './logout.ts';
 
 export const authRemoveCommand: CommandSpec<CommandContext> = {
   description:
-    'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6.',
+    'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6. With a shared credential store, only this machine is removed from the share.',
   arguments: [
     {
       name: 'PROFILE',
@@ -60,6 +62,7 @@ async function removeSecrets(
   local: boolean,
 ): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
+  if (settings.values.credential_store === 'shared') return leaveShare(context, settings);
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
   // Without a keychain account id, no keychain was ever used.
@@ -67,6 +70,16 @@ async function removeSecrets(
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
   removeSessionFiles(paths);
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
+}
+
+/** The session of a shared store belongs to other machines, too, so it goes on. */
+async function leaveShare(context: CommandContext, settings: ProfileSettings): Promise<LogoutOutcome> {
+  const paths = context.profilePaths(settings.profileName);
+  await removeShareKeys(context.share(settings).keyPlaces);
+  removeSharedCopy(paths);
+  removeSessionFiles(paths);
+  await context.output.warn('the session goes on for the other machines; `auth logout` ends it for all');
+  return { kind: 'nothing' };
 }
 
 async function removeFromStore(

@@ -107,7 +107,7 @@ async function completeProfile(
     writeProfile(context.host.folders.config, config, name, profile, config.current ?? name);
     return config.path;
   });
-  const storeName = store.kind === 'file' ? 'credential file' : 'keychain';
+  const storeName = store.kind === 'keychain' ? 'keychain' : 'credential file';
   const stored =
     values.flow === 'implicit'
       ? '; the implicit flow needs no client secret'

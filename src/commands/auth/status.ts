@@ -43,9 +43,10 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     const store = context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
+    await store.synchronize?.();
     const found = requireStoredSession(await loadStoredSession(store, binding), settings.profile, store.location);
     const { record } = found;
-    const now = context.host.clock.now();
+    const now = (store.clock ?? context.host.clock).now();
     const state = determineLoginSessionState(record, now, found.inDoubt);
     const account = readAccountFile(context.host.folders.config, settings.profileName);
     const report: LoginStatusReport = {

@@ -4,15 +4,25 @@ import type { CommandContext } from '../../context.ts';
 export const authTokenCommand: CommandSpec<CommandContext> = {
   description:
     'Prints the access token and a newline on standard output, refreshed first if it has expired or is about to expire. No other command prints a token of your account.',
+  options: [
+    {
+      name: 'cached',
+      description:
+        'with a shared credential store, print the valid token that this machine knows without reading the store',
+    },
+  ],
   examples: [
     {
       text: 'Call the API with another tool',
       command: 'curl -H "Authorization: Bearer $(cloudctl auth token)" "$(cloudctl config get base_url)/v2/droplets"',
     },
   ],
-  run: async (context) => {
+  run: async (context, args) => {
     const { host, output } = context;
-    const accessToken = await context.session(context.settings()).bearer();
+    const settings = context.settings();
+    // A program that prints the token cannot repeat a request with a newer one.
+    if (settings.accessToken === undefined && !args.has('cached')) await context.store(settings).synchronize?.();
+    const accessToken = await context.session(settings).bearer();
     if (host.stdout.isTTY) await output.warn('this access token is valid: anyone who has it can act on your account');
     await output.text(accessToken.reveal());
     return 0;

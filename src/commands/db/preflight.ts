@@ -5,13 +5,13 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { ExitCode } from '../../errors.ts';
-import { renderTextInventory } from '../../inventory/formats/text-inventory.ts';
+import { renderTextInventory } from '../../inventory/formats/render-text-inventory.ts';
 import {
   type InventorySettings,
   inventoryOptionSpecs,
   readInventorySettings,
-} from '../../inventory/inventory-options.ts';
-import { buildInventoryError, runInventory } from '../../inventory/run-with-options.ts';
+} from '../../inventory/inventory-settings.ts';
+import { buildInventoryError, runInventory } from '../../inventory/run-inventory.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -25,7 +25,7 @@ import { findLoggedInProfiles } from '../../session/session-binding.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
-    'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.',
+    'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n--sources checks many sources at once and says what to fix first; exit code 3 if the method is not possible for one of them, otherwise 5 if some could not be checked (docs/guides/inventory.md).',
   options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs, ...inventoryOptionSpecs],
   examples: [
     {
@@ -76,7 +76,7 @@ async function checkManySources(
   const report = await runInventory({ io: context, args, settings: context.settings(), inventory });
   const isPlain = globals.values('format').length === 0 && globals.value('query') === undefined;
   if (output.format === 'table' && isPlain)
-    await output.report(renderTextInventory(report, await createReportStyles(context)));
+    await output.prose(renderTextInventory(report, await createReportStyles(context)));
   else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
   const error = buildInventoryError(report);
   if (error !== undefined) throw error;

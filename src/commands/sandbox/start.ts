@@ -11,13 +11,13 @@ import { SandboxStateFolderError } from '../../sandbox/state/state-error.ts';
 import { exposedPasswordWarning, readSandboxClusterServers } from './cluster-servers.ts';
 import { setConsentScript } from './consent-script.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
+import { recordStartedSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
 import {
   exposedSandboxWarning,
   readSandboxListenOptions,
   type SandboxListenOptions,
   sandboxListenOptionSpecs,
-} from './listen-options.ts';
-import { recordStartedSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
+} from './sandbox-listen-options.ts';
 
 type SandboxReady = SandboxServers['ready'];
 

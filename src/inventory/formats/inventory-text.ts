@@ -1,12 +1,18 @@
-import type { InventoryFixStep } from '../fix-order.ts';
+import type { MigrationMethod } from '../../preflight/finding.ts';
 import { groupByKey } from '../group-by-key.ts';
-import {
-  commonInventoryMethod,
-  type InventoryFinding,
-  type InventoryFindingPlace,
-  type InventoryReport,
-  type InventorySourceRow,
+import type {
+  InventoryFinding,
+  InventoryFindingPlace,
+  InventoryReport,
+  InventorySourceRow,
 } from '../inventory-report.ts';
+import type { InventoryFixStep } from '../order-inventory-fixes.ts';
+
+/** The method of all sources; undefined if they have several. */
+export function commonInventoryMethod({ sources }: InventoryReport): MigrationMethod | undefined {
+  const methods = new Set(sources.map(({ method }) => method));
+  return methods.size === 1 ? [...methods][0] : undefined;
+}
 
 /** `1 source`, `12 sources`, `1,000 sources`. */
 export function countedNoun(count: number, noun: string): string {
@@ -47,29 +53,30 @@ export function inventorySummaryText({ summary }: InventoryReport): string {
 export interface StepFix {
   readonly id: string;
   readonly title: string;
+  /** The first sentence of the fix; the finding has all of it. */
   readonly text: string | undefined;
-  readonly sql: readonly string[];
   readonly restart: boolean;
 }
 
-/** The findings that a step fixes; statements are an example from the first source. */
+/** The findings that a step fixes. */
 export function stepFixes({ findings }: InventoryReport, { ids }: InventoryFixStep): readonly StepFix[] {
   return ids.map((id): StepFix => {
     const found = findings.find((finding) => finding.id === id && finding.is_blocker);
     return {
       id,
       title: found?.title ?? id,
-      text: found?.fix?.text,
-      sql: found?.fix?.sql ?? [],
+      // A value that is right for one server may be wrong for another.
+      text: found?.fix_example_of === undefined ? found?.fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined,
       restart: found?.fix?.restart === true,
     };
   });
 }
 
-/** `12 sources become possible; then 740 of 1,000`. */
+/** `12 sources become continuous (740 of 1,000 in all)`. */
 export function stepGainText(report: InventoryReport, { unblocks, possible_after: after }: InventoryFixStep): string {
   const verb = unblocks === 1 ? 'becomes' : 'become';
-  return `${countedNoun(unblocks, 'source')} ${verb} possible, then ${formatCount(after)} of ${formatCount(report.summary.sources)}`;
+  const method = commonInventoryMethod(report) ?? 'possible';
+  return `${countedNoun(unblocks, 'source')} ${verb} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
 }
 
 /** The servers of a step, those with the most sources first. */

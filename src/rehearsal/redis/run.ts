@@ -77,15 +77,10 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
   const order = { id: file.current().id, deadline: Number.POSITIVE_INFINITY, finishWhenIdle: false };
   const migration = startMigrationBetweenServers({ engine: 'redis', ...order, ...endpoints }, ports);
   try {
-    const arrival = await waitForRehearsalCatchUp(migration, {
-      clock,
-      signal,
-      poll: 250,
-      stallTimeout,
-      onState: params.onState,
-    });
+    const { onState } = params;
+    const arrival = await waitForRehearsalCatchUp(migration, { clock, signal, poll: 250, stallTimeout, onState });
     const tables =
-      arrival.kind === 'arrived' ? await findDuplicateUniqueKeys(endpoints, { maxRounds, clock, signal }) : new Map();
+      arrival.kind === 'arrived' ? await compareDatabaseKeys(endpoints, { maxRounds, clock, signal }) : new Map();
     params.onCompared();
     const last = migration.state();
     await migration.stop('stopped_by_user');
@@ -111,7 +106,7 @@ export async function runRedisRehearsal(params: RedisRehearsalParams): Promise<R
 }
 
 /** Counts the keys of each database on both servers, after the target has reached the replication offset of the source. */
-async function findDuplicateUniqueKeys(
+async function compareDatabaseKeys(
   { source, target }: RehearsalEndpoints<RedisSource>,
   { maxRounds, clock, signal }: Pick<RehearsalRunParams, 'maxRounds' | 'clock' | 'signal'>,
 ): Promise<ReadonlyMap<string, TableComparison>> {

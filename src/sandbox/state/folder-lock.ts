@@ -52,8 +52,9 @@ export const lockFileWithFlock: TryFileLock = (descriptor) => {
   throw new Error(message === '' ? `flock exited with status ${status}` : message);
 };
 
-/** The native lock library has no build for the C library musl, where the program flock is used instead. */
+/** The native lock library has no build for the C library musl and ends Bun and Deno: there the program flock is used. */
 function systemLock(): TryFileLock {
+  if ('Bun' in globalThis || 'Deno' in globalThis) return lockFileWithFlock;
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');
     return (descriptor) => native.tryLock(descriptor);

@@ -12,6 +12,7 @@ function dialogWith(options: readonly string[], isTerminal: boolean, interactive
   const [warnings, questions]: [string[], string[]] = [[], []];
   const context = {
     host,
+    globals: { has: () => false },
     output: { warn: async (text: string) => void warnings.push(text) },
     prompts: {
       interactive,

@@ -85,14 +85,17 @@ describe('a sandbox with a public name', () => {
     expect(await request(`evil.example:${port}`)).toMatch(/^HTTP\/1\.1 421 /);
   });
 
-  it('is reached from its own machine at the address on which it listens', async () => {
-    const { port, sandbox } = await publicSandbox('127.0.0.2');
-    const statusFor = async (host: string): Promise<number> =>
-      (await send(sandbox.localAdminUrl, '/panel/sign-in', { headers: { host } })).status;
-    expect(sandbox.localAdminUrl).toBe(`http://127.0.0.2:${port}`);
-    expect(await statusFor(`sandbox:${port}`)).toBe(200);
-    expect(await statusFor(`127.0.0.2:${port}`)).toBe(200);
-  });
+  it.skipIf(process.platform === 'darwin')(
+    'is reached from its own machine at the address on which it listens',
+    async () => {
+      const { port, sandbox } = await publicSandbox('127.0.0.2');
+      const statusFor = async (host: string): Promise<number> =>
+        (await send(sandbox.localAdminUrl, '/panel/sign-in', { headers: { host } })).status;
+      expect(sandbox.localAdminUrl).toBe(`http://127.0.0.2:${port}`);
+      expect(await statusFor(`sandbox:${port}`)).toBe(200);
+      expect(await statusFor(`127.0.0.2:${port}`)).toBe(200);
+    },
+  );
 
   it('requires the admin token for the admin API under each of its names', async () => {
     const { port, sandbox } = await publicSandbox();

@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { lockFileWithFlock, lockSandboxStateFolder, type TryFileLock } from '../../../src/sandbox/state/folder-lock.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { makeFolder } from './state-folders.ts';
@@ -17,6 +17,17 @@ describe('the lock of a state folder', () => {
   it('has one holder at a time, and is free after it was released', () => holdsOnce());
 
   it.skipIf(lacks('flock'))('works with the flock program alone', () => holdsOnce(lockFileWithFlock));
+
+  it.each(['Bun', 'Deno'])('needs the flock program in %s', (runtime) => {
+    vi.stubGlobal(runtime, {});
+    vi.stubEnv('PATH', '');
+    onTestFinished(() => {
+      vi.unstubAllGlobals();
+      vi.unstubAllEnvs();
+    });
+    const path = join(makeFolder(), 'lock');
+    expect(() => lockSandboxStateFolder(path)).toThrow(expect.objectContaining({ reason: 'unusable' }));
+  });
 
   it('is refused when the file was removed after it was opened', () => {
     const path = join(makeFolder(), 'lock');

@@ -1,0 +1,57 @@
+import { text as readAll } from 'node:stream/consumers';
+import type { CommandSpec } from '../../../cli/command.ts';
+import type { CommandContext } from '../../../context.ts';
+import { CliError, usageError } from '../../../errors.ts';
+import { findShareKeys, storeKeyVariable, writeShareKeys } from '../../../session/share-key-items.ts';
+import { decodeShareKeys, mergeShareKeys } from '../../../shared-store/share-keys.ts';
+import { orShareUnreachable, requireSharedProfile } from './use-share.ts';
+
+export const shareJoinCommand: CommandSpec<CommandContext> = {
+  description:
+    'Reads the key of a share from standard input, checks that the store of CLOUDCTL_STORE_URL can be used, and stores the key on this machine. After `auth share rotate-key`, the command adds the new key.',
+  options: [{ name: 'keychain', description: 'store the key in the keychain instead of a file of mode 0600' }],
+  examples: [{ text: 'Join the share', command: 'cloudctl auth share join < share.key' }],
+  run: async (context, args) => {
+    const { settings, share } = requireSharedProfile(context);
+    share.address();
+    const given = await readKeys(context);
+    const existing = await findShareKeys(share.keyPlaces);
+    if (existing?.from === 'variable')
+      throw usageError(`${storeKeyVariable} is set, so no stored key is used`, `run \`unset ${storeKeyVariable}\``);
+    if (existing !== undefined && existing.keys.share !== given.share)
+      throw new CliError('config_invalid', `this machine belongs to share ${existing.keys.share}`, {
+        detail: `the key on standard input is of share ${given.share}`,
+        hint: 'leave the other share first: `cloudctl auth share leave`',
+      });
+    const keys = existing === undefined ? given : mergeShareKeys(given, existing.keys);
+    const snapshot = await orShareUnreachable(settings, async () => {
+      const store = await share.open({ share: keys.share, profile: settings.profileName });
+      try {
+        return await store.run({ op: 'read' });
+      } finally {
+        await store.close();
+      }
+    });
+    const place = args.has('keychain') || existing?.from === 'keychain' ? share.keychain : share.keyPlaces.file;
+    await writeShareKeys(place, keys);
+    await context.output.note([
+      `This machine (${share.machine()}) has joined share ${keys.share}.`,
+      snapshot.row === undefined
+        ? 'The store has no session of this profile: log in on one machine.'
+        : `The store has the session of this profile (epoch ${snapshot.row.epoch}, generation ${snapshot.row.gen}).`,
+    ]);
+    return 0;
+  },
+};
+
+async function readKeys({ host }: CommandContext) {
+  if (host.stdin.isTTY === true)
+    throw usageError('standard input is a terminal', 'redirect the key file: `cloudctl auth share join < share.key`');
+  const keys = decodeShareKeys(await readAll(host.stdin));
+  if (keys === undefined)
+    throw usageError(
+      'the text on standard input is not the key of a share',
+      'redirect the whole key file of `cloudctl auth share init`',
+    );
+  return keys;
+}

@@ -1,0 +1,49 @@
+import type { CommandSpec } from '../../../cli/command.ts';
+import type { ProfileSettings } from '../../../config/settings.ts';
+import type { CommandContext } from '../../../context.ts';
+import { CliError, exitCodes } from '../../../errors.ts';
+import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
+import { removeShareKeys } from '../../../session/share-key-items.ts';
+import { readSharedCopy, removeSharedCopy } from '../../../session/shared-copy.ts';
+import { compareSharedVersions } from '../../../shared-store/shared-session.ts';
+import { requireSharedProfile, withOpenShare } from './use-share.ts';
+
+export const shareLeaveCommand: CommandSpec<CommandContext> = {
+  description:
+    'Publishes what only this machine knows of the session, then removes the key and the copy of the session from this machine. The session goes on for the other machines. To exclude a machine that you do not control, use `auth share rotate-key`.',
+  examples: [{ text: 'Leave the share', command: 'cloudctl auth share leave' }],
+  run: async (context) => {
+    const { settings, share } = requireSharedProfile(context);
+    const place = context.profilePaths(settings.profileName);
+    await publishWhatIsOnlyHere(context, settings);
+    const lock = await context.lock(place.lock);
+    try {
+      await removeShareKeys(share.keyPlaces);
+      removeSharedCopy(place);
+      removeSessionFiles(place);
+    } finally {
+      lock.release();
+    }
+    await context.output.note(`This machine has left the share of profile ${settings.profileName}.`);
+    return 0;
+  },
+};
+
+/** Throws if the store cannot be reached, or has an older record than this machine. */
+async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileSettings): Promise<void> {
+  try {
+    // Reading the session stores what an interrupted command has left in its journal.
+    await context.session(settings).record();
+  } catch (error) {
+    if (!(error instanceof CliError) || error.exitCode !== exitCodes.not_logged_in) throw error;
+  }
+  await context.store(settings).synchronize?.();
+  await withOpenShare(context, async ({ store, found }) => {
+    const { row } = await store.run({ op: 'read' });
+    const copy = readSharedCopy(context.profilePaths(settings.profileName), found.keys.share);
+    if (copy === undefined || (row !== undefined && compareSharedVersions(copy, row) !== 'newer')) return;
+    throw new CliError('busy', 'could not leave the share: the store has an older record than this machine', {
+      hint: 'run `cloudctl auth share leave` again',
+    });
+  });
+}

@@ -1,0 +1,73 @@
+import type { CommandSpec } from '../../../cli/command.ts';
+import type { CommandContext } from '../../../context.ts';
+import { CliError, usageError } from '../../../errors.ts';
+import { createSessionSealer } from '../../../session/sealed-session.ts';
+import { storeKeyVariable, writeShareKeys } from '../../../session/share-key-items.ts';
+import { addShareKey, encodeShareKeys } from '../../../shared-store/share-keys.ts';
+import { type OpenShare, withOpenShare } from './use-share.ts';
+
+export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
+  description:
+    'Adds a new key to the share on this machine. Copy the key file to the other machines (`auth share join`), then run the command with --activate: the session in the store is encrypted again with the new key, at the same generation. Older keys are kept, because files of this machine may need them. To exclude a machine, remove its database role too, and run `auth refresh`.',
+  options: [
+    { name: 'activate', description: 'encrypt the session in the store with the newest key' },
+    { name: 'print-key', description: 'print the keys on standard output' },
+  ],
+  examples: [
+    { text: 'Create a new key', command: 'cloudctl auth share rotate-key' },
+    { text: 'Use it, after all machines have it', command: 'cloudctl auth share rotate-key --activate' },
+  ],
+  run: async (context, args) => {
+    await withOpenShare(context, async (open) => {
+      if (args.has('activate')) await activateNewestKey(context, open);
+      else await createNextKey(context, open);
+      if (args.has('print-key')) {
+        const { keys } = await open.share.readKeys();
+        await context.output.text(encodeShareKeys(keys).reveal());
+      }
+    });
+    return 0;
+  },
+};
+
+async function createNextKey({ host, output }: CommandContext, { share, found }: OpenShare): Promise<void> {
+  if (found.from === 'variable')
+    throw usageError(
+      `the keys come from ${storeKeyVariable}, so no key can be added`,
+      'run the command on a machine with a key file, then set the variable to its text',
+    );
+  const keys = addShareKey(found.keys, host.random);
+  await writeShareKeys(found.from === 'keychain' ? share.keychain : share.keyPlaces.file, keys);
+  await output.note([
+    `Key ${keys.keys[0].kid} was added to share ${keys.share}.`,
+    'Copy the keys to the other machines, then run `cloudctl auth share rotate-key --activate`.',
+  ]);
+}
+
+/** Repeated if another machine refreshes the session at the same time. */
+async function activateNewestKey(
+  { host, output }: CommandContext,
+  { settings, share, found, store }: OpenShare,
+): Promise<void> {
+  const sealer = createSessionSealer(found.keys, settings.profileName, host.random);
+  const { kid } = found.keys.keys[0];
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    const { row } = await store.run({ op: 'read' });
+    if (row === undefined) throw new CliError('not_found', 'the shared store has no session of this profile');
+    if (row.kid === kid && row.activeKid === kid) {
+      await output.note(`The session is encrypted with key ${kid}.`);
+      return;
+    }
+    const opened = sealer.open(row);
+    if (opened.kind === 'unknown_key' || opened.kind === 'damaged')
+      throw new CliError('config_invalid', `this machine cannot decrypt the session in the store (key ${row.kid})`, {
+        hint: 'join with the keys of another machine: `cloudctl auth share join < KEYFILE`',
+      });
+    const content = opened.kind === 'record' ? opened.record : 'tombstone';
+    const sealed = sealer.seal(row, content, kid);
+    await store.run({ op: 'reseal', by: share.machine(), oldKid: row.kid, ...sealed });
+  }
+  throw new CliError('busy', 'could not encrypt the session with the new key: it changes all the time', {
+    hint: 'run `cloudctl auth share rotate-key --activate` again',
+  });
+}

@@ -1,0 +1,56 @@
+import type { ProfileSettings } from '../../../config/settings.ts';
+import type { SharedProfile } from '../../../context/shared-profile.ts';
+import type { CommandContext } from '../../../context.ts';
+import { usageError } from '../../../errors.ts';
+import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
+import { type FoundShareKeys, readShareKeys } from '../../../session/share-key-items.ts';
+import { orSharedStoreUnavailable } from '../../../session/shared-store-failure.ts';
+import { formatProfileCommand } from '../../../session/suggested-commands.ts';
+import type { SharedSessionStore } from '../../../shared-store/shared-session.ts';
+
+/** The settings and the share of the profile. Throws a usage error if its credential store is not shared. */
+export function requireSharedProfile(context: CommandContext): {
+  readonly settings: ProfileSettings;
+  readonly share: SharedProfile;
+} {
+  const settings = context.settings();
+  if (settings.values.credential_store !== 'shared')
+    throw usageError(
+      `the credential store of profile "${settings.profileName}" is not shared`,
+      `change it: ${formatProfileCommand(settings.profile, 'config set credential_store shared')}`,
+    );
+  return { settings, share: context.share(settings) };
+}
+
+export interface OpenShare {
+  readonly settings: ProfileSettings;
+  readonly share: SharedProfile;
+  readonly found: FoundShareKeys;
+  readonly store: SharedSessionStore;
+}
+
+/** Opens the shared store with the keys of this machine. Errors of the server are `unreachable`. */
+export async function withOpenShare<T>(context: CommandContext, work: (open: OpenShare) => Promise<T>): Promise<T> {
+  const { settings, share } = requireSharedProfile(context);
+  const found = await readShareKeys(share.keyPlaces);
+  const store = await share.open({ share: found.keys.share, profile: settings.profileName });
+  try {
+    const result = await orSharedStoreUnavailable(store.location, async () => ({
+      kind: 'done' as const,
+      value: await work({ settings, share, found, store }),
+    }));
+    return requireCredentialStoreAvailable(result, settings.profile).value;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Runs `work`; errors of the server are `unreachable`. */
+export async function orShareUnreachable<T>(settings: ProfileSettings, work: () => Promise<T>): Promise<T> {
+  const result = await orSharedStoreUnavailable('the server of CLOUDCTL_STORE_URL', async () => ({
+    kind: 'done' as const,
+    value: await work(),
+  }));
+  if (result.kind === 'unavailable') throw credentialStoreUnavailableError(result, settings.profile);
+  return result.value;
+}

@@ -1,0 +1,141 @@
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
+import type { Secret } from '../secret.ts';
+import { NotTestable } from './conformance-difference.ts';
+import { type ConformanceResponse, isSuccessful, readJsonBody, requireOfResponse } from './conformance-response.ts';
+import { firstSandboxPerson, stopMigrationsInPanel } from './sandbox-people.ts';
+import type { ServerUnderTest } from './server-under-test.ts';
+import { requireWriteToken } from './tokens.ts';
+
+/** The specification does not show response bodies, so that one of another form than the sandbox's proves nothing. */
+export function requireKnownForm(server: ServerUnderTest, isKnown: boolean, response: ConformanceResponse): void {
+  if (isKnown || server.admin !== undefined || !isSuccessful(response)) return;
+  throw new NotTestable(`the response has another form than that of the sandbox: ${response.received}`);
+}
+
+export interface ConformanceApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function sendApiRequest(
+  server: ServerUnderTest,
+  bearer: Secret | undefined,
+  request: ConformanceApiRequest,
+): Promise<ConformanceResponse> {
+  return server.request({ origin: 'api', ...request, bearer });
+}
+
+/** The droplet attributes of every creation request, which the public service and the sandbox know. */
+export const dropletAttributes = { region: 'nyc3', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+
+/**
+ * Creates droplets, hands the response to `observe`, and deletes what was created. A droplet that cannot be deleted is
+ * reported by `onLeft`.
+ */
+export async function withCreatedDroplets<T>(
+  server: ServerUnderTest,
+  body: JsonRecord,
+  observe: (response: ConformanceResponse, droplets: readonly JsonRecord[]) => Promise<T> | T,
+): Promise<T> {
+  const token = await requireWriteToken(server);
+  const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json: body });
+  const droplets = readCreatedDroplets(response);
+  try {
+    return await observe(response, droplets);
+  } finally {
+    for (const droplet of droplets) await deleteDroplet(server, token, droplet);
+  }
+}
+
+/** The droplets in the response to a creation request. */
+export function readCreatedDroplets(response: ConformanceResponse): readonly JsonRecord[] {
+  const json = readJsonBody(response) ?? {};
+  const list = Array.isArray(json.droplets) ? json.droplets : [json.droplet];
+  return isSuccessful(response) ? list.filter(isJsonRecord) : [];
+}
+
+async function deleteDroplet(server: ServerUnderTest, token: Secret, droplet: JsonRecord): Promise<void> {
+  const id = readNumberField(droplet, 'id') ?? readStringField(droplet, 'id');
+  if (id === undefined) return;
+  const path = `/v2/droplets/${encodeURIComponent(String(id))}`;
+  const response = await sendApiRequest(server, token, { method: 'DELETE', path });
+  if (!isSuccessful(response)) server.left.push(`droplet ${id}`);
+}
+
+/** The names of all droplets of the account: up to 50 pages. */
+export async function listDropletNames(server: ServerUnderTest, token: Secret): Promise<readonly string[]> {
+  const names: string[] = [];
+  for (let page = 1; page <= 50; page += 1) {
+    const query = { page: String(page), per_page: '200' };
+    const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/droplets', query });
+    requireKnownForm(server, Array.isArray(readJsonBody(response)?.droplets), response);
+    const items = readListItems(response, 'droplets');
+    names.push(...items.map((item) => readStringField(item, 'name') ?? ''));
+    if (items.length < 200) break;
+  }
+  return names;
+}
+
+/** The items of a list response; throws ConformanceDifference when there is no list. */
+export function readListItems(response: ConformanceResponse, key: string): readonly JsonRecord[] {
+  const list = readJsonBody(response)?.[key];
+  requireOfResponse(isSuccessful(response) && Array.isArray(list), `a list of ${key}`, response);
+  return Array.isArray(list) ? list.filter(isJsonRecord) : [];
+}
+
+/** The cluster of migration statements: the given one, or one of the sandbox without a database server. */
+export function requireCluster(server: ServerUnderTest): string {
+  const own = server.people?.clusters.find(({ engine, hasServer }) => engine !== 'redis' && !hasServer);
+  const cluster = server.cluster ?? own?.uuid;
+  if (cluster === undefined) throw new NotTestable('needs --cluster');
+  return cluster;
+}
+
+/** A source in a domain that is reserved for examples (RFC 2606), so that no data is read. */
+export const exampleSource = {
+  host: 'source.example.com',
+  port: 5432,
+  dbname: 'shop',
+  username: 'mover',
+  password: 'not-a-password',
+};
+
+/** Starts a migration, hands the response to `observe`, and stops the migration. */
+export async function withMigration<T>(
+  server: ServerUnderTest,
+  body: unknown,
+  observe: (response: ConformanceResponse) => Promise<T> | T,
+): Promise<T> {
+  const token = await requireWriteToken(server);
+  const path = migrationPath(requireCluster(server));
+  const response = await sendApiRequest(server, token, { method: 'PUT', path, json: body });
+  try {
+    return await observe(response);
+  } finally {
+    if (isSuccessful(response)) await stopMigration(server, token, path);
+  }
+}
+
+async function stopMigration(server: ServerUnderTest, token: Secret, path: string): Promise<void> {
+  const response = await sendApiRequest(server, token, { method: 'DELETE', path });
+  if (isSuccessful(response)) return;
+  if (server.admin !== undefined) await stopMigrationsInPanel(server, firstSandboxPerson(server));
+  else server.left.push(`the migration into cluster ${requireCluster(server)}`);
+}
+
+export function migrationPath(cluster: string): string {
+  return `/v2/databases/${cluster}/online-migration`;
+}
+
+/** The status of the latest migration of the cluster, as GET of its path reports it. */
+export async function readMigrationStatus(server: ServerUnderTest): Promise<ConformanceResponse> {
+  const path = migrationPath(requireCluster(server));
+  const response = await sendApiRequest(server, await requireWriteToken(server), { method: 'GET', path });
+  // The specification has no request for the status of a migration.
+  if (server.admin === undefined && !isSuccessful(response))
+    throw new NotTestable(`the server does not report the status of a migration: ${response.received}`);
+  return response;
+}

@@ -1,0 +1,181 @@
+import { sendWithSession } from '../authorization-requests.ts';
+import { isSuccessful, readErrorCode, summarizeResponse } from '../conformance-response.ts';
+import {
+  exchangeParameters,
+  postTokenRequest,
+  readActions,
+  readGrant,
+  requestGrant,
+  sendOAuthRequest,
+  sendRefresh,
+} from '../grants.ts';
+import { codeReplay, mismatchedExchange, revocation } from '../journeys.ts';
+import { exchangeMadeUpCode, madeUp } from '../made-up-codes.ts';
+import {
+  advanceSandboxClock,
+  otherSandboxClient,
+  revokeApplicationsInPanel,
+  sandboxTeamMember,
+  signInAtSandbox,
+} from '../sandbox-people.ts';
+import type { OpenChoiceProbe } from '../statement.ts';
+import { summarizeAuthorizationEnd } from './choice-cases.ts';
+
+/** The probes of the choices about tokens and their revocation. */
+export const tokenChoices: readonly OpenChoiceProbe[] = [
+  {
+    id: 'token-encodings',
+    needs: ['client', 'secret'],
+    observe: async (server) => {
+      const code = { code: madeUp(server, '[code]'), verifier: undefined };
+      const { client_id, client_secret, ...rest } = exchangeParameters(server, code);
+      const send = async (more: object): Promise<string> => {
+        const response = await server.request({ method: 'POST', path: '/v1/oauth/token', ...more });
+        // Only a server that has read every parameter can say that the code is invalid.
+        return readErrorCode(response) === 'invalid_grant' ? 'read' : `not read: ${summarizeResponse(response)}`;
+      };
+      return { 'parameters in a form': await send({ form: { ...rest, client_id, client_secret } }) };
+    },
+  },
+  {
+    id: 'token-status',
+    needs: ['client', 'secret'],
+    observe: async (server) => {
+      const wrong = await exchangeMadeUpCode(server, { client_secret: 'a-wrong-client-secret' });
+      const get = await server.request({ method: 'GET', path: '/v1/oauth/token' });
+      return {
+        'unknown code': summarizeResponse(await exchangeMadeUpCode(server)),
+        'wrong client secret': summarizeResponse(wrong),
+        'WWW-Authenticate of a wrong client secret':
+          wrong.header('www-authenticate') === undefined ? 'absent' : 'present',
+        'GET instead of POST': String(get.status),
+      };
+    },
+  },
+  {
+    id: 'token-order',
+    needs: [],
+    observe: async (server) => {
+      const wrong = { client_id: 'an-unknown-client-id', client_secret: 'a-wrong-client-secret' };
+      const send = async (query: Readonly<Record<string, string>>): Promise<string> =>
+        summarizeResponse(await server.request({ method: 'POST', path: '/v1/oauth/token', query }));
+      return {
+        'unknown grant type and wrong credentials': await send({ grant_type: 'other', ...wrong }),
+        'unknown grant type': await send({ grant_type: 'other' }),
+        'no parameters': await send({}),
+        'no credentials and no code': await send({ grant_type: 'authorization_code' }),
+      };
+    },
+  },
+  {
+    id: 'token-failed-exchange',
+    needs: ['client', 'secret', 'consent'],
+    observe: async (server) => ({
+      'correct exchange after a failed one': summarizeResponse((await mismatchedExchange(server)).right),
+    }),
+  },
+  {
+    id: 'token-replay',
+    needs: ['client', 'secret', 'consent'],
+    observe: async (server) => ({
+      'access token after a second use of its code': summarizeResponse((await codeReplay(server)).use),
+    }),
+  },
+  {
+    id: 'refresh-credentials',
+    needs: ['client', 'secret', 'sandbox'],
+    observe: async (server) => {
+      const { refreshToken } = await requestGrant(server);
+      const send = async (credentials: object): Promise<string> =>
+        summarizeResponse(
+          await postTokenRequest(server, {
+            grant_type: 'refresh_token',
+            refresh_token: refreshToken,
+            ...credentials,
+          }),
+        );
+      const other = otherSandboxClient(server);
+      return {
+        'wrong client secret': await send({ client_id: server.client?.id, client_secret: 'a-wrong-client-secret' }),
+        'credentials of another client': await send({ client_id: other.id, client_secret: other.secret }),
+        'correct credentials after these': await send({
+          client_id: server.client?.id,
+          client_secret: server.client?.secret,
+        }),
+      };
+    },
+  },
+  {
+    id: 'refresh-lifetime',
+    needs: ['client', 'secret', 'sandbox'],
+    observe: async (server) => {
+      const { refreshToken } = await requestGrant(server);
+      await advanceSandboxClock(server, '365d');
+      return { 'refresh after a year': summarizeResponse(await sendRefresh(server, refreshToken)) };
+    },
+  },
+  {
+    id: 'refresh-scope',
+    needs: ['client', 'secret', 'consent'],
+    observe: async (server) => {
+      const scopeAfter = async (granted: string, sent: string): Promise<string> => {
+        const { refreshToken } = await requestGrant(server, { scope: granted });
+        const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, scope: sent };
+        const response = await postTokenRequest(server, parameters);
+        return isSuccessful(response) ? String(readGrant(server, response).body.scope) : summarizeResponse(response);
+      };
+      return {
+        'scope=read in a refresh of `read write`': await scopeAfter('read write', 'read'),
+        'scope=`read write` in a refresh of read': await scopeAfter('read', 'read write'),
+      };
+    },
+  },
+  {
+    id: 'revoke-pair',
+    needs: ['grant'],
+    observe: async (server) => {
+      const { use, refresh } = await revocation(server);
+      return {
+        'access token after its revocation': summarizeResponse(use),
+        'refresh after a revocation of the access token': summarizeResponse(refresh),
+      };
+    },
+  },
+  {
+    id: 'revoke-unknown',
+    needs: ['writes'],
+    observe: async (server) => {
+      const token = madeUp(server, '[unknown token]');
+      const response = await sendOAuthRequest(server, '/v1/oauth/revoke', { token });
+      return { 'unknown token': `${summarizeResponse(response)}${response.body.trim() === '{}' ? ' {}' : ''}` };
+    },
+  },
+  {
+    id: 'revoke-bearer',
+    needs: ['grant'],
+    observe: async (server) => {
+      const { accessToken } = await requestGrant(server);
+      const other = madeUp(server, '[another token]');
+      const response = await sendOAuthRequest(server, '/v1/oauth/revoke', { token: accessToken }, { bearer: other });
+      return {
+        'another bearer token': summarizeResponse(response),
+        'the token after it': summarizeResponse(await readActions(server, accessToken)),
+      };
+    },
+  },
+  {
+    id: 'panel-revoke',
+    needs: ['client', 'secret', 'sandbox'],
+    observe: async (server) => {
+      const person = sandboxTeamMember(server);
+      const personal = await requestGrant(server, { person });
+      await revokeApplicationsInPanel(server, person);
+      const cookies = await signInAtSandbox(server, person);
+      const end = await sendWithSession(server, cookies, { prompt: 'none' });
+      return {
+        'refresh after a revocation': summarizeResponse(await sendRefresh(server, personal.refreshToken)),
+        'prompt=none after a revocation': summarizeAuthorizationEnd(server, end),
+      };
+    },
+  },
+];

@@ -1,0 +1,241 @@
+import { type JsonRecord, readStringField } from '../../json.ts';
+import {
+  dropletAttributes,
+  exampleSource,
+  migrationPath,
+  readListItems,
+  readMigrationStatus,
+  requireCluster,
+  sendApiRequest,
+  withCreatedDroplets,
+  withMigration,
+} from '../api-requests.ts';
+import { type ConformanceResponse, isSuccessful, readJsonBody, summarizeResponse } from '../conformance-response.ts';
+import { requestGrant } from '../grants.ts';
+import { advanceSandboxClock, sandboxTeamMember } from '../sandbox-people.ts';
+import type { ServerUnderTest } from '../server-under-test.ts';
+import type { OpenChoiceProbe } from '../statement.ts';
+import { uniqueName } from '../statements/droplet-statements.ts';
+import { requireReadToken, requireWriteToken } from '../tokens.ts';
+
+const writes = ['writes', 'token'] as const;
+const writesToCluster = ['writes', 'token', 'cluster'] as const;
+
+/** The probes of the choices about droplets, clusters and migrations. */
+export const writeChoices: readonly OpenChoiceProbe[] = [
+  {
+    id: 'create-body',
+    needs: writes,
+    observe: async (server) => {
+      const names = ['b', 'a'].map((end) => `${uniqueName(server)}-${end}`);
+      const many = await create(server, { names }, (response, droplets) => {
+        const created = droplets.map((droplet) => readStringField(droplet, 'name')).join();
+        const order = created === names.join() ? 'the order of names' : 'another order';
+        return `${summarizeResponse(response)} droplets, ${order}`;
+      });
+      const one = await create(server, { name: uniqueName(server) }, (response) => {
+        const members = Object.keys(readJsonBody(response) ?? {}).sort();
+        return `${summarizeResponse(response)} ${members.join(', ')}`;
+      });
+      return { name: one, names: many };
+    },
+  },
+  {
+    id: 'create-required',
+    needs: writes,
+    observe: (server) =>
+      observeCreations(server, {
+        'no size': { size: undefined },
+        'no image': { image: undefined },
+        'no region': { region: undefined },
+        'no name': { name: undefined },
+        'region without number': { region: 'nyc' },
+        'unknown attribute': { no_such_attribute: 1 },
+      }),
+  },
+  {
+    id: 'create-names',
+    needs: writes,
+    observe: async (server) => {
+      const name = uniqueName(server);
+      const eleven = Array.from({ length: 11 }, (_, at) => `${name}-${at}`);
+      return observeCreations(server, {
+        '11 names': { name: undefined, names: eleven },
+        'a name twice': { name: undefined, names: [name, name] },
+      });
+    },
+  },
+  {
+    id: 'create-catalogue',
+    needs: writes,
+    observe: (server) =>
+      observeCreations(server, { 'unknown region': { region: 'xyz1' }, 'unknown image': { image: 'no-such-image' } }),
+  },
+  {
+    id: 'create-lifecycle',
+    needs: ['client', 'secret', 'sandbox'],
+    observe: (server) =>
+      create(server, { name: uniqueName(server) }, async (_response, [droplet]) => {
+        const after = async (step: string): Promise<string> => {
+          await advanceSandboxClock(server, step);
+          const path = `/v2/droplets/${String(droplet?.id)}`;
+          const read = await sendApiRequest(server, await requireReadToken(server), { method: 'GET', path });
+          const current = readJsonBody(read)?.droplet;
+          return readStringField((current ?? {}) as JsonRecord, 'status') ?? summarizeResponse(read);
+        };
+        return {
+          'status at first': readStringField(droplet ?? {}, 'status') ?? 'none',
+          'status after 6 s': await after('6s'),
+        };
+      }),
+  },
+  {
+    id: 'delete-droplet',
+    needs: writes,
+    observe: async (server) => {
+      const token = await requireWriteToken(server);
+      return create(server, { name: uniqueName(server) }, async (_response, [droplet]) => {
+        const path = `/v2/droplets/${String(droplet?.id)}`;
+        const missing = await sendApiRequest(server, token, { method: 'DELETE', path: '/v2/droplets/1' });
+        const get = await sendApiRequest(server, token, { method: 'GET', path });
+        return { 'DELETE of an unknown id': summarizeResponse(missing), 'GET before DELETE': summarizeResponse(get) };
+      });
+    },
+  },
+  {
+    id: 'cluster-owner',
+    needs: ['client', 'secret', 'sandbox'],
+    observe: async (server) => {
+      const { accessToken } = await requestGrant(server, { person: sandboxTeamMember(server), scope: 'read write' });
+      const path = migrationPath(requireCluster(server));
+      const json = { source: exampleSource };
+      const response = await sendApiRequest(server, accessToken, { method: 'PUT', path, json });
+      return { 'cluster of another account': summarizeResponse(response) };
+    },
+  },
+  {
+    id: 'cluster-list',
+    needs: ['token'],
+    observe: async (server) => {
+      const token = await requireReadToken(server);
+      const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
+      const [first] = isSuccessful(response) ? readListItems(response, 'databases') : [];
+      const members = ['id', 'name', 'engine', 'version', 'status', 'connection'];
+      return {
+        'GET /v2/databases': summarizeResponse(response),
+        'members of a cluster': members.filter((name) => first?.[name] !== undefined).join(', ') || 'no cluster',
+      };
+    },
+  },
+  {
+    id: 'migration-answer',
+    needs: writesToCluster,
+    observe: (server) =>
+      withMigration(server, { source: exampleSource }, (response) => {
+        const json = readJsonBody(response) ?? {};
+        const members = ['id', 'status', 'created_at'].filter((name) => readStringField(json, name) !== undefined);
+        return {
+          'PUT online-migration': summarizeResponse(response),
+          'members of the response': members.join(', '),
+          'status in the response': statusOf(response),
+        };
+      }),
+  },
+  {
+    id: 'migration-idle',
+    needs: ['client', 'secret', 'sandbox'],
+    observe: (server) =>
+      withMigration(server, { source: exampleSource }, async () => {
+        await advanceSandboxClock(server, '1d');
+        return { 'status after a day without changes': statusOf(await readMigrationStatus(server)) };
+      }),
+  },
+  {
+    id: 'migration-stop',
+    needs: writesToCluster,
+    observe: (server) =>
+      withMigration(server, { source: exampleSource }, async (started) => {
+        const id = readStringField(readJsonBody(started) ?? {}, 'id') ?? '';
+        const path = `${migrationPath(requireCluster(server))}/${id}`;
+        const token = await requireWriteToken(server);
+        const stopped = await sendApiRequest(server, token, { method: 'DELETE', path });
+        return {
+          'DELETE of the migration': summarizeResponse(stopped),
+          'status after it': statusOf(await readMigrationStatus(server)),
+        };
+      }),
+  },
+  {
+    id: 'migration-conflict',
+    needs: writesToCluster,
+    observe: (server) =>
+      withMigration(server, { source: exampleSource }, async () => {
+        const token = await requireWriteToken(server);
+        const path = migrationPath(requireCluster(server));
+        const json = { source: exampleSource };
+        const second = await sendApiRequest(server, token, { method: 'PUT', path, json });
+        return {
+          'second migration': summarizeResponse(second),
+          'status of the first': statusOf(await readMigrationStatus(server)),
+        };
+      }),
+  },
+  {
+    id: 'migration-required',
+    needs: writesToCluster,
+    observe: async (server) => {
+      const { host, dbname, ...rest } = exampleSource;
+      return {
+        'no source.host': await migrate(server, { source: { dbname, ...rest } }),
+        'no source.dbname': await migrate(server, { source: { host, ...rest } }),
+        'no other member': await migrate(server, { source: { host, dbname } }),
+        'null as username': await migrate(server, { source: { host, dbname, username: null } }),
+      };
+    },
+  },
+  {
+    id: 'source-host-forms',
+    needs: writesToCluster,
+    observe: async (server) => {
+      const forms = ['2001:db8::1', 'postgres://mover@source.example.com/shop', 'host=source.example.com dbname=shop'];
+      const observed: [string, string][] = [];
+      for (const host of forms) observed.push([host, await migrate(server, { source: { ...exampleSource, host } })]);
+      return Object.fromEntries(observed);
+    },
+  },
+  {
+    id: 'migration-none',
+    needs: ['token'],
+    observe: async (server) => {
+      const path = migrationPath('00000000-0000-4000-8000-000000000000');
+      const response = await sendApiRequest(server, await requireReadToken(server), { method: 'GET', path });
+      return { 'GET for an unknown cluster': summarizeResponse(response) };
+    },
+  },
+];
+
+function create<T>(
+  server: ServerUnderTest,
+  attributes: JsonRecord,
+  observe: (response: ConformanceResponse, droplets: readonly JsonRecord[]) => Promise<T> | T,
+): Promise<T> {
+  return withCreatedDroplets(server, { ...dropletAttributes, ...attributes }, observe);
+}
+
+async function observeCreations(server: ServerUnderTest, cases: Readonly<Record<string, JsonRecord>>) {
+  const observed: [string, string][] = [];
+  for (const [text, changes] of Object.entries(cases)) {
+    const body = { name: uniqueName(server), ...changes };
+    observed.push([text, await create(server, body, (response) => summarizeResponse(response))]);
+  }
+  return Object.fromEntries(observed);
+}
+
+function migrate(server: ServerUnderTest, body: object): Promise<string> {
+  return withMigration(server, body, (response) => summarizeResponse(response));
+}
+
+function statusOf(response: ConformanceResponse): string {
+  const status = readStringField(readJsonBody(response) ?? {}, 'status');
+  return isSuccessful(response) && status !== undefined ? status : summarizeResponse(response);
+}

@@ -1,0 +1,178 @@
+import type { Clock } from '../platform/host.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { redactSecrets } from '../secret.ts';
+import { ConformanceDifference, NotTestable } from './conformance-difference.ts';
+import type { ConformanceReport, ConformanceResult, ConformanceStatus } from './conformance-report.ts';
+import { requireAdmin } from './sandbox-people.ts';
+import type { ServerUnderTest } from './server-under-test.ts';
+import type { ChoiceObservations, ConformanceNeed, ConformanceStatement, OpenChoiceProbe } from './statement.ts';
+import { requireWriteToken } from './tokens.ts';
+
+/** An open choice of the specification with what the sandbox does (docs/open-choices.md). */
+export interface DocumentedChoice {
+  readonly id: string;
+  readonly section: string;
+  readonly question: string;
+  /** What the sandbox does in each case that a request shows; otherwise `unobserved` says why no request shows it. */
+  readonly observed?: ChoiceObservations;
+  readonly unobserved?: string;
+}
+
+export interface ConformanceRunOptions {
+  readonly server: ServerUnderTest;
+  readonly statements: readonly ConformanceStatement[];
+  readonly probes: readonly OpenChoiceProbe[];
+  readonly choices: readonly DocumentedChoice[];
+  readonly clock: Clock;
+  readonly onProgress?: (done: number, total: number) => void;
+}
+
+/** Plays every statement, one after the other, and restores the state of a sandbox at the end. */
+export async function runConformance(options: ConformanceRunOptions): Promise<ConformanceReport> {
+  const { server, statements, probes, choices, clock, onProgress } = options;
+  const startedAt = clock.now();
+  const results: ConformanceResult[] = [];
+  const total = statements.length + choices.length;
+  const add = (result: ConformanceResult): void => {
+    results.push(result);
+    onProgress?.(results.length, total);
+  };
+  await keepSandboxState(server, async () => {
+    // Tokens that several statements use are issued before a statement moves the clock.
+    if (server.admin !== undefined && server.allowWrites) await requireWriteToken(server).catch(() => undefined);
+    for (const statement of statements.toSorted((one, other) => turnOf(one) - turnOf(other)))
+      add(await playStatement(server, statement));
+    for (const choice of choices)
+      add(
+        await observeChoice(
+          server,
+          choice,
+          probes.find(({ id }) => id === choice.id),
+        ),
+      );
+  });
+  const order = [...statements.map(({ number }) => number), ...choices.map(({ id }) => id)];
+  results.sort((one, other) => order.indexOf(one.id) - order.indexOf(other.id));
+  const counts: Record<ConformanceStatus, number> = { holds: 0, differs: 0, open_choice: 0, not_testable: 0 };
+  for (const { status } of results) counts[status] += 1;
+  return {
+    auth_url: server.authUrl,
+    base_url: server.baseUrl,
+    ok: counts.differs === 0,
+    writes: server.allowWrites,
+    counts,
+    started_at: new Date(startedAt).toISOString(),
+    duration_ms: clock.now() - startedAt,
+    results: results.map((result) => withoutSecrets(server, result)),
+    left: server.left,
+  };
+}
+
+function turnOf(statement: ConformanceStatement): number {
+  return 'turn' in statement ? (statement.turn ?? 0) : 0;
+}
+
+async function playStatement(server: ServerUnderTest, statement: ConformanceStatement): Promise<ConformanceResult> {
+  const { number: id, section, text } = statement;
+  if ('untestable' in statement) return { id, section, text, status: 'not_testable', reason: statement.untestable };
+  return settle(server, { id, section, text }, { needs: statement.needs, isChoice: false }, async () => {
+    await statement.play(server);
+    return { status: 'holds' };
+  });
+}
+
+async function observeChoice(
+  server: ServerUnderTest,
+  { id, section, question: text, observed: expected = {}, unobserved = 'no request shows it' }: DocumentedChoice,
+  probe: OpenChoiceProbe | undefined,
+): Promise<ConformanceResult> {
+  const row = { id, section, text };
+  if (probe === undefined) return { ...row, status: 'not_testable', reason: unobserved };
+  return settle(server, row, { needs: probe.needs, isChoice: true }, async () => {
+    const observed = await probe.observe(server);
+    const unlike = Object.keys(expected).filter((name) => observed[name] !== expected[name]);
+    const found = { observed, unlike_sandbox: unlike };
+    // The sandbox must do what its page says; for every other server the specification leaves the choice open.
+    if (server.admin === undefined || unlike.length === 0) return { status: 'open_choice', ...found };
+    const list = (values: ChoiceObservations): string => unlike.map((name) => `${name}: ${values[name]}`).join('; ');
+    return { status: 'differs', ...found, expected: list(expected), sent: 'see the cases', received: list(observed) };
+  });
+}
+
+async function settle(
+  server: ServerUnderTest,
+  row: Pick<ConformanceResult, 'id' | 'section' | 'text'>,
+  { needs, isChoice }: { readonly needs: readonly ConformanceNeed[]; readonly isChoice: boolean },
+  play: () => Promise<Omit<ConformanceResult, 'id' | 'section' | 'text'>>,
+): Promise<ConformanceResult> {
+  const missing = findMissingNeed(server, needs);
+  if (missing !== undefined) return { ...row, status: 'not_testable', reason: missing };
+  try {
+    // The clock and the control panel change more than one statement, so each starts from the same state.
+    const played = needs.includes('sandbox') ? keepSandboxState(server, play) : play();
+    return { ...row, ...(await played) };
+  } catch (error) {
+    if (error instanceof NotTestable) return { ...row, status: 'not_testable', reason: error.message };
+    if (!(error instanceof ConformanceDifference)) throw error;
+    const { expected, sent, received } = error;
+    // Only the sandbox has documented choices, so that it can break them.
+    if (isChoice && server.admin === undefined)
+      return { ...row, status: 'not_testable', reason: `expected ${expected}, received ${received}` };
+    const earlier = server.differences.get(error);
+    if (earlier !== undefined)
+      return { ...row, status: 'not_testable', reason: `depends on ${earlier}, which differs` };
+    server.differences.set(error, row.id);
+    return { ...row, status: 'differs', expected, sent, received };
+  }
+}
+
+/** Which need is not met; undefined when the statement can be played. */
+export function findMissingNeed(server: ServerUnderTest, needs: readonly ConformanceNeed[]): string | undefined {
+  const { client, allowWrites, admin, visit, accessToken, refreshToken, cluster, people } = server;
+  const canAuthorize = client?.secret !== undefined && (admin !== undefined || visit !== undefined);
+  const changes = needs.some((need) => ['writes', 'consent', 'grant', 'sandbox'].includes(need));
+  const unmet: Readonly<Record<ConformanceNeed, string | undefined>> = {
+    client: client === undefined ? 'needs the client ID and the callback URL of an application' : undefined,
+    secret: client?.secret === undefined ? 'needs a client secret' : undefined,
+    writes: allowWrites ? undefined : 'needs --allow-writes',
+    consent: admin === undefined && visit === undefined ? 'needs --browser and a person who authorizes' : undefined,
+    grant: canAuthorize || refreshToken !== undefined ? undefined : 'needs --browser, or CLOUDCTL_REFRESH_TOKEN',
+    token:
+      accessToken !== undefined || (allowWrites && canAuthorize)
+        ? undefined
+        : 'needs an access token of the profile or of CLOUDCTL_ACCESS_TOKEN',
+    cluster: cluster !== undefined || people !== undefined ? undefined : 'needs --cluster',
+    sandbox: admin === undefined ? 'needs the admin API of the sandbox: a clock and a control panel' : undefined,
+  };
+  if (changes && !allowWrites) return unmet.writes;
+  return needs.map((need) => unmet[need]).find((reason) => reason !== undefined);
+}
+
+/** Restores the state of a sandbox, its consent script and its clock after `play`. */
+async function keepSandboxState<T>(server: ServerUnderTest, play: () => Promise<T>): Promise<T> {
+  if (server.admin === undefined || !server.allowWrites) return play();
+  const admin = requireAdmin(server);
+  const snapshot = await admin.call('GET', '/snapshot');
+  try {
+    return await play();
+  } finally {
+    if (typeof snapshot === 'object' && snapshot !== null) await admin.call('POST', '/restore', snapshot);
+  }
+}
+
+/** Removes every known secret, and what could control a terminal, from the texts of a result. */
+function withoutSecrets(server: ServerUnderTest, result: ConformanceResult): ConformanceResult {
+  const secrets = [...server.secrets];
+  const clean = (text: string): string => sanitizeLine(redactSecrets(text, secrets), 1000);
+  const { reason, expected, sent, received, observed } = result;
+  return {
+    ...result,
+    ...(reason === undefined ? {} : { reason: clean(reason) }),
+    ...(expected === undefined ? {} : { expected: clean(expected) }),
+    ...(sent === undefined ? {} : { sent: clean(sent) }),
+    ...(received === undefined ? {} : { received: clean(received) }),
+    ...(observed === undefined
+      ? {}
+      : { observed: Object.fromEntries(Object.entries(observed).map(([name, value]) => [name, clean(value)])) }),
+  };
+}

@@ -1,0 +1,140 @@
+import type { SandboxAdminApi } from '../api/sandbox-admin.ts';
+import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
+import { Secret } from '../secret.ts';
+import { type CookieJar, sendWithCookies } from './browse.ts';
+import { NotTestable } from './conformance-difference.ts';
+import {
+  rememberSecret,
+  type SandboxPeople,
+  type ServerUnderTest,
+  type TestedClient,
+  type TestedPerson,
+} from './server-under-test.ts';
+
+export async function readSandboxPeople(admin: SandboxAdminApi): Promise<SandboxPeople> {
+  const world = await admin.call('GET', '/world');
+  return {
+    users: records(world, 'users').map((user) => ({
+      email: readStringField(user, 'email') ?? '',
+      password: new Secret(readStringField(user, 'password') ?? '', '[password]'),
+      uuid: readStringField(user, 'uuid') ?? '',
+      teams: records(user, 'teams').map((team) => ({
+        uuid: readStringField(team, 'uuid') ?? '',
+        name: readStringField(team, 'name') ?? '',
+      })),
+    })),
+    applications: records(world, 'applications').map((application) => ({
+      id: readStringField(application, 'client_id') ?? '',
+      secret: new Secret(readStringField(application, 'client_secret') ?? '', '[client secret]'),
+      callbackUrl: firstText(application.callback_urls),
+    })),
+    clusters: records(world, 'clusters').map((cluster) => ({
+      uuid: readStringField(cluster, 'uuid') ?? '',
+      engine: readStringField(cluster, 'engine') ?? '',
+      hasServer: readStringField(cluster, 'data_plane') !== 'none',
+    })),
+  };
+}
+
+/** The first user of the sandbox, to whom its clusters belong. */
+export function firstSandboxPerson(server: ServerUnderTest): TestedPerson {
+  return requireFound(server.people?.users[0], 'the sandbox has no user');
+}
+
+/** A user with a team. */
+export function sandboxTeamMember(server: ServerUnderTest): TestedPerson {
+  const member = server.people?.users.find(({ teams }) => teams.length > 0);
+  return requireFound(member, 'the sandbox has no user with a team');
+}
+
+/** An application other than the tested one. */
+export function otherSandboxClient(server: ServerUnderTest): TestedClient {
+  const other = server.people?.applications.find(({ id }) => id !== server.client?.id);
+  return requireFound(other, 'the sandbox has only one application');
+}
+
+export async function advanceSandboxClock(server: ServerUnderTest, step: string): Promise<void> {
+  await requireAdmin(server).call('POST', '/clock', { advance: step });
+}
+
+/** Stops the virtual clock while `play` runs, so that it can move to an exact moment. */
+export async function withFrozenClock<T>(server: ServerUnderTest, play: () => Promise<T>): Promise<T> {
+  const admin = requireAdmin(server);
+  await admin.call('POST', '/clock', { freeze: true });
+  try {
+    return await play();
+  } finally {
+    await admin.call('POST', '/clock', { resume: true });
+  }
+}
+
+export async function setSandboxConsent(
+  server: ServerUnderTest,
+  script: { readonly mode: 'approve' | 'deny' | 'ask'; readonly user?: string; readonly team?: string },
+): Promise<void> {
+  await requireAdmin(server).call('POST', '/consent', script);
+}
+
+/** Signs in on the sign-in page and returns the cookies. */
+export async function signInAtSandbox(server: ServerUnderTest, person: TestedPerson): Promise<CookieJar> {
+  const cookies: CookieJar = new Map();
+  const form = { email: person.email, password: person.password, next: '/panel' };
+  const response = await sendWithCookies(server, cookies, { method: 'POST', path: '/panel/sign-in', form });
+  if (response.status !== 303 || cookies.size === 0) throw new NotTestable(`could not sign in: ${response.received}`);
+  return cookies;
+}
+
+/** Revokes every application of the person on the page of the control panel. */
+export async function revokeApplicationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
+  const cookies = await signInAtSandbox(server, person);
+  await submitPanelForms(server, cookies, '/panel/applications', '/panel/applications/revoke');
+}
+
+/** Stops every running migration of the person on the page of the control panel. */
+export async function stopMigrationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
+  const cookies = await signInAtSandbox(server, person);
+  await submitPanelForms(server, cookies, '/panel/migrations', '/panel/migrations/stop');
+}
+
+async function submitPanelForms(
+  server: ServerUnderTest,
+  cookies: CookieJar,
+  path: string,
+  action: string,
+): Promise<void> {
+  const page = await sendWithCookies(server, cookies, { method: 'GET', path });
+  for (const [, target = '', content = ''] of page.body.matchAll(
+    /<form method="post" action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g,
+  )) {
+    if (target !== action) continue;
+    const fields = [...content.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
+      ([, name = '', value = '']) => [name, rememberSecret(server, value, '[form field]')] as const,
+    );
+    const headers = { origin: server.authUrl };
+    await sendWithCookies(server, cookies, {
+      method: 'POST',
+      path: target,
+      form: Object.fromEntries(fields),
+      headers,
+    });
+  }
+}
+
+export function requireAdmin({ admin }: ServerUnderTest): SandboxAdminApi {
+  return requireFound(admin, 'there is no admin API');
+}
+
+function requireFound<T>(value: T | undefined, reason: string): T {
+  if (value === undefined) throw new NotTestable(reason);
+  return value;
+}
+
+function records(value: unknown, key: string): readonly JsonRecord[] {
+  const list = isJsonRecord(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list.filter(isJsonRecord) : [];
+}
+
+function firstText(value: unknown): string {
+  const [first] = Array.isArray(value) ? value : [];
+  return typeof first === 'string' ? first : '';
+}

@@ -1,0 +1,199 @@
+import { readStringField } from '../../json.ts';
+import { migrationPath, readListItems, sendApiRequest } from '../api-requests.ts';
+import {
+  isSuccessful,
+  readErrorCode,
+  readJsonBody,
+  requireNotFoundError,
+  requireOfResponse,
+} from '../conformance-response.ts';
+import { requestGrant } from '../grants.ts';
+import { madeUp } from '../made-up-codes.ts';
+import { sandboxTeamMember } from '../sandbox-people.ts';
+import type { ServerUnderTest } from '../server-under-test.ts';
+import type { ConformanceStatement } from '../statement.ts';
+import { requireReadToken } from '../tokens.ts';
+
+const unknownCluster = '00000000-0000-4000-8000-000000000000';
+
+/** The statements about the lists, the bearer token and the errors of the resource API (spec §2, §4.5, §5, §7, §9). */
+export const apiStatements: readonly ConformanceStatement[] = [
+  {
+    number: '7',
+    section: '1',
+    text: 'An access token is a bearer token for the paths below /v2/.',
+    needs: ['token'],
+    play: async (server) => {
+      const request = { method: 'GET', path: '/v2/actions' };
+      const response = await sendApiRequest(server, await requireReadToken(server), request);
+      requireOfResponse(isSuccessful(response), 'a success status with the bearer token', response);
+      const without = await sendApiRequest(server, undefined, request);
+      requireOfResponse(!isSuccessful(without), 'a refusal without a bearer token', without);
+    },
+  },
+  {
+    number: '8a',
+    section: '1',
+    text: 'The operations to create droplets and to start a migration exist.',
+    needs: [],
+    play: async (server) => {
+      for (const request of operations) {
+        const response = await sendApiRequest(server, undefined, request);
+        const expected = 'a refusal because the token is missing, not because of path or method';
+        requireOfResponse(!isSuccessful(response) && ![0, 405, 501].includes(response.status), expected, response);
+      }
+    },
+  },
+  {
+    number: '8b',
+    section: '1',
+    text: 'The operations to list actions and droplets exist.',
+    needs: ['token'],
+    play: async (server) => {
+      for (const key of listKeys) await requireList(server, key);
+    },
+  },
+  {
+    number: '27',
+    section: '2',
+    text: 'A token that may read permits GET and HEAD.',
+    needs: ['token'],
+    play: async (server) => {
+      const token = await requireReadToken(server);
+      for (const method of ['GET', 'HEAD']) {
+        const response = await sendApiRequest(server, token, { method, path: '/v2/droplets' });
+        requireOfResponse(isSuccessful(response), `${method} with a success status`, response);
+      }
+    },
+  },
+  {
+    number: '46',
+    section: '2',
+    text: 'The not-found error of the resource API has the strings id and message.',
+    needs: [],
+    play: async (server) => requireNotFoundError(await sendWithUnknownToken(server)),
+  },
+  {
+    number: '87',
+    section: '4.5',
+    text: 'GET /v2/actions lists the actions of the account, with a token that may read.',
+    needs: ['token'],
+    play: (server) => requireList(server, 'actions'),
+  },
+  {
+    number: '88',
+    section: '4.5',
+    text: 'GET /v2/droplets lists the droplets of the account, with a token that may read.',
+    needs: ['token'],
+    play: (server) => requireList(server, 'droplets'),
+  },
+  {
+    number: '91',
+    section: '4.5',
+    text: 'Droplets and actions are those of the account of the token.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      const one = await requireReadToken(server);
+      const other = (await requestGrant(server, { person: sandboxTeamMember(server) })).accessToken;
+      for (const key of listKeys) {
+        const request = { method: 'GET', path: `/v2/${key}`, query: { per_page: '200' } };
+        const [mine, theirs] = [
+          await sendApiRequest(server, one, request),
+          await sendApiRequest(server, other, request),
+        ];
+        const ids = new Set(readListItems(mine, key).map(({ id }) => id));
+        const shared = readListItems(theirs, key).some(({ id }) => ids.has(id));
+        requireOfResponse(ids.size > 0 && !shared, `no ${key} of another account`, theirs);
+        const [id] = ids;
+        const single = await sendApiRequest(server, other, { method: 'GET', path: `/v2/${key}/${String(id)}` });
+        requireOfResponse(!isSuccessful(single), `a refusal of ${key} of another account by id`, single);
+      }
+    },
+  },
+  {
+    number: '110',
+    section: '5',
+    text: 'A call of the resource API carries the header Authorization: Bearer.',
+    needs: ['token'],
+    play: async (server) => {
+      const token = await requireReadToken(server);
+      for (const scheme of ['Basic', 'Token', ''] as const) {
+        const authorization = scheme === '' ? {} : { authorization: `${scheme} ${server.unique()}` };
+        const request = { method: 'GET', path: '/v2/actions', headers: authorization };
+        const response = await sendApiRequest(server, undefined, request);
+        requireOfResponse(!isSuccessful(response), 'a refusal without a bearer token', response);
+      }
+      // The token of a session is not sent in a URL, because servers write URLs to their logs.
+      if (server.accessToken !== undefined) return;
+      const query = await server.request({
+        origin: 'api',
+        method: 'GET',
+        path: '/v2/actions',
+        query: { access_token: token },
+      });
+      requireOfResponse(!isSuccessful(query), 'a refusal of a token in the query', query);
+    },
+  },
+  {
+    number: '116',
+    section: '5',
+    text: 'An unknown access token is answered with id=not_found and a message.',
+    needs: [],
+    play: async (server) => requireNotFoundError(await sendWithUnknownToken(server)),
+  },
+  {
+    number: '123',
+    section: '7',
+    text: 'The message of id=not_found says that the resource could not be found.',
+    needs: [],
+    play: async (server) => {
+      const response = await sendWithUnknownToken(server);
+      const message = readStringField(readJsonBody(response) ?? {}, 'message') ?? '';
+      const said = /resource/i.test(message) && /not (be )?found|no such/i.test(message);
+      requireOfResponse(said, 'a message that the resource could not be found', response);
+    },
+  },
+  {
+    number: '128a',
+    section: '9',
+    text: 'The paths of the resource API begin with /v2.',
+    needs: ['token'],
+    play: async (server) => {
+      const token = await requireReadToken(server);
+      const response = await sendApiRequest(server, token, { method: 'GET', path: '/actions' });
+      requireOfResponse(!isSuccessful(response), 'no list without /v2', response);
+      await requireList(server, 'actions');
+    },
+  },
+  {
+    number: '128b',
+    section: '9',
+    text: 'The paths of the authorization server begin with /v1/oauth.',
+    needs: [],
+    play: async (server) => {
+      for (const path of ['/v1/oauth/token', '/v1/oauth/revoke']) {
+        const response = await server.request({ method: 'POST', path });
+        requireOfResponse(readErrorCode(response) !== undefined, 'a JSON body with an error', response);
+      }
+      const { status, ...response } = await server.request({ method: 'GET', path: '/v1/oauth/authorize' });
+      requireOfResponse(status !== 404 && status !== 0, 'an authorization endpoint', { ...response, status });
+    },
+  },
+];
+
+const listKeys = ['actions', 'droplets'] as const;
+
+const operations = [
+  { method: 'POST', path: '/v2/droplets', json: {} },
+  { method: 'PUT', path: migrationPath(unknownCluster), json: {} },
+] as const;
+
+async function requireList(server: ServerUnderTest, key: (typeof listKeys)[number]): Promise<void> {
+  const token = await requireReadToken(server);
+  const response = await sendApiRequest(server, token, { method: 'GET', path: `/v2/${key}` });
+  requireOfResponse(isSuccessful(response), `a list of ${key}`, response);
+}
+
+async function sendWithUnknownToken(server: ServerUnderTest) {
+  return sendApiRequest(server, madeUp(server, '[unknown token]'), { method: 'GET', path: '/v2/actions' });
+}

@@ -1,0 +1,80 @@
+import { implicitAuthorization, requireOfAuthorization, requireState } from '../authorization-requests.ts';
+import { authorize, difficultState } from '../authorize.ts';
+import { issuedCode } from '../journeys.ts';
+import type { ConformanceStatement } from '../statement.ts';
+
+/** The statements about the redirect at the end of an authorization (spec §2, §4.1, §7). */
+export const authorizationStatements: readonly ConformanceStatement[] = [
+  {
+    number: '10',
+    section: '2',
+    text: 'The code arrives in the query parameter code of redirect_uri.',
+    needs: ['client', 'consent'],
+    play: async (server) => void (await issuedCode(server)),
+  },
+  {
+    number: '58a',
+    section: '4.1',
+    text: 'The authorization request ends in a redirect to redirect_uri.',
+    needs: ['client', 'consent'],
+    play: async (server) => void (await issuedCode(server)),
+  },
+  {
+    number: '63a',
+    section: '4.1',
+    text: 'state is returned unchanged by the code flow.',
+    needs: ['client', 'consent'],
+    play: async (server) => {
+      const { authorization } = await issuedCode(server);
+      // In a browser the state was compared when the redirect was received.
+      if (!authorization.isFromBrowser) requireState(authorization, authorization.query, difficultState);
+    },
+  },
+  {
+    number: '63b',
+    section: '4.1',
+    text: 'state is returned unchanged by the implicit flow.',
+    needs: ['client', 'consent'],
+    play: async (server) => {
+      const authorization = await implicitAuthorization(server);
+      if (!authorization.isFromBrowser) requireState(authorization, authorization.fragment, difficultState);
+    },
+  },
+  {
+    number: '73',
+    section: '4.1',
+    text: 'The redirect of the code flow has code, and state only if it was sent.',
+    needs: ['client', 'sandbox'],
+    play: async (server) => {
+      const without = await authorize(server);
+      requireOfAuthorization(without.query.has('code'), 'a code in the query', without);
+      requireOfAuthorization(!without.query.has('state'), 'no state, because none was sent', without);
+      requireOfAuthorization([...without.fragment].length === 0, 'no fragment', without);
+    },
+  },
+  {
+    number: '74',
+    section: '4.1',
+    text: 'The redirect of the implicit flow has state in the fragment only if it was sent.',
+    needs: ['client', 'sandbox'],
+    play: async (server) => {
+      const without = await authorize(server, { flow: 'implicit' });
+      requireOfAuthorization(without.fragment.has('access_token'), 'an access_token in the fragment', without);
+      requireOfAuthorization(!without.fragment.has('state'), 'no state, because none was sent', without);
+      requireOfAuthorization([...without.query].length === 0, 'no parameters in the query', without);
+    },
+  },
+  {
+    number: '117',
+    section: '7',
+    text: 'A denial redirects with access_denied and an error_description in the query.',
+    needs: ['client', 'consent'],
+    play: async (server) => {
+      const denied = await authorize(server, { decision: 'deny', state: server.unique() });
+      requireOfAuthorization(denied.query.get('error') === 'access_denied', 'error=access_denied in the query', denied);
+      const description = denied.query.get('error_description') ?? '';
+      requireOfAuthorization(description !== '', 'an error_description in the query', denied);
+      requireOfAuthorization(!denied.query.has('code'), 'no code', denied);
+    },
+  },
+];

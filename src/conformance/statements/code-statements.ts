@@ -1,0 +1,177 @@
+import { NotTestable } from '../conformance-difference.ts';
+import { isSuccessful, readErrorCode, requireOAuthError, requireOfResponse } from '../conformance-response.ts';
+import { attemptGrant, exchangeParameters, postTokenRequest, readGrant, requestCode } from '../grants.ts';
+import { actionsOfIssuedGrant, codeReplay, issuedGrant, mismatchedExchange } from '../journeys.ts';
+import {
+  exchangeAfter,
+  exchangeMadeUpCode,
+  exchangeParameterNames,
+  madeUp,
+  requireTokenError,
+  wrongCredentials,
+} from '../made-up-codes.ts';
+import { otherSandboxClient, revokeApplicationsInPanel, sandboxTeamMember } from '../sandbox-people.ts';
+import type { ConformanceStatement } from '../statement.ts';
+
+/** The statements about the exchange of an authorization code (spec §2, §3, §4.2, §5, §7). */
+export const codeStatements: readonly ConformanceStatement[] = [
+  {
+    number: '3',
+    section: '1',
+    text: 'The authorization code flow is supported.',
+    needs: ['client', 'secret', 'consent'],
+    play: async (server) => void (await issuedGrant(server)),
+  },
+  {
+    number: '11',
+    section: '2',
+    text: 'A code is valid until 10 minutes after its issue.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => void readGrant(server, await exchangeAfter(server, '599s')),
+  },
+  {
+    number: '12',
+    section: '2',
+    text: 'A code is invalid 10 minutes after its issue.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => requireOAuthError(await exchangeAfter(server, '600s'), 'invalid_grant'),
+  },
+  {
+    number: '13',
+    section: '2',
+    text: 'A code is invalid once used.',
+    needs: ['client', 'secret', 'consent'],
+    play: async (server) => requireOAuthError((await codeReplay(server)).response, 'invalid_grant'),
+  },
+  {
+    number: '14',
+    section: '2',
+    text: 'A code is invalid once revoked.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      const person = sandboxTeamMember(server);
+      const code = await requestCode(server, { person });
+      await revokeApplicationsInPanel(server, person);
+      requireOAuthError(await postTokenRequest(server, exchangeParameters(server, code)), 'invalid_grant');
+    },
+  },
+  {
+    number: '45',
+    section: '2',
+    text: 'An error of the authorization server is a JSON body with the strings error and error_description.',
+    needs: ['client', 'secret'],
+    play: async (server) => requireOAuthError(await exchangeMadeUpCode(server), 'invalid_grant'),
+  },
+  {
+    number: '47',
+    section: '3',
+    text: 'An exchanged code is used, and a grant is issued whose access token works.',
+    needs: ['grant', 'consent'],
+    play: async (server) => {
+      const response = await actionsOfIssuedGrant(server);
+      requireOfResponse(isSuccessful(response), 'the list of actions', response);
+      requireOAuthError((await codeReplay(server)).response, 'invalid_grant');
+    },
+  },
+  {
+    number: '48',
+    section: '3',
+    text: 'An expired code is answered with invalid_grant.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => requireOAuthError(await exchangeAfter(server, '1d'), 'invalid_grant'),
+  },
+  {
+    number: '77',
+    section: '4.2',
+    text: 'The token endpoint reads its parameters from the query.',
+    needs: ['client', 'secret'],
+    play: async (server) => {
+      const code = { code: madeUp(server, '[code]'), verifier: undefined };
+      const query = exchangeParameters(server, code);
+      const response = await server.request({ method: 'POST', path: '/v1/oauth/token', query });
+      // Only a server that has read every parameter can say that the code is invalid.
+      requireOAuthError(response, 'invalid_grant');
+    },
+  },
+  {
+    number: '78a',
+    section: '4.2',
+    text: 'An exchange without one of its five parameters is refused.',
+    needs: ['client', 'secret'],
+    play: async (server) => {
+      for (const name of exchangeParameterNames)
+        requireTokenError(await exchangeMadeUpCode(server, { [name]: undefined }));
+    },
+  },
+  {
+    number: '78b',
+    section: '4.2',
+    text: 'A valid code is not exchanged without one of the five parameters.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      for (const name of exchangeParameterNames) {
+        const code = await requestCode(server);
+        requireTokenError(await postTokenRequest(server, exchangeParameters(server, code, { [name]: undefined })));
+      }
+    },
+  },
+  {
+    number: '79',
+    section: '4.2',
+    text: 'redirect_uri of the exchange must match.',
+    needs: ['client', 'secret', 'consent'],
+    play: async (server) => requireOAuthError((await mismatchedExchange(server)).wrong, 'invalid_grant'),
+  },
+  {
+    number: '111',
+    section: '5',
+    text: 'Wrong or missing client credentials are answered with invalid_client.',
+    needs: ['client', 'secret'],
+    play: async (server) => {
+      for (const changes of wrongCredentials) {
+        const response = await exchangeMadeUpCode(server, changes);
+        if (readErrorCode(response) === 'invalid_grant')
+          throw new NotTestable('the server reports the invalid code first; statement 122 sends a valid one');
+        requireOAuthError(response, 'invalid_client');
+      }
+    },
+  },
+  {
+    number: '115',
+    section: '5',
+    text: 'A grant has the scope that the authorization request had.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      for (const scope of ['read', 'read write']) {
+        const { response, body } = await attemptGrant(server, { scope });
+        requireOfResponse(body.scope === scope, `scope ${scope}`, response);
+      }
+    },
+  },
+  {
+    number: '121',
+    section: '7',
+    text: 'A code of another client is answered with invalid_grant.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      const other = otherSandboxClient(server);
+      const code = await requestCode(server, { client: other });
+      // With its own redirect_uri, only the client differs.
+      for (const redirect_uri of [other.callbackUrl, server.client?.callbackUrl]) {
+        const parameters = exchangeParameters(server, code, { redirect_uri });
+        requireOAuthError(await postTokenRequest(server, parameters), 'invalid_grant');
+      }
+    },
+  },
+  {
+    number: '122',
+    section: '7',
+    text: 'A valid code with wrong, unknown or missing client credentials is answered with invalid_client.',
+    needs: ['client', 'secret', 'consent'],
+    play: async (server) => {
+      const code = await requestCode(server, { state: server.unique() });
+      for (const changes of wrongCredentials)
+        requireOAuthError(await postTokenRequest(server, exchangeParameters(server, code, changes)), 'invalid_client');
+    },
+  },
+];

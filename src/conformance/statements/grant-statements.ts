@@ -1,0 +1,184 @@
+import { readStringField } from '../../json.ts';
+import { implicitAuthorization, requireOfAuthorization } from '../authorization-requests.ts';
+import { requireOfResponse } from '../conformance-response.ts';
+import { attemptGrant, readGrant, readInfo, requestGrant, sendRefresh, type TestedGrant } from '../grants.ts';
+import { issuedGrant, refreshedGrant } from '../journeys.ts';
+import { sandboxTeamMember } from '../sandbox-people.ts';
+import type { ServerUnderTest } from '../server-under-test.ts';
+import type { ConformanceStatement } from '../statement.ts';
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const tokenLifetime = 2_592_000;
+
+/** The statements about the members of a grant (spec §2). Those about JSON are required of a new grant and of a refreshed one. */
+export const grantStatements: readonly ConformanceStatement[] = [
+  {
+    number: '4',
+    section: '1',
+    text: 'The implicit flow is supported.',
+    needs: ['client', 'consent'],
+    play: async (server) => {
+      const authorization = await implicitAuthorization(server);
+      const token = authorization.fragment.get('access_token') ?? '';
+      requireOfAuthorization(token !== '', 'an access_token in the fragment', authorization);
+    },
+  },
+  {
+    number: '15',
+    section: '2',
+    text: 'access_token is a string.',
+    needs: ['grant'],
+    play: (server) => requireOfGrants(server, isText('access_token'), 'a string as access_token'),
+  },
+  {
+    number: '16',
+    section: '2',
+    text: 'token_type is bearer.',
+    needs: ['grant'],
+    play: (server) => requireOfGrants(server, ({ body }) => body.token_type === 'bearer', 'token_type bearer'),
+  },
+  {
+    number: '17a',
+    section: '2',
+    text: 'expires_in is the integer 2592000: a token lives 30 days from issue.',
+    needs: ['grant'],
+    play: (server) =>
+      requireOfGrants(server, ({ body }) => body.expires_in === tokenLifetime, `expires_in ${tokenLifetime}`),
+  },
+  {
+    number: '17b',
+    section: '2',
+    text: 'expires_in of the implicit flow is 2592000.',
+    needs: ['client', 'consent'],
+    play: async (server) => {
+      const authorization = await implicitAuthorization(server);
+      const expires = authorization.fragment.get('expires_in');
+      requireOfAuthorization(expires === String(tokenLifetime), `expires_in=${tokenLifetime}`, authorization);
+    },
+  },
+  {
+    number: '18',
+    section: '2',
+    text: 'refresh_token is a string.',
+    needs: ['grant'],
+    play: (server) => requireOfGrants(server, isText('refresh_token'), 'a string as refresh_token'),
+  },
+  {
+    number: '19',
+    section: '2',
+    text: 'scope is the granted scope, `read` or `read write`.',
+    needs: ['grant'],
+    play: async (server) => {
+      const isScope = ({ body }: TestedGrant): boolean => body.scope === 'read' || body.scope === 'read write';
+      await requireOfGrants(server, isScope, 'scope `read` or `read write`');
+      if (server.admin === undefined && server.visit === undefined) return;
+      const isGranted = ({ body }: TestedGrant): boolean => body.scope === 'read write';
+      await requireOfGrants(server, isGranted, 'the authorized scope `read write`');
+    },
+  },
+  {
+    number: '20',
+    section: '2',
+    text: 'info has name, email and uuid.',
+    needs: ['grant'],
+    play: (server) => {
+      const isWhole = (grant: TestedGrant): boolean =>
+        ['name', 'email', 'uuid'].every((name) => (readStringField(readInfo(grant), name) ?? '') !== '');
+      return requireOfGrants(server, isWhole, 'info with name, email and uuid');
+    },
+  },
+  {
+    number: '21',
+    section: '2',
+    text: 'info.uuid is a UUID.',
+    needs: ['grant'],
+    play: (server) => {
+      const isUuid = (grant: TestedGrant): boolean => uuid.test(readStringField(readInfo(grant), 'uuid') ?? '');
+      return requireOfGrants(server, isUuid, 'a UUID as info.uuid');
+    },
+  },
+  {
+    number: '22',
+    section: '2',
+    text: 'info has team_uuid and team_name only if the user authorized under a team; a refresh keeps them.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      const person = sandboxTeamMember(server);
+      const [team] = person.teams;
+      const grant = await attemptGrant(server, { person, team: team?.uuid ?? '' });
+      for (const each of [grant, readGrant(server, await sendRefresh(server, grant.refreshToken))]) {
+        const { team_uuid, team_name } = readInfo(each);
+        const isTeam = team_uuid === team?.uuid && team_name === team?.name;
+        requireOfResponse(isTeam, 'info with team_uuid and team_name of the team', each.response);
+      }
+      const personal = await requestGrant(server, { person });
+      const { team_uuid, team_name } = readInfo(personal);
+      const isPersonal = team_uuid === undefined && team_name === undefined;
+      requireOfResponse(isPersonal, 'no team in a grant without a team', personal.response);
+    },
+  },
+  {
+    number: '24',
+    section: '2',
+    text: 'The fragment of the implicit flow has access_token, token_type and expires_in.',
+    needs: ['client', 'consent'],
+    play: async (server) => {
+      const authorization = await implicitAuthorization(server);
+      for (const name of ['access_token', 'token_type', 'expires_in'])
+        requireOfAuthorization(authorization.fragment.has(name), `${name} in the fragment`, authorization);
+      const type = authorization.fragment.get('token_type');
+      requireOfAuthorization(type === 'bearer', 'token_type=bearer in the fragment', authorization);
+    },
+  },
+  {
+    number: '25',
+    section: '2',
+    text: 'The implicit flow issues no refresh token.',
+    needs: ['client', 'consent'],
+    play: async (server) => {
+      const authorization = await implicitAuthorization(server);
+      const parameters = [authorization.fragment, authorization.query];
+      const has = parameters.some((each) => each.has('refresh_token'));
+      requireOfAuthorization(!has, 'no refresh_token', authorization);
+    },
+  },
+  {
+    number: '26',
+    section: '2',
+    text: 'Without a scope, the scope is read.',
+    needs: ['client', 'secret', 'consent'],
+    play: async (server) => {
+      const { response, body } = await attemptGrant(server, { scope: undefined });
+      requireOfResponse(body.scope === 'read', 'scope read', response);
+    },
+  },
+  {
+    number: '82',
+    section: '4.3',
+    text: 'The response to a refresh is a grant with a new access token and a new refresh token.',
+    needs: ['grant'],
+    play: async (server) => {
+      const [before, after] = [await issuedGrant(server), await refreshedGrant(server)];
+      for (const name of ['access_token', 'refresh_token', 'token_type', 'expires_in', 'scope', 'info'])
+        requireOfResponse(after.body[name] !== undefined, `a grant with ${name}`, after.response);
+      const isNew = (name: string): boolean => before.body[name] !== after.body[name];
+      requireOfResponse(isNew('access_token') && isNew('refresh_token'), 'new tokens', after.response);
+      requireOfResponse(before.body.scope === after.body.scope, 'the scope of the earlier grant', after.response);
+    },
+  },
+];
+
+async function requireOfGrants(
+  server: ServerUnderTest,
+  holds: (grant: TestedGrant) => boolean,
+  expected: string,
+): Promise<void> {
+  const grant = await issuedGrant(server);
+  requireOfResponse(holds(grant), expected, grant.response);
+  const renewed = await refreshedGrant(server);
+  requireOfResponse(holds(renewed), `${expected} after a refresh`, renewed.response);
+}
+
+function isText(name: string): (grant: TestedGrant) => boolean {
+  return ({ body }) => (readStringField(body, name) ?? '') !== '';
+}

@@ -1,0 +1,217 @@
+import { isJsonRecord, readStringField } from '../../json.ts';
+import {
+  exampleSource,
+  migrationPath,
+  readMigrationStatus,
+  requireCluster,
+  sendApiRequest,
+  withMigration,
+} from '../api-requests.ts';
+import { NotTestable } from '../conformance-difference.ts';
+import { type ConformanceResponse, isSuccessful, readJsonBody, requireOfResponse } from '../conformance-response.ts';
+import { advanceSandboxClock, firstSandboxPerson, stopMigrationsInPanel, withFrozenClock } from '../sandbox-people.ts';
+import type { ServerUnderTest } from '../server-under-test.ts';
+import type { ConformanceStatement } from '../statement.ts';
+import { requireReadToken, requireWriteToken } from '../tokens.ts';
+
+/** The statements about online migrations (spec §2, §3, §4.5, §4.6, §8). Their source is a host that does not exist. */
+export const migrationStatements: readonly ConformanceStatement[] = [
+  {
+    number: '34',
+    section: '2',
+    text: 'source.host is a hostname, a connection string or an IP address.',
+    needs: ['writes', 'token', 'cluster'],
+    play: async (server) => {
+      for (const host of ['source.example.com', 'postgres://mover@source.example.com:5432/shop', '192.0.2.10'])
+        await requireAccepted(server, { source: { ...exampleSource, host } });
+      for (const host of ['', 5]) await requireRefused(server, { source: { ...exampleSource, host } });
+    },
+  },
+  ...(
+    [
+      ['35', 'dbname', 'a string', [5, ['shop']]],
+      ['36', 'port', 'an integer', ['5432', 54.5]],
+      ['37', 'username', 'a string', [5, {}]],
+      ['38a', 'password', 'a string', [5, ['secret']]],
+    ] as const
+  ).map(([number, field, type, wrong]) => ({
+    number,
+    section: '2',
+    text: `source.${field} is ${type}.`,
+    needs: ['writes', 'token', 'cluster'] as const,
+    play: async (server: ServerUnderTest) => {
+      await requireAccepted(server, { source: exampleSource });
+      for (const value of wrong) await requireRefused(server, { source: { ...exampleSource, [field]: value } });
+    },
+  })),
+  {
+    number: '38b',
+    section: '2',
+    text: 'source.password is never part of a response.',
+    needs: ['writes', 'token', 'cluster'],
+    play: async (server) => {
+      const password = `password-${server.unique()}`;
+      await withMigration(server, { source: { ...exampleSource, password } }, async (response) => {
+        for (const each of [response, await readMigrationStatus(server)])
+          requireOfResponse(!each.body.includes(password), 'a response without the password', each);
+      });
+      const wrong = { source: { ...exampleSource, password, port: 'none' } };
+      await withMigration(server, wrong, (response) =>
+        requireOfResponse(!response.body.includes(password), 'an error without the password', response),
+      );
+    },
+  },
+  {
+    number: '39',
+    section: '2',
+    text: 'disable_ssl is a boolean.',
+    needs: ['writes', 'token', 'cluster'],
+    play: async (server) => {
+      for (const disable_ssl of [true, false]) await requireAccepted(server, { source: exampleSource, disable_ssl });
+      for (const disable_ssl of ['true', 1]) await requireRefused(server, { source: exampleSource, disable_ssl });
+    },
+  },
+  {
+    number: '40',
+    section: '2',
+    text: 'ignore_dbs is an array of strings.',
+    needs: ['writes', 'token', 'cluster'],
+    play: async (server) => {
+      await requireAccepted(server, { source: exampleSource, ignore_dbs: ['logs', 'cache'] });
+      for (const ignore_dbs of ['logs', [5]]) await requireRefused(server, { source: exampleSource, ignore_dbs });
+    },
+  },
+  {
+    number: '54',
+    section: '3',
+    text: 'An accepted migration is running.',
+    needs: ['writes', 'token', 'cluster'],
+    play: async (server) => {
+      await withMigration(server, { source: exampleSource }, async (response) => {
+        requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+        requireStatus(await readMigrationStatus(server), 'running');
+      });
+    },
+  },
+  {
+    number: '55',
+    section: '3',
+    text: 'A migration continues until nothing is left to replicate or it is stopped.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      await withMigration(server, { source: exampleSource }, async (response) => {
+        requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+        await advanceSandboxClock(server, '1d');
+        requireStatus(await readMigrationStatus(server), 'running');
+      });
+    },
+  },
+  {
+    number: '56',
+    section: '3',
+    text: 'A user stops a migration in the control panel.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      await withMigration(server, { source: exampleSource }, async (response) => {
+        requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+        requireStatus(await readMigrationStatus(server), 'running');
+        await stopMigrationsInPanel(server, firstSandboxPerson(server));
+        requireEnded(await readMigrationStatus(server));
+      });
+    },
+  },
+  {
+    number: '57',
+    section: '3',
+    text: 'A migration stops two weeks after its start.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) =>
+      withFrozenClock(server, () =>
+        withMigration(server, { source: exampleSource }, async (response) => {
+          requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+          await advanceSandboxClock(server, '1209599s');
+          requireStatus(await readMigrationStatus(server), 'running');
+          await advanceSandboxClock(server, '1s');
+          requireEnded(await readMigrationStatus(server));
+        }),
+      ),
+  },
+  {
+    number: '90',
+    section: '4.5',
+    text: 'PUT online-migration needs the header Content-Type: application/json.',
+    needs: ['writes', 'token', 'cluster'],
+    play: async (server) => {
+      const path = migrationPath(requireCluster(server));
+      const json = JSON.stringify({ source: exampleSource });
+      const headers = { 'content-type': 'text/plain' };
+      const token = await requireWriteToken(server);
+      const response = await sendApiRequest(server, token, { method: 'PUT', path, json, headers });
+      if (isSuccessful(response)) await sendApiRequest(server, token, { method: 'DELETE', path });
+      requireOfResponse(!isSuccessful(response), 'a refusal of another Content-Type', response);
+    },
+  },
+  {
+    number: '92',
+    section: '4.5',
+    text: 'database_cluster_uuid is the UUID of a cluster; another one is refused.',
+    needs: ['writes', 'token'],
+    play: async (server) => {
+      const token = await requireWriteToken(server);
+      for (const uuid of ['00000000-0000-4000-8000-000000000000', 'orders']) {
+        const request = { method: 'PUT', path: migrationPath(uuid), json: { source: exampleSource } };
+        const response = await sendApiRequest(server, token, request);
+        requireOfResponse(!isSuccessful(response), 'a refusal of an unknown cluster', response);
+      }
+    },
+  },
+  {
+    number: '97',
+    section: '4.6',
+    text: 'Managed clusters use port 25061 by default.',
+    needs: ['token'],
+    play: async (server) => {
+      const token = await requireReadToken(server);
+      const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
+      const list = isSuccessful(response) ? readJsonBody(response)?.databases : undefined;
+      const clusters = Array.isArray(list) ? list.filter(isJsonRecord) : [];
+      if (clusters.length === 0) throw new NotTestable('the server lists no clusters at GET /v2/databases');
+      const ports = clusters.map(({ connection }) => (isJsonRecord(connection) ? connection.port : undefined));
+      requireOfResponse(ports.includes(25_061), 'a cluster with the port 25061', response);
+    },
+  },
+  {
+    number: '98',
+    section: '4.6',
+    text: 'A migration from one managed cluster to another is unsupported.',
+    // Only the sandbox names its managed clusters in a way that is known here.
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      const host = 'orders-do-user-1-0.b.db.ondigitalocean.com';
+      await requireRefused(server, { source: { ...exampleSource, host } });
+    },
+  },
+];
+
+async function requireAccepted(server: ServerUnderTest, body: object): Promise<void> {
+  await withMigration(server, body, (response) =>
+    requireOfResponse(isSuccessful(response), 'an accepted migration', response),
+  );
+}
+
+async function requireRefused(server: ServerUnderTest, body: object): Promise<void> {
+  await withMigration(server, body, (response) =>
+    requireOfResponse(!isSuccessful(response) && response.status !== 0, 'a refused migration', response),
+  );
+}
+
+function requireStatus(response: ConformanceResponse, status: string): void {
+  const found = readStringField(readJsonBody(response) ?? {}, 'status');
+  requireOfResponse(isSuccessful(response) && found === status, `a migration with the status ${status}`, response);
+}
+
+function requireEnded(response: ConformanceResponse): void {
+  const status = readStringField(readJsonBody(response) ?? {}, 'status') ?? '';
+  const isRunning = ['', 'running', 'syncing'].includes(status);
+  requireOfResponse(isSuccessful(response) && !isRunning, 'a migration that was stopped', response);
+}

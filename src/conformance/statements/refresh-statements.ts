@@ -1,0 +1,111 @@
+import { isSuccessful, requireOAuthError, requireOfResponse, requireRefusalOfToken } from '../conformance-response.ts';
+import { keepSuccessor, postTokenRequest, readActions, readGrant, requestGrant } from '../grants.ts';
+import { accessAfterRefresh, firstRefresh, refreshReplay } from '../journeys.ts';
+import { madeUp, requireTokenError } from '../made-up-codes.ts';
+import {
+  advanceSandboxClock,
+  revokeApplicationsInPanel,
+  sandboxTeamMember,
+  withFrozenClock,
+} from '../sandbox-people.ts';
+import type { ConformanceStatement } from '../statement.ts';
+
+/** The statements about the lifetime of tokens and their refresh (spec §3, §4.3, §5, §8). */
+export const refreshStatements: readonly ConformanceStatement[] = [
+  {
+    number: '5',
+    section: '1',
+    text: 'Refreshing a token is supported.',
+    needs: ['grant'],
+    play: async (server) => void readGrant(server, await firstRefresh(server)),
+  },
+  {
+    number: '51',
+    section: '3',
+    text: 'A refresh invalidates the earlier access token and issues a new pair that works.',
+    needs: ['grant'],
+    play: async (server) => {
+      const { before, after } = await accessAfterRefresh(server);
+      requireRefusalOfToken(before);
+      requireOfResponse(isSuccessful(after), 'the list of actions with the new access token', after);
+    },
+  },
+  {
+    number: '52a',
+    section: '3',
+    text: 'A refresh token cannot be used a second time.',
+    needs: ['grant'],
+    turn: 1,
+    play: async (server) => requireOAuthError((await refreshReplay(server)).late, 'invalid_grant'),
+  },
+  {
+    number: '52b',
+    section: '8',
+    text: 'Of ten refreshes with one refresh token at once, exactly one succeeds.',
+    needs: ['grant'],
+    turn: 1,
+    play: async (server) => {
+      const { parallel } = await refreshReplay(server);
+      const successes = parallel.filter(isSuccessful);
+      const [shown = parallel[0]] = successes.slice(1);
+      if (shown !== undefined) requireOfResponse(successes.length === 1, 'one success of ten', shown);
+    },
+  },
+  {
+    number: '53',
+    section: '3',
+    text: 'A revocation in the control panel invalidates the access token.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) => {
+      const person = sandboxTeamMember(server);
+      const { accessToken } = await requestGrant(server, { person });
+      const before = await readActions(server, accessToken);
+      requireOfResponse(isSuccessful(before), 'the list of actions before the revocation', before);
+      await revokeApplicationsInPanel(server, person);
+      requireRefusalOfToken(await readActions(server, accessToken));
+    },
+  },
+  {
+    number: '81',
+    section: '4.3',
+    text: 'A refresh has two parameters, grant_type and refresh_token; both are required.',
+    needs: [],
+    play: async (server) => {
+      const refresh_token = madeUp(server, '[refresh token]');
+      requireOAuthError(
+        await postTokenRequest(server, { grant_type: 'refresh_token', refresh_token }),
+        'invalid_grant',
+      );
+      requireTokenError(await postTokenRequest(server, { grant_type: 'refresh_token' }));
+      requireTokenError(await postTokenRequest(server, { refresh_token }));
+    },
+  },
+  {
+    number: '112',
+    section: '5',
+    text: 'A refresh needs no client credentials.',
+    needs: ['grant'],
+    play: async (server) => {
+      const { refreshToken } = await requestGrant(server);
+      const query = { grant_type: 'refresh_token', refresh_token: refreshToken };
+      const response = await server.request({ method: 'POST', path: '/v1/oauth/token', query });
+      readGrant(server, response);
+      keepSuccessor(server, refreshToken, response);
+    },
+  },
+  {
+    number: '49',
+    section: '3',
+    text: 'An access token works until 30 days after its issue, and then no more.',
+    needs: ['client', 'secret', 'sandbox'],
+    play: async (server) =>
+      withFrozenClock(server, async () => {
+        const { accessToken } = await requestGrant(server);
+        await advanceSandboxClock(server, '2591999s');
+        const before = await readActions(server, accessToken);
+        requireOfResponse(isSuccessful(before), 'a valid token 1 s before the end of 30 days', before);
+        await advanceSandboxClock(server, '1s');
+        requireRefusalOfToken(await readActions(server, accessToken));
+      }),
+  },
+];

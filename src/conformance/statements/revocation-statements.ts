@@ -1,0 +1,88 @@
+import {
+  isSuccessful,
+  readErrorCode,
+  readJsonBody,
+  requireOfResponse,
+  requireRefusalOfToken,
+} from '../conformance-response.ts';
+import { readActions, requestGrant, sendOAuthRequest, sendRevocation } from '../grants.ts';
+import { revocation } from '../journeys.ts';
+import type { ConformanceStatement } from '../statement.ts';
+
+/** The statements about the revocation endpoint (spec §3, §4.4). */
+export const revocationStatements: readonly ConformanceStatement[] = [
+  {
+    number: '6',
+    section: '1',
+    text: 'Token revocation is supported.',
+    needs: ['grant'],
+    turn: 2,
+    play: async (server) => {
+      const { response } = await revocation(server);
+      requireOfResponse(isSuccessful(response), 'a response with a success status', response);
+    },
+  },
+  {
+    number: '50',
+    section: '3',
+    text: 'A revoked access token can never be used again.',
+    needs: ['grant'],
+    turn: 2,
+    play: async (server) => {
+      const { response, use } = await revocation(server);
+      requireOfResponse(isSuccessful(response), 'a response with a success status', response);
+      requireRefusalOfToken(use);
+    },
+  },
+  {
+    number: '83a',
+    section: '4.4',
+    text: 'The response to a revocation is an empty JSON object.',
+    needs: ['grant'],
+    turn: 2,
+    play: async (server) => requireEmptyObject((await revocation(server)).response),
+  },
+  {
+    number: '83b',
+    section: '4.4',
+    text: 'token is required.',
+    needs: [],
+    play: async (server) => {
+      const response = await sendOAuthRequest(server, '/v1/oauth/revoke', {});
+      requireOfResponse(!isSuccessful(response), 'a refusal of a request without token', response);
+      requireOfResponse(readErrorCode(response) !== undefined, 'a JSON body with an error', response);
+    },
+  },
+  {
+    number: '84',
+    section: '4.4',
+    text: 'The request may carry the header Authorization: Bearer with the token that is revoked.',
+    needs: ['grant'],
+    turn: 2,
+    play: async (server) => {
+      const { accessToken } = await requestGrant(server);
+      const before = await readActions(server, accessToken);
+      requireOfResponse(isSuccessful(before), 'a valid token before the revocation', before);
+      requireEmptyObject(await sendRevocation(server, accessToken, accessToken));
+      requireRefusalOfToken(await readActions(server, accessToken));
+    },
+  },
+  {
+    number: '85',
+    section: '4.4',
+    text: 'The header Authorization may be absent.',
+    needs: ['grant'],
+    turn: 2,
+    play: async (server) => {
+      const { response, use } = await revocation(server);
+      requireEmptyObject(response);
+      requireRefusalOfToken(use);
+    },
+  },
+];
+
+function requireEmptyObject(response: Parameters<typeof readJsonBody>[0]): void {
+  const json = readJsonBody(response);
+  const isEmpty = json !== undefined && Object.keys(json).length === 0;
+  requireOfResponse(isSuccessful(response) && isEmpty, 'the JSON body {}', response);
+}

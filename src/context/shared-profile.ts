@@ -1,0 +1,71 @@
+import { hostname } from 'node:os';
+import { type ProfileSettings, readNonEmptyEnvironmentValue } from '../config/settings.ts';
+import { readTextIfPresent } from '../platform/files.ts';
+import type { Host } from '../platform/host.ts';
+import type { CredentialStore } from '../session/credential-store.ts';
+import { createFileCredentialStore } from '../session/file-store.ts';
+import { formatMachineName } from '../session/machine-name.ts';
+import { existingKeychainAccount, type ProfilePaths, stateFolderId } from '../session/profile-paths.ts';
+import { type FoundShareKeys, readShareKeys, type ShareKeyPlaces } from '../session/share-key-items.ts';
+import { createSharedCredentialStore } from '../session/shared-credential-store.ts';
+import { openSharedStore } from '../shared-store/open-shared-store.ts';
+import type { SharedSessionKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import { parseStoreUrl, type SharedStoreAddress, storeUrlVariable } from '../shared-store/store-url.ts';
+
+/** The parts of a profile that several machines share. */
+export interface SharedProfile {
+  readonly store: CredentialStore;
+  readonly keyPlaces: ShareKeyPlaces;
+  /** Throws a CliError when this machine has no keys. */
+  readonly readKeys: () => Promise<FoundShareKeys>;
+  readonly keychain: CredentialStore;
+  /** The path of the key file. */
+  readonly keyFile: string;
+  readonly machine: () => string;
+  /** Throws a CliError (usage) for a missing or wrong CLOUDCTL_STORE_URL. */
+  readonly address: () => SharedStoreAddress;
+  readonly open: (key: SharedSessionKey) => Promise<SharedSessionStore>;
+}
+
+export interface SharedProfileDeps {
+  readonly host: Host;
+  readonly place: ProfilePaths;
+  readonly keychain: CredentialStore;
+  readonly warn: (text: string) => Promise<void>;
+}
+
+export function createSharedProfile(
+  { host, place, keychain, warn }: SharedProfileDeps,
+  { profile }: ProfileSettings,
+): SharedProfile {
+  const local = createFileCredentialStore(place, undefined, profile);
+  const keyPlaces = {
+    env: host.env,
+    file: local,
+    keychain: existingKeychainAccount(place) === undefined ? undefined : keychain,
+  };
+  const machine = (): string => {
+    const given = readNonEmptyEnvironmentValue(host.env.CLOUDCTL_MACHINE_NAME);
+    return formatMachineName(given, hostname(), stateFolderId(place, host.random));
+  };
+  const address = (): SharedStoreAddress =>
+    parseStoreUrl(readNonEmptyEnvironmentValue(host.env[storeUrlVariable]), readTextIfPresent);
+  const open = async (key: SharedSessionKey): Promise<SharedSessionStore> =>
+    openSharedStore(address(), key, {
+      onUnconfirmed: (missing) => void warn(`the shared store has not confirmed that the session is in ${missing}`),
+    });
+  const store = createSharedCredentialStore({
+    profile,
+    place,
+    keys: async () => (await readShareKeys(keyPlaces)).keys,
+    open,
+    local,
+    location: `the shared store of ${storeUrlVariable}`,
+    machine,
+    clock: host.clock,
+    random: host.random,
+    warn,
+  });
+  const readKeys = () => readShareKeys(keyPlaces);
+  return { store, keyPlaces, readKeys, keychain, keyFile: place.shareFile, machine, address, open };
+}

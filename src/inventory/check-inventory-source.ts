@@ -1,0 +1,146 @@
+import { nearestWord } from '../cli/nearest-word.ts';
+import type { DbSource } from '../db-source/read-source.ts';
+import { CliError } from '../errors.ts';
+import type { Clock, ProcessEnvironment } from '../platform/host.ts';
+import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
+import type { SchemaFingerprints } from '../preflight/baseline.ts';
+import { readSchemaShapes } from '../preflight/read-schema-shapes.ts';
+import type { PreflightReport } from '../preflight/report.ts';
+import { runPreflight } from '../preflight/run.ts';
+import { Secret } from '../secret.ts';
+import type { InventoryEntry } from './inventory-entry.ts';
+import { type PasswordCommandResult, runPasswordCommand } from './run-password-command.ts';
+import type { ServerSlot } from './run-with-server-slots.ts';
+import type { SharedPostgresqlPreflights } from './shared-postgresql.ts';
+import type { SharedRedisPreflights } from './shared-redis.ts';
+import { createSharedResults, type SharedResults } from './shared-results.ts';
+import { describeBaselineChanges, readSourceBaseline, type SourceFolder, writeSourceReport } from './source-folder.ts';
+import type { SourceObservation } from './source-observation.ts';
+import { condensePreflightReport, type SourceOutcome, uncheckedOutcome } from './source-outcome.ts';
+
+export interface SourceChecker {
+  readonly postgresql: SharedPostgresqlPreflights;
+  readonly redis: SharedRedisPreflights;
+  readonly env: ProcessEnvironment;
+  readonly platform: NodeJS.Platform;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds for one preflight. */
+  readonly deadline: number;
+  readonly baselines: SourceFolder | undefined;
+  readonly reports: SourceFolder | undefined;
+  readonly schemas: SharedResults<SchemaFingerprints | undefined>;
+  readonly onQuery: (name: string, place: string, text: string) => void;
+}
+
+/** Schemas of a server, which sources share. */
+export function createSharedSchemas(): SourceChecker['schemas'] {
+  return createSharedResults((schemas) => Object.keys(schemas ?? {}).length, 100_000);
+}
+
+/** The outcome, and whether it says more about this machine than about the source. */
+export interface CheckedSource {
+  readonly outcome: SourceOutcome;
+  readonly lacksPassword: boolean;
+}
+
+/** Runs the preflight of one source, writes its files, and keeps what the report of the inventory needs. */
+export async function checkInventorySource(
+  entry: InventoryEntry,
+  slot: ServerSlot,
+  checker: SourceChecker,
+): Promise<CheckedSource> {
+  const { engine } = entry.withPassword(undefined);
+  const origin = { line: entry.line, name: entry.name, url: entry.url, engine, method: entry.options.method };
+  const found = await findPassword(entry, checker);
+  if ('failure' in found) {
+    const reason = `the password command failed: ${found.failure}`;
+    return { outcome: uncheckedOutcome(origin, reason), lacksPassword: true };
+  }
+  const source = entry.withPassword(found.password);
+  const seen: SourceObservation = { server: undefined, unreachable: undefined, lacksPassword: false };
+  const report = await runSource(entry, source, slot, seen, checker).catch(failureReason);
+  if (typeof report === 'string') return { outcome: uncheckedOutcome(origin, report), lacksPassword: false };
+  if (checker.reports !== undefined) writeSourceReport(checker.reports, entry.name, report);
+  if (seen.unreachable !== undefined || seen.lacksPassword) {
+    const reason = seen.lacksPassword ? 'the server requires a password, and there is none' : (seen.unreachable ?? '');
+    return { outcome: uncheckedOutcome(origin, reason, report), lacksPassword: seen.lacksPassword };
+  }
+  const changes = await compareWithBaseline(entry, source, report, seen, checker);
+  return { outcome: condensePreflightReport(origin, report, seen.server, changes), lacksPassword: false };
+}
+
+/** Errors of one source, such as an unknown database in ignore_dbs, do not end the inventory. */
+function failureReason(error: unknown): string {
+  if (error instanceof CliError && error.code === 'cancelled') throw error;
+  if (error instanceof CliError)
+    return [error.message, ...(error.detail ?? '').split('\n', 1)].filter(Boolean).join('; ');
+  // The message may quote anything, also a secret.
+  return `an error in the program: ${error instanceof Error ? error.name : typeof error}`;
+}
+
+async function findPassword(
+  { name, passwordCommand, withPassword }: InventoryEntry,
+  { env, platform, signal }: SourceChecker,
+): Promise<PasswordCommandResult | { readonly password: undefined }> {
+  const { engine, source } = withPassword(undefined);
+  if (source.password !== undefined) return { password: source.password };
+  if (passwordCommand !== undefined) {
+    const { host, port, username = '' } = source;
+    const dbname = 'dbname' in source ? source.dbname : '';
+    return runPasswordCommand(passwordCommand, { source: { name, host, port, dbname, username }, env, signal });
+  }
+  if (engine === 'postgresql') return { password: findPostgresqlPassword(source, env, platform).password };
+  const { REDISCLI_AUTH = '' } = env;
+  return { password: REDISCLI_AUTH === '' ? undefined : new Secret(REDISCLI_AUTH) };
+}
+
+function runSource(
+  entry: InventoryEntry,
+  source: DbSource,
+  slot: ServerSlot,
+  seen: SourceObservation,
+  checker: SourceChecker,
+): Promise<PreflightReport> {
+  const { clock, deadline, signal } = checker;
+  const common = {
+    options: entry.options,
+    deadline,
+    signal,
+    clock,
+    nearest: nearestWord,
+    onQuery: (place: string, text: string) => checker.onQuery(entry.name, place, text),
+  };
+  return source.engine === 'redis'
+    ? runPreflight(checker.redis(slot, seen), { ...common, source: source.source })
+    : runPreflight(checker.postgresql(entry, slot, seen), { ...common, source: source.source });
+}
+
+/** The changes since the baseline; writes the baseline if there is none. Undefined without `--baseline`. */
+async function compareWithBaseline(
+  entry: InventoryEntry,
+  source: DbSource,
+  report: PreflightReport,
+  seen: SourceObservation,
+  { baselines, clock, schemas }: SourceChecker,
+): Promise<readonly string[] | undefined> {
+  if (baselines === undefined) return undefined;
+  const baseline = readSourceBaseline(baselines, entry.name);
+  const key = JSON.stringify([seen.server, source.source.username, entry.options.ignoreDbs]);
+  const { value } = await schemas(key, () => readSchemaShapes(clock, source, entry.options, report).catch(noSchemas));
+  const own = value === undefined ? undefined : schemasOfDatabases(value, report);
+  if (baseline !== undefined) return describeBaselineChanges(baseline, report, own);
+  writeSourceReport(baselines, entry.name, { ...report, schemas: own });
+  return undefined;
+}
+
+/** A source that went away after its preflight has a baseline without schemas. */
+function noSchemas(error: unknown): undefined {
+  if (error instanceof CliError) return undefined;
+  throw error;
+}
+
+function schemasOfDatabases(schemas: SchemaFingerprints, { databases }: PreflightReport): SchemaFingerprints {
+  const names = databases.map(({ name }) => `${name}.`);
+  return Object.fromEntries(Object.entries(schemas).filter(([key]) => names.some((name) => key.startsWith(name))));
+}

@@ -1,0 +1,36 @@
+import { renameSync } from 'node:fs';
+
+/** The parts of the system that a test replaces. */
+export interface FileReplacementSystem {
+  readonly platform: NodeJS.Platform;
+  readonly rename: (from: string, to: string) => void;
+  readonly pause: (milliseconds: number) => void;
+}
+
+/**
+ * Renames a file, and replaces an existing one. Windows refuses that for as long as any program has the existing file open,
+ * such as a virus scanner or another process of this program (MoveFileEx), so it is tried again for two seconds there.
+ */
+export function replaceFile(from: string, to: string, system: FileReplacementSystem = realSystem): void {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      system.rename(from, to);
+      return;
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (system.platform !== 'win32' || attempt === pausesMs.length || !busyCodes.includes(code)) throw error;
+      system.pause(pausesMs[attempt] ?? 0);
+    }
+  }
+}
+
+/** ERROR_ACCESS_DENIED and ERROR_SHARING_VIOLATION. */
+const busyCodes: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY'];
+const pausesMs: readonly number[] = [10, 20, 50, 100, 200, 400, 600, 620];
+
+const realSystem: FileReplacementSystem = {
+  platform: process.platform,
+  rename: (from, to) => renameSync(from, to),
+  // The callers are synchronous, so that no other code of this process runs between the write and the rename.
+  pause: (milliseconds) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds),
+};

@@ -1,0 +1,134 @@
+import { CliError } from '../errors.ts';
+import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
+import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
+import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
+import { probeAccessToken } from './missing-refresh-token.ts';
+import type { RefreshClaim, UnreportedRefresh } from './refresh-claim.ts';
+import type { RefreshJournalReservation } from './refresh-journal.ts';
+import type { TokenRefreshCause } from './renewed-credential-record.ts';
+import type { SessionRefreshDeps } from './session-refresh-deps.ts';
+import { type FoundStoredSession, needsLoginError } from './stored-session.ts';
+
+/** Whether this process may send the refresh request. */
+export type RefreshAnnouncement =
+  /** `claim` is absent for a store of this machine alone. */
+  | { readonly kind: 'announced'; readonly claim: RefreshClaim | undefined; readonly isInDoubt: boolean }
+  /** The shared store has another record, so the refresh begins again. */
+  | { readonly kind: 'changed' }
+  /** The access token is still accepted, so nothing is sent. */
+  | { readonly kind: 'unchanged' };
+
+export interface RefreshToAnnounce {
+  readonly found: FoundStoredSession;
+  readonly cause: TokenRefreshCause;
+  readonly reservation: RefreshJournalReservation;
+  /** How often the record has changed in this command. */
+  readonly earlierAttempts: number;
+}
+
+/**
+ * Announces a refresh to the machines that share the session. Without the acknowledgement of the store nothing is sent. Throws
+ * `busy`, `needs_login` or `unreachable`; the reserved file is then removed.
+ */
+export async function announceRefresh(
+  deps: SessionRefreshDeps,
+  items: CredentialStoreItems,
+  refresh: RefreshToAnnounce,
+): Promise<RefreshAnnouncement> {
+  const { found, cause, reservation, earlierAttempts } = refresh;
+  if (items.shared === undefined) return { kind: 'announced', claim: undefined, isInDoubt: found.inDoubt };
+  const { record } = found;
+  const withdraw = (): void => (found.inDoubt ? reservation.close() : reservation.discard());
+  const result = await items.shared.claim(record).catch((error: unknown) => {
+    withdraw();
+    throw error;
+  });
+  if (result.kind === 'claimed') {
+    const { claim } = result;
+    if (claim.isInDoubt && !found.inDoubt && (await isTokenUsable(deps, record, cause))) {
+      await claim.release(true);
+      withdraw();
+      return { kind: 'unchanged' };
+    }
+    if (await claim.confirm()) return { kind: 'announced', claim, isInDoubt: found.inDoubt || claim.isInDoubt };
+    withdraw();
+    return { kind: 'changed' };
+  }
+  withdraw();
+  switch (result.kind) {
+    case 'changed':
+      if (earlierAttempts < maxAttempts) return result;
+      throw busyError(deps, 'the session in the shared store changes all the time');
+    case 'refused':
+      throw sharedSessionEndedError(deps, record, result);
+    case 'busy':
+      throw busyError(deps, `${result.holder} refreshes the session`);
+    case 'unavailable':
+      // The access token is not affected by the store.
+      if (cause.kind === 'due' && computeTokenSecondsLeft(record, deps.clock.now()) > 0) {
+        await deps.warn(`could not refresh the session: ${result.reason}; the access token is used until it expires`);
+        return { kind: 'unchanged' };
+      }
+      throw credentialStoreUnavailableError(result, deps.profile);
+    default:
+      return result satisfies never;
+  }
+}
+
+const maxAttempts = 10;
+
+/** An earlier refresh may have been processed; if the API accepts the access token, it was not. */
+async function isTokenUsable(
+  deps: SessionRefreshDeps,
+  record: CredentialRecord,
+  cause: TokenRefreshCause,
+): Promise<boolean> {
+  if (cause.kind !== 'due') return false;
+  const acceptance = await probeAccessToken(deps, record, createRunningTimeSignal(10_000));
+  const isAlive = computeTokenSecondsLeft(record, deps.clock.now()) > 0;
+  return acceptance === 'accepted' || (acceptance === 'unknown' && isAlive);
+}
+
+/**
+ * Called after the server has refused the refresh token. Returns when another machine has published a newer record; throws
+ * `needs_login` if none does. Nothing is deleted, because a machine that is away may still publish.
+ */
+export async function awaitNewerSharedRecord(
+  deps: SessionRefreshDeps,
+  claim: RefreshClaim,
+  record: CredentialRecord,
+): Promise<void> {
+  const result = await claim.refuse();
+  if (result.kind === 'unavailable') throw credentialStoreUnavailableError(result, deps.profile);
+  if (result.kind === 'refused') throw sharedSessionEndedError(deps, record, result);
+}
+
+function sharedSessionEndedError(
+  deps: SessionRefreshDeps,
+  record: CredentialRecord,
+  { machines, sinceMs }: UnreportedRefresh,
+): CliError {
+  const error = needsLoginError(deps.profile, unreportedText(machines, sinceMs), record, deps.flowOption(record.sid));
+  const action =
+    machines.length === 0
+      ? 'run a command on a machine that has used the session since then'
+      : `run a command on ${machines.join(' or ')}`;
+  return new CliError('needs_login', error.message, {
+    detail: error.detail,
+    hint: `${action}; if that is not possible, log in: ${error.hint ?? ''}`,
+  });
+}
+
+function unreportedText(machines: readonly string[], sinceMs: number | undefined): string {
+  if (machines.length === 0)
+    return 'the server refused the refresh token; the shared store may be older than the session, for example restored from a backup';
+  const since = sinceMs === undefined ? '' : ` at ${new Date(sinceMs).toISOString()}`;
+  return `the server refused the refresh token; ${machines.join(', ')} began a refresh${since} and has not reported its result`;
+}
+
+function busyError(deps: SessionRefreshDeps, detail: string): CliError {
+  return new CliError('busy', 'could not refresh the session: another machine is refreshing it', {
+    detail,
+    hint: `run the command again, or see \`cloudctl auth share status${deps.profile.isDefault ? '' : ` --profile ${deps.profile.name}`}\``,
+  });
+}

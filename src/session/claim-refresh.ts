@@ -1,0 +1,148 @@
+import {
+  findSharedClaimObstacle,
+  listUnreportedMachines,
+  type SharedSessionRow,
+  type SharedSessionSnapshot,
+  type SharedSessionStore,
+} from '../shared-store/shared-session.ts';
+import type {
+  ClaimedVersion,
+  RefreshClaim,
+  RefreshClaimResult,
+  RefreshRefusalResult,
+  SharedStoreUnavailable,
+} from './refresh-claim.ts';
+
+/** Times in milliseconds. Elapsed time is measured by the greater of two clocks, as in `createStoreClock`. */
+export interface RefreshClaimTiming {
+  readonly leaseMs: number;
+  readonly renewMs: number;
+  /** How long to wait for another machine that refreshes, or that may publish its record. */
+  readonly waitMs: number;
+  /** How long a commit is repeated while the store is away. */
+  readonly commitMs: number;
+}
+
+export const refreshClaimTiming: RefreshClaimTiming = {
+  leaseMs: 15_000,
+  renewMs: 5_000,
+  waitMs: 45_000,
+  commitMs: 35_000,
+};
+
+export interface ClaimRefreshDeps {
+  readonly store: Pick<SharedSessionStore, 'run'>;
+  /** The name of this machine in the store and in messages. */
+  readonly machine: string;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly elapsed: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly timing?: RefreshClaimTiming;
+}
+
+/**
+ * Announces the refresh of this version and takes the lease of the row. The lease only saves requests: two machines that refresh
+ * at once cost one refused request, never the session. The acknowledged intent is what another machine finds when this one does
+ * not report. Throws an error of the store.
+ */
+export async function claimRefresh(
+  deps: ClaimRefreshDeps,
+  version: ClaimedVersion,
+): Promise<Exclude<RefreshClaimResult, SharedStoreUnavailable | { kind: 'claimed' }> | ClaimedRefresh> {
+  const { store, machine, timing = refreshClaimTiming } = deps;
+  const attempt = Buffer.from(deps.random(8)).toString('hex');
+  const { epoch, sid, gen } = version;
+  const end = deps.elapsed() + timing.waitMs;
+  for (let pauses = 0; ; pauses += 1) {
+    const claimedAt = deps.elapsed();
+    const snapshot = await store.run({
+      op: 'claim',
+      epoch,
+      sid,
+      gen,
+      by: machine,
+      attempt,
+      leaseMs: timing.leaseMs,
+    });
+    if (snapshot.applied)
+      return { kind: 'claimed', claim: createClaim(deps, { version, attempt, claimedAt }, snapshot.row) };
+    const obstacle = findSharedClaimObstacle(snapshot.row, version);
+    if (obstacle === 'changed') return { kind: 'changed' };
+    if (obstacle === 'refused') return waitAfterRefusal(deps, version, snapshot);
+    if (deps.elapsed() >= end) return { kind: 'busy', holder: snapshot.row?.holder ?? 'another machine' };
+    await deps.sleep(pauseMs(deps, pauses));
+  }
+}
+
+interface ClaimedRefresh {
+  readonly kind: 'claimed';
+  readonly claim: RefreshClaim & { refuse(): Promise<RefreshRefusalResult> };
+}
+
+interface ClaimState {
+  readonly version: ClaimedVersion;
+  readonly attempt: string;
+  readonly claimedAt: number;
+}
+
+function createClaim(
+  deps: ClaimRefreshDeps,
+  { version, attempt, claimedAt }: ClaimState,
+  row: SharedSessionRow | undefined,
+): ClaimedRefresh['claim'] {
+  const { store, machine, timing = refreshClaimTiming } = deps;
+  const { leaseMs } = timing;
+  const ignoreError = (): undefined => undefined;
+  return {
+    isInDoubt: row?.previousBy !== undefined,
+    async confirm() {
+      if (deps.elapsed() - claimedAt < leaseMs / 2) return true;
+      const renewed = await store.run({ op: 'renew', attempt, leaseMs }).catch(ignoreError);
+      return renewed?.applied ?? true;
+    },
+    keepAlive() {
+      // A lease that could not be extended costs at most one refused request of another machine.
+      const timer = setInterval(
+        () => void store.run({ op: 'renew', attempt, leaseMs }).catch(ignoreError),
+        timing.renewMs,
+      );
+      timer.unref();
+      return () => clearInterval(timer);
+    },
+    async release(isUnsent) {
+      // Without a release, the lease ends by itself.
+      await store.run({ op: 'release', attempt, unsent: isUnsent }).catch(ignoreError);
+    },
+    async refuse() {
+      const { epoch, sid, gen } = version;
+      return waitAfterRefusal(deps, version, await store.run({ op: 'refuse', by: machine, epoch, sid, gen }));
+    },
+  };
+}
+
+/**
+ * Waits for the machines that began a refresh of the refused generation, until `waitMs` after the refusal. Does not wait if
+ * there is none beside this machine, which has no response, because then its journal would have contained a newer record.
+ */
+async function waitAfterRefusal(
+  { store, machine, sleep, random, timing = refreshClaimTiming }: ClaimRefreshDeps,
+  version: ClaimedVersion,
+  first: SharedSessionSnapshot,
+): Promise<RefreshRefusalResult> {
+  let snapshot = first;
+  for (let pauses = 0; ; pauses += 1) {
+    const { row, nowMs } = snapshot;
+    if (row === undefined || findSharedClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
+    const machines = listUnreportedMachines(row, machine);
+    const isOver = nowMs >= (row.refusedMs ?? nowMs) + timing.waitMs;
+    if (machines.length === 0 || isOver) return { kind: 'refused', machines, sinceMs: row.intentMs };
+    await sleep(pauseMs({ random }, pauses));
+    snapshot = await store.run({ op: 'read' });
+  }
+}
+
+/** 25 to 75 ms at first, growing to 500 ms. */
+function pauseMs({ random }: Pick<ClaimRefreshDeps, 'random'>, pauses: number): number {
+  const jitter = 25 + (50 * (random(1)[0] ?? 0)) / 255;
+  return Math.min(500, jitter * 1.2 ** pauses);
+}

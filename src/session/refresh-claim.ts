@@ -1,0 +1,48 @@
+import type { CredentialRecord } from './credential-record.ts';
+
+/** The result of announcing a refresh to the other machines that share the session. */
+export type RefreshClaimResult =
+  | { readonly kind: 'claimed'; readonly claim: RefreshClaim }
+  /** The store has another record than the one that this machine wanted to refresh. */
+  | { readonly kind: 'changed' }
+  /** The server has refused the refresh token, and nobody has published the next record. */
+  | ({ readonly kind: 'refused' } & UnreportedRefresh)
+  | { readonly kind: 'busy'; readonly holder: string }
+  | SharedStoreUnavailable;
+
+/** The failure of a shared store: a CredentialStoreUnavailable. */
+export interface SharedStoreUnavailable {
+  readonly kind: 'unavailable';
+  readonly why: 'shared';
+  readonly reason: string;
+  readonly hint?: string;
+}
+
+/** The machines that began a refresh and have not reported its result; empty if none did. */
+export interface UnreportedRefresh {
+  readonly machines: readonly string[];
+  /** When the last of them began, in milliseconds since the epoch. */
+  readonly sinceMs: number | undefined;
+}
+
+/** The intent to refresh a record, which the store has acknowledged. */
+export interface RefreshClaim {
+  /** Whether another refresh of the same generation was begun before and its result is not known. */
+  readonly isInDoubt: boolean;
+  /** Extends the lease if more than half of it is over; false if another machine has it by now. True if the store is away. */
+  confirm(): Promise<boolean>;
+  /** Extends the lease repeatedly until the returned function is called. */
+  keepAlive(): () => void;
+  /** Ends the lease. With `isUnsent` the intent is removed, because the server certainly did not process the refresh. */
+  release(isUnsent: boolean): Promise<void>;
+  /**
+   * Called when the server has refused the refresh token: no machine sends it again. Waits for a machine that may still publish
+   * the next record. @returns `changed` when there is a newer record
+   */
+  refuse(): Promise<RefreshRefusalResult | SharedStoreUnavailable>;
+}
+
+export type RefreshRefusalResult = { readonly kind: 'changed' } | ({ readonly kind: 'refused' } & UnreportedRefresh);
+
+/** What a claim needs of a record. */
+export type ClaimedVersion = Required<Pick<CredentialRecord, 'epoch' | 'sid' | 'gen'>>;

@@ -1,0 +1,50 @@
+import { Secret } from '../secret.ts';
+import { openSharedRecord, sealSharedRecord } from '../shared-store/sealed-record.ts';
+import { findShareKey, type ShareKeys } from '../shared-store/share-keys.ts';
+import type { SealedSession, SharedSessionVersion } from '../shared-store/shared-session.ts';
+import { type CredentialRecord, decodeCredentialRecord, encodeCredentialRecord } from './credential-record.ts';
+
+/** A record of the shared store after decryption. */
+export type OpenedSession =
+  | { readonly kind: 'record'; readonly record: CredentialRecord }
+  /** A logout on one of the machines ended the session. */
+  | { readonly kind: 'tombstone' }
+  | { readonly kind: 'unknown_key' }
+  /** Damaged, forged, or moved from another version; or written by a newer version of the program. */
+  | { readonly kind: 'damaged' };
+
+/** Encrypts and decrypts the records of one profile with the keys of the share. */
+export interface SessionSealer {
+  /** @param activeKid the key that the store names; the newest key if this machine does not have it */
+  seal(version: SharedSessionVersion, record: CredentialRecord | 'tombstone', activeKid?: string): SealedSession;
+  open(sealed: SealedSession): OpenedSession;
+}
+
+export function createSessionSealer(
+  keys: ShareKeys,
+  profile: string,
+  random: (bytes: number) => Uint8Array,
+): SessionSealer {
+  const place = { share: keys.share, profile };
+  return {
+    seal({ epoch, sid, gen }, record, activeKid) {
+      const active = keys.keys.find(({ kid }) => kid === activeKid) ?? keys.keys[0];
+      const text = record === 'tombstone' ? tombstone : encodeCredentialRecord({ ...record, epoch });
+      const version = { epoch, sid, gen, kid: active.kid };
+      return { ...version, record: sealSharedRecord(place, version, active.key, text, random) };
+    },
+    open(sealed) {
+      const key = findShareKey(keys, sealed.kid);
+      if (key === undefined) return { kind: 'unknown_key' };
+      const text = openSharedRecord(place, sealed, key)?.reveal();
+      if (text === undefined) return { kind: 'damaged' };
+      if (text === tombstone.reveal()) return { kind: 'tombstone' };
+      const record = decodeCredentialRecord(text);
+      return record === undefined
+        ? { kind: 'damaged' }
+        : { kind: 'record', record: { ...record, epoch: sealed.epoch } };
+    },
+  };
+}
+
+const tombstone = new Secret('logout', '[tombstone]');

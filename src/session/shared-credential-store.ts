@@ -1,0 +1,109 @@
+import type { ProfileReference } from '../config/settings.ts';
+import type { Clock } from '../platform/host.ts';
+import type { ShareKeys } from '../shared-store/share-keys.ts';
+import type { SharedSessionKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import { claimRefresh, type RefreshClaimTiming } from './claim-refresh.ts';
+import type { CredentialItemReadResult, CredentialStore, CredentialStoreItems } from './credential-store.ts';
+import type { ProfilePaths } from './profile-paths.ts';
+import type { RefreshClaimResult } from './refresh-claim.ts';
+import { createSessionSealer } from './sealed-session.ts';
+import { readSharedCopy } from './shared-copy.ts';
+import { createSharedSessionAccess, type SharedSessionAccess } from './shared-session-access.ts';
+import { orSharedStoreUnavailable } from './shared-store-failure.ts';
+import { createStoreClock } from './store-clock.ts';
+import { createKeychainRefreshJournal } from './write-ahead-journal.ts';
+
+export interface SharedCredentialStoreOptions {
+  readonly profile: ProfileReference;
+  readonly place: ProfilePaths;
+  /** The keys of the share. Throws a CliError when this machine has not joined. */
+  readonly keys: () => Promise<ShareKeys>;
+  /** Throws a CliError for a missing or wrong CLOUDCTL_STORE_URL. */
+  readonly open: (key: SharedSessionKey) => Promise<SharedSessionStore>;
+  /** The store of this machine for the client secret. */
+  readonly local: CredentialStore;
+  readonly location: string;
+  /** The name of this machine, which other machines show when it does not report a refresh. */
+  readonly machine: () => string;
+  readonly clock: Clock;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly warn: (text: string) => Promise<void>;
+  readonly timing?: RefreshClaimTiming;
+}
+
+/**
+ * The credential store of several machines, in PostgreSQL or Redis (docs/guides/fleet.md). On this machine there are a copy of
+ * the newest record that it has seen, and the write-ahead files of its own refreshes.
+ */
+export function createSharedCredentialStore(options: SharedCredentialStoreOptions): CredentialStore {
+  const { profile, place, local, location } = options;
+  const journal = createKeychainRefreshJournal(place);
+  let share: string | undefined;
+  const clock = createStoreClock(options.clock, () =>
+    share === undefined ? undefined : readSharedCopy(place, share)?.clockOffset,
+  );
+  const useStore = async <T>(work: (access: SharedSessionAccess) => Promise<T>): Promise<T> => {
+    const keys = await options.keys();
+    ({ share } = keys);
+    const store = await options.open({ share, profile: profile.name });
+    const sealer = createSessionSealer(keys, profile.name, options.random);
+    try {
+      return await work(createSharedSessionAccess({ ...options, share, journal, store, sealer, clock }));
+    } finally {
+      await store.close();
+    }
+  };
+  return {
+    profile,
+    kind: 'shared',
+    location,
+    maxLength: undefined,
+    journal,
+    clock,
+    synchronize: () =>
+      useStore(async (access) => {
+        const read = await access.read({ mayUseCopy: false });
+        return read.kind === 'unavailable' ? read : undefined;
+      }),
+    withItems: (work, lock) =>
+      useStore((access) =>
+        local.withItems(
+          (localItems) => work(sharedItems(options, access, localItems, { isLocked: lock !== undefined, clock })),
+          lock,
+        ),
+      ),
+  };
+}
+
+function sharedItems(
+  { random, machine, timing, location }: SharedCredentialStoreOptions,
+  access: SharedSessionAccess,
+  localItems: CredentialStoreItems,
+  { isLocked, clock }: { readonly isLocked: boolean; readonly clock: ReturnType<typeof createStoreClock> },
+): CredentialStoreItems {
+  const claimDeps = {
+    store: access,
+    machine: machine(),
+    sleep: (ms: number) => clock.sleep(ms),
+    elapsed: clock.elapsed,
+    random,
+    ...(timing === undefined ? {} : { timing }),
+  };
+  return {
+    read: async (item): Promise<CredentialItemReadResult> =>
+      item === 'credential' ? access.read({ mayUseCopy: !isLocked }) : localItems.read(item),
+    write: async (item, value) => (item === 'credential' ? access.writeLogin(value) : localItems.write(item, value)),
+    remove: async (item) => (item === 'credential' ? access.writeTombstone() : localItems.remove(item)),
+    shared: {
+      commit: (next, isRefresh) => access.commit(next, isRefresh),
+      claim: async (record): Promise<RefreshClaimResult> =>
+        orSharedStoreUnavailable(location, async () => {
+          const { epoch = 0, sid, gen } = record;
+          const result = await claimRefresh(claimDeps, { epoch, sid, gen });
+          if (result.kind !== 'claimed') return result;
+          const refuse = () => orSharedStoreUnavailable(location, result.claim.refuse);
+          return { ...result, claim: { ...result.claim, refuse } };
+        }),
+    },
+  };
+}

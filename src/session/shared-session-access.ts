@@ -1,0 +1,204 @@
+import { Secret } from '../secret.ts';
+import {
+  compareSharedVersions,
+  type SealedSession,
+  type SharedSessionEvent,
+  type SharedSessionOperation,
+  type SharedSessionRow,
+  type SharedSessionSnapshot,
+  type SharedSessionStore,
+} from '../shared-store/shared-session.ts';
+import { type RefreshClaimTiming, refreshClaimTiming } from './claim-refresh.ts';
+import {
+  type CredentialRecord,
+  computeTokenSecondsLeft,
+  decodeCredentialRecord,
+  encodeCredentialRecord,
+  tokenRefreshMarginSeconds,
+} from './credential-record.ts';
+import type {
+  ConditionalCredentialWriteResult,
+  CredentialItemReadResult,
+  CredentialItemWriteResult,
+} from './credential-store.ts';
+import type { ProfilePaths } from './profile-paths.ts';
+import type { RefreshJournal } from './refresh-journal.ts';
+import type { OpenedSession, SessionSealer } from './sealed-session.ts';
+import { readSharedCopy, type SharedSessionCopy, writeSharedCopy } from './shared-copy.ts';
+import { orSharedStoreUnavailable } from './shared-store-failure.ts';
+import type { StoreClock } from './store-clock.ts';
+
+export interface SharedSessionAccessDeps {
+  readonly place: ProfilePaths;
+  readonly share: string;
+  readonly store: SharedSessionStore;
+  readonly location: string;
+  readonly sealer: SessionSealer;
+  readonly journal: RefreshJournal;
+  readonly clock: StoreClock;
+  readonly machine: () => string;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly warn: (text: string) => Promise<void>;
+  readonly timing?: RefreshClaimTiming;
+}
+
+/** The session in the shared store, together with the copy on this machine. */
+export interface SharedSessionAccess {
+  /** Runs an operation, and sets the clock to the time of the store. Throws the error of the store. */
+  run(operation: SharedSessionOperation): Promise<SharedSessionSnapshot>;
+  /**
+   * The newest record of store and copy. A newer copy is published first. `mayUseCopy`: without a request, if the access token
+   * of the copy is valid. If the store cannot be reached, the copy is returned with a warning.
+   */
+  read(options: { readonly mayUseCopy: boolean }): Promise<CredentialItemReadResult>;
+  /** Stores the record of a login, with a new epoch. */
+  writeLogin(value: Secret): Promise<CredentialItemWriteResult>;
+  /** Ends the session on all machines: the tombstone stays in the store. */
+  writeTombstone(): Promise<CredentialItemWriteResult>;
+  commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
+}
+
+export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
+  const { place, share, store, location, sealer, journal, clock } = deps;
+  let activeKid: string | undefined;
+
+  const run = async (operation: SharedSessionOperation): Promise<SharedSessionSnapshot> => {
+    const snapshot = await store.run(operation);
+    clock.set(snapshot.nowMs);
+    activeKid = snapshot.row?.activeKid ?? activeKid;
+    return snapshot;
+  };
+  const keep = (sealed: SealedSession): void => {
+    try {
+      const { epoch, sid, gen, kid, record } = sealed;
+      writeSharedCopy(place, { share, epoch, sid, gen, kid, record, clockOffset: clock.offset() ?? 0 });
+    } catch {
+      // The store has the record. Without its copy, this machine cannot publish it after a restore of the store.
+    }
+  };
+  const commitSealed = (sealed: SealedSession, event: SharedSessionEvent): Promise<SharedSessionSnapshot> =>
+    run({ op: 'commit', by: deps.machine(), event, ...sealed });
+
+  /** Publishes the copy if it is newer than the row. @returns the row afterwards */
+  const publish = async (
+    row: SharedSessionRow | undefined,
+    copy: SharedSessionCopy | undefined,
+  ): Promise<SharedSessionRow | undefined> => {
+    if (copy === undefined || (row !== undefined && compareSharedVersions(copy, row) !== 'newer')) return row;
+    // A copy that does not open is not published: it may belong to keys that this machine no longer has.
+    const opened = sealer.open(copy);
+    if (opened.kind !== 'record' && opened.kind !== 'tombstone') return row;
+    const { epoch, sid, gen, kid, record } = copy;
+    return (await commitSealed({ epoch, sid, gen, kid, record }, 'publish')).row;
+  };
+
+  /** Makes the row the copy of this machine if it is newer and opens. */
+  const adopt = async (row: SharedSessionRow, copy: SharedSessionCopy | undefined): Promise<void> => {
+    const order = copy === undefined ? 'newer' : compareSharedVersions(row, copy);
+    if (order === 'same') return;
+    if (order === 'conflict')
+      await deps.warn(
+        'the shared store has another session of the same epoch; the session that this machine knew is not used',
+      );
+    if (copy !== undefined && copy.sid !== row.sid) journal.removeSession(copy.sid);
+    keep(row);
+  };
+
+  const readStore = async (copy: SharedSessionCopy | undefined): Promise<CredentialItemReadResult> => {
+    const row = await publish((await run({ op: 'read' })).row, copy);
+    if (row === undefined) return { kind: 'absent' };
+    const opened = sealer.open(row);
+    if (opened.kind === 'record' || opened.kind === 'tombstone') await adopt(row, copy);
+    return resultOf(opened, row.kid);
+  };
+
+  const nextEpoch = (snapshot: SharedSessionSnapshot): number => {
+    const known = Math.max(snapshot.row?.epoch ?? 0, readSharedCopy(place, share)?.epoch ?? 0);
+    return Math.max(known + 1, Math.floor(snapshot.nowMs / 1000));
+  };
+  /** Another login or logout at the same moment may take the epoch, so a few are tried. */
+  const writeNewEpoch = async (
+    content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
+    event: SharedSessionEvent,
+  ): Promise<CredentialItemWriteResult> =>
+    orSharedStoreUnavailable(location, async (): Promise<CredentialItemWriteResult> => {
+      const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
+      for (let attempt = 1; ; attempt += 1) {
+        const epoch = nextEpoch(await run({ op: 'read' }));
+        const sealed = sealer.seal({ epoch, sid, gen: 1 }, content, activeKid);
+        const { applied, row } = await commitSealed(sealed, event);
+        if (applied) {
+          keep(sealed);
+          return { kind: 'done' };
+        }
+        if (attempt === 5) {
+          const reason = `another login or logout is stored (epoch ${row?.epoch ?? 'unknown'})`;
+          return { kind: 'unavailable', why: 'shared', reason };
+        }
+      }
+    });
+
+  return {
+    run,
+    async read({ mayUseCopy }) {
+      const copy = readSharedCopy(place, share);
+      const local = copy === undefined ? undefined : sealer.open(copy);
+      if (mayUseCopy && local?.kind === 'record') {
+        const left = computeTokenSecondsLeft(local.record, clock.now());
+        if (left > tokenRefreshMarginSeconds) return resultOf(local, '');
+      }
+      const read = await orSharedStoreUnavailable(location, () => readStore(copy));
+      if (read.kind !== 'unavailable' || read.why !== 'shared' || local?.kind !== 'record') return read;
+      await deps.warn(`could not read the shared store (${read.reason}); the session that this machine knows is used`);
+      return resultOf(local, '');
+    },
+    async writeLogin(value) {
+      const record = decodeCredentialRecord(value.reveal());
+      if (record === undefined) throw new Error('the record of the login is damaged');
+      return writeNewEpoch(record, 'login');
+    },
+    writeTombstone: () => writeNewEpoch('tombstone', 'logout'),
+    async commit(next, isRefresh) {
+      const { epoch = 0, sid, gen } = next;
+      const sealed = sealer.seal({ epoch, sid, gen }, next, activeKid);
+      const end = clock.elapsed() + (deps.timing ?? refreshClaimTiming).commitMs;
+      for (;;) {
+        const result = await orSharedStoreUnavailable(location, () =>
+          commitSealed(sealed, isRefresh ? 'refresh' : 'publish'),
+        );
+        if (!('kind' in result)) {
+          const { applied, row } = result;
+          const isStored = applied || (row !== undefined && compareSharedVersions(row, sealed) === 'same');
+          if (!isStored) return { kind: 'superseded' };
+          keep(sealed);
+          return { kind: 'done' };
+        }
+        if (!isRefresh || clock.elapsed() >= end) return result;
+        await clock.sleep(250);
+      }
+    },
+  };
+}
+
+function resultOf(opened: OpenedSession, kid: string): CredentialItemReadResult {
+  switch (opened.kind) {
+    case 'record':
+      return { kind: 'found', value: encodeCredentialRecord(opened.record) };
+    case 'tombstone':
+      return { kind: 'absent' };
+    case 'unknown_key':
+      return {
+        kind: 'unavailable',
+        why: 'shared',
+        reason: `the session is encrypted with the key ${kid}, which this machine does not have`,
+        hint: 'give this machine the keys of the share: `cloudctl auth share join < KEYFILE`',
+      };
+    case 'damaged':
+      // The text is no record, so readers report a damaged session.
+      return { kind: 'found', value: damaged };
+    default:
+      return opened satisfies never;
+  }
+}
+
+const damaged = new Secret('damaged', '[damaged]');

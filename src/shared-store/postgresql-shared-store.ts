@@ -1,0 +1,101 @@
+import { parseJson } from '../json.ts';
+import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
+import { quoteLiteral } from '../postgresql/quote.ts';
+import { buildWriteTransaction } from '../postgresql/search-path-safe-message.ts';
+import type { PostgresqlSource } from '../postgresql/source.ts';
+import { reconnectingCall, sharedStoreLimits } from './reconnecting-call.ts';
+import {
+  decodeSharedLogEntry,
+  decodeSharedSnapshot,
+  type SharedSessionKey,
+  type SharedSessionOperation,
+  type SharedSessionStore,
+} from './shared-session.ts';
+
+/**
+ * The shared store in PostgreSQL. Every operation is one call of a function of the schema `cloudctl_share`, in one message that
+ * is one transaction, so it works behind pgbouncer in transaction mode. No transaction is open between two operations.
+ */
+export function createPostgresqlSharedStore(source: PostgresqlSource, key: SharedSessionKey): SharedSessionStore {
+  const { share, profile } = key;
+  const calls = reconnectingCall<PostgresqlSession>({
+    connect: (limit) => connectPostgresql(source, { dbname: source.dbname, limit, ...connectOptions }),
+    end: (session) => session.end(),
+  });
+  const call = (name: string, args: readonly (string | number | boolean)[]): Promise<unknown> =>
+    calls.run(async (session) => {
+      const statement = `SELECT cloudctl_share.${name}(${[share, profile, ...args].map(literal).join(', ')}) AS result`;
+      const sets = await session.query(
+        buildWriteTransaction([statement], transactionSettings),
+        sharedStoreLimits.statementMs,
+      );
+      return decodeResult(sets.flat()[0]?.result);
+    });
+  return {
+    location: `PostgreSQL ${source.host}:${source.port}/${source.dbname}`,
+    async run(operation) {
+      const snapshot = decodeSharedSnapshot(await call(...callOf(operation)));
+      if (snapshot === undefined) throw malformedReply();
+      return snapshot;
+    },
+    async readLog(limit) {
+      const entries = await call('read_log', [limit]);
+      if (!Array.isArray(entries)) throw malformedReply();
+      return entries.flatMap((entry) => decodeSharedLogEntry(entry) ?? []);
+    },
+    close: calls.close,
+  };
+}
+
+const connectOptions = { applicationName: 'cloudctl-share', withoutStartupSettings: true };
+
+/** The commit must be on the disk of the server, also if the role or the database turns that off. */
+const transactionSettings = {
+  statement_timeout: `${sharedStoreLimits.statementMs}`,
+  synchronous_commit: 'on',
+};
+
+type FunctionCall = readonly [name: string, args: readonly (string | number | boolean)[]];
+
+function callOf(operation: SharedSessionOperation): FunctionCall {
+  switch (operation.op) {
+    case 'read':
+      return ['read_session', []];
+    case 'claim': {
+      const { epoch, sid, gen, by, attempt, leaseMs } = operation;
+      return ['claim_session', [epoch, sid, gen, by, attempt, leaseMs]];
+    }
+    case 'renew':
+      return ['renew_claim', [operation.attempt, operation.leaseMs]];
+    case 'release':
+      return ['release_claim', [operation.attempt, operation.unsent]];
+    case 'commit': {
+      const { epoch, sid, gen, kid, record, by, event } = operation;
+      return ['commit_session', [epoch, sid, gen, kid, record, by, event]];
+    }
+    case 'refuse': {
+      const { epoch, sid, gen, by } = operation;
+      return ['refuse_session', [epoch, sid, gen, by]];
+    }
+    case 'reseal': {
+      const { epoch, sid, gen, oldKid, kid, record, by } = operation;
+      return ['reseal_session', [epoch, sid, gen, oldKid, kid, record, by]];
+    }
+    default:
+      return operation satisfies never;
+  }
+}
+
+function literal(value: string | number | boolean): string {
+  return typeof value === 'string' ? quoteLiteral(value) : String(value);
+}
+
+function decodeResult(text: string | null | undefined): unknown {
+  const json = parseJson(text ?? '');
+  return json.ok ? json.value : undefined;
+}
+
+function malformedReply(): DatabaseError {
+  return new DatabaseError(databaseConnectErrorCodes.protocol, 'the reply of the function has an unknown form', false);
+}

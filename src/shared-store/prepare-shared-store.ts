@@ -1,0 +1,77 @@
+import { DatabaseError } from '../platform/connect-error.ts';
+import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
+import { buildWriteTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
+import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
+import type { PostgresqlSource } from '../postgresql/source.ts';
+import { connectRedis } from '../redis/connection.ts';
+import type { RedisSource } from '../redis/source.ts';
+import { buildShareSchemaSql, sharedSchemaVersion } from './postgresql-schema.ts';
+import { sharedStoreLimits } from './reconnecting-call.ts';
+import type { SharedStoreAddress } from './store-url.ts';
+
+export type PreparedSharedStore =
+  | { readonly kind: 'ready' }
+  /** The role may not create the schema, so a DBA runs the SQL. */
+  | { readonly kind: 'forbidden'; readonly sql: string; readonly reason: string }
+  /** A setting of the server would lose sessions. */
+  | { readonly kind: 'unsuitable'; readonly reason: string };
+
+/**
+ * Creates or upgrades what the store needs: the schema in PostgreSQL; in Redis nothing, but its settings are checked. An upgrade
+ * only adds, so older versions of the program keep working. Throws DatabaseConnectError or DatabaseError.
+ * @param role the role with the right to execute the functions, created if it is missing
+ */
+export async function prepareSharedStore(address: SharedStoreAddress, role: string): Promise<PreparedSharedStore> {
+  return address.engine === 'postgresql' ? prepareSchema(address.source, role) : checkRedisSettings(address.source);
+}
+
+async function prepareSchema(source: PostgresqlSource, role: string): Promise<PreparedSharedStore> {
+  const session = await connectPostgresql(source, {
+    dbname: source.dbname,
+    limit: sharedStoreLimits.connectMs,
+    applicationName: 'cloudctl-share',
+  });
+  try {
+    const sql = buildShareSchemaSql(role);
+    try {
+      const direct = await makeSessionSearchPathSafe(session);
+      await direct.query(`BEGIN;\n${sql}\nCOMMIT`);
+      return { kind: 'ready' };
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.code !== insufficientPrivilege) throw error;
+      await session.query(rollbackQueryMessage);
+      if ((await readSchemaVersion(session)) >= sharedSchemaVersion) return { kind: 'ready' };
+      return { kind: 'forbidden', sql: `BEGIN;\n\n${sql}\n\nCOMMIT;\n`, reason: error.message };
+    }
+  } finally {
+    await session.end();
+  }
+}
+
+const insufficientPrivilege = '42501';
+
+/** The version of the schema; 0 if there is none, or if the role may not execute its functions. */
+async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
+  try {
+    const sets = await session.query(buildWriteTransaction(['SELECT cloudctl_share.schema_version() AS version']));
+    return Number(sets.flat()[0]?.version ?? 0);
+  } catch (error) {
+    if (error instanceof DatabaseError && !error.lost) return 0;
+    throw error;
+  }
+}
+
+async function checkRedisSettings(source: RedisSource): Promise<PreparedSharedStore> {
+  const session = await connectRedis(source, { limit: sharedStoreLimits.connectMs });
+  try {
+    const info = String(await session.send(['INFO'], sharedStoreLimits.statementMs));
+    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? '';
+    if (policy.startsWith('allkeys-'))
+      return { kind: 'unsuitable', reason: `maxmemory-policy is ${policy}: the server may delete the session` };
+    if (/^aof_enabled:0/m.test(info))
+      return { kind: 'unsuitable', reason: 'appendonly is no: a restart of the server loses the session' };
+    return { kind: 'ready' };
+  } finally {
+    session.end();
+  }
+}

@@ -1,0 +1,184 @@
+import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
+
+/**
+ * The place of a record in the order of all records of a profile: first `epoch` (a login or a logout begins a new one), then
+ * `gen`, the generation of the same session `sid`.
+ */
+export interface SharedSessionVersion {
+  readonly epoch: number;
+  readonly sid: string;
+  readonly gen: number;
+}
+
+/** An encrypted record with its version, as the store and the copy on each machine contain it. */
+export interface SealedSession extends SharedSessionVersion {
+  /** The id of the key with which the record is encrypted. */
+  readonly kid: string;
+  /** The encrypted record in base64. After a logout it is an encrypted tombstone, so that nobody without the key can end a session. */
+  readonly record: string;
+}
+
+/** The row of a profile in the shared store. All times are milliseconds since the epoch by the clock of the store. */
+export interface SharedSessionRow extends SealedSession {
+  /** The id of the key with which new records are encrypted. */
+  readonly activeKid: string;
+  /** The generation whose refresh token the authorization server has refused. */
+  readonly refusedGen: number | undefined;
+  readonly refusedMs: number | undefined;
+  /** The machine that refreshes the session now; it has the lease until `leaseMs`. */
+  readonly holder: string | undefined;
+  readonly leaseMs: number | undefined;
+  /** A refresh of `intentGen` was begun by `intentBy` at `intentMs` and has not been committed. */
+  readonly intentGen: number | undefined;
+  readonly intentBy: string | undefined;
+  readonly intentMs: number | undefined;
+  /** The machines that began a refresh of the same generation before, separated by commas. */
+  readonly previousBy: string | undefined;
+}
+
+/** The result of an operation: the row after it, read in the same transaction. */
+export interface SharedSessionSnapshot {
+  readonly applied: boolean;
+  readonly nowMs: number;
+  readonly row: SharedSessionRow | undefined;
+}
+
+/** The events of the log. */
+export type SharedSessionEvent = 'login' | 'refresh' | 'publish' | 'logout' | 'claim' | 'refused' | 'rotate';
+
+/**
+ * The operations of the store. Each is one statement or one script; a repetition after a lost reply has no further effect.
+ *
+ * - `claim`: takes the lease unless another machine has it, and records the intent to send the refresh token of `gen`.
+ * - `renew`: extends the lease of the attempt.
+ * - `release`: ends the lease of the attempt; `unsent` also removes its intent.
+ * - `commit`: stores a newer record. It is fenced by the version alone, never by the lease.
+ * - `refuse`: records that the server refused the refresh token of `gen`, so that no machine sends it again.
+ * - `reseal`: stores the same generation, encrypted with another key.
+ */
+export type SharedSessionOperation =
+  | { readonly op: 'read' }
+  | ({
+      readonly op: 'claim';
+      readonly by: string;
+      readonly attempt: string;
+      readonly leaseMs: number;
+    } & SharedSessionVersion)
+  | { readonly op: 'renew'; readonly attempt: string; readonly leaseMs: number }
+  | { readonly op: 'release'; readonly attempt: string; readonly unsent: boolean }
+  | ({ readonly op: 'commit'; readonly by: string; readonly event: SharedSessionEvent } & SealedSession)
+  | ({ readonly op: 'refuse'; readonly by: string } & SharedSessionVersion)
+  | ({ readonly op: 'reseal'; readonly by: string; readonly oldKid: string } & SealedSession);
+
+export interface SharedSessionLogEntry {
+  readonly atMs: number;
+  readonly event: string;
+  readonly by: string;
+  readonly epoch: number;
+  readonly gen: number;
+}
+
+/** One profile of one share in a PostgreSQL or Redis server. */
+export interface SharedSessionStore {
+  /** Server and database without credentials. */
+  readonly location: string;
+  /** Throws DatabaseConnectError or DatabaseError. */
+  run(operation: SharedSessionOperation): Promise<SharedSessionSnapshot>;
+  /** The newest entries of the log, newest first. */
+  readLog(limit: number): Promise<readonly SharedSessionLogEntry[]>;
+  close(): Promise<void>;
+}
+
+/** The share and the profile whose row is used. */
+export interface SharedSessionKey {
+  readonly share: string;
+  readonly profile: string;
+}
+
+/**
+ * Compares two versions: `newer` if `one` is newer than `other`. Two sessions of the same epoch have no order (`conflict`): the
+ * one in the store stays.
+ */
+export function compareSharedVersions(
+  one: SharedSessionVersion,
+  other: SharedSessionVersion,
+): 'newer' | 'older' | 'same' | 'conflict' {
+  if (one.epoch !== other.epoch) return one.epoch > other.epoch ? 'newer' : 'older';
+  if (one.sid !== other.sid) return 'conflict';
+  if (one.gen !== other.gen) return one.gen > other.gen ? 'newer' : 'older';
+  return 'same';
+}
+
+/** What a machine that wants to refresh the session of version `wanted` does after a claim that was not applied. */
+export type SharedClaimObstacle =
+  /** The store has another record: read it and begin again. */
+  | 'changed'
+  /** The refresh token was refused: wait for the machine that may still publish the next record. */
+  | 'refused'
+  /** Another machine refreshes the session: wait for it. */
+  | 'held';
+
+export function findSharedClaimObstacle(
+  row: SharedSessionRow | undefined,
+  wanted: SharedSessionVersion,
+): SharedClaimObstacle {
+  if (row === undefined || compareSharedVersions(row, wanted) !== 'same') return 'changed';
+  return row.refusedGen === row.gen ? 'refused' : 'held';
+}
+
+/** The machines that began a refresh of the current generation and have not reported; `me` is not one of them. */
+export function listUnreportedMachines(row: SharedSessionRow, me: string): readonly string[] {
+  if (row.intentGen !== row.gen) return [];
+  const names = [...(row.previousBy?.split(',') ?? []), row.intentBy ?? ''];
+  return [...new Set(names)].filter((name) => name !== '' && name !== me);
+}
+
+/** Decodes the reply of a store; undefined if it is not one. Numbers may be text, as Redis returns them. */
+export function decodeSharedSnapshot(value: unknown): SharedSessionSnapshot | undefined {
+  if (!isJsonRecord(value)) return undefined;
+  const nowMs = readInteger(value, 'now_ms');
+  if (nowMs === undefined || typeof value.applied !== 'boolean') return undefined;
+  if (value.session === null || value.session === undefined) return { applied: value.applied, nowMs, row: undefined };
+  const row = isJsonRecord(value.session) ? decodeRow(value.session) : undefined;
+  return row === undefined ? undefined : { applied: value.applied, nowMs, row };
+}
+
+function decodeRow(fields: JsonRecord): SharedSessionRow | undefined {
+  const [epoch, gen] = [readInteger(fields, 'epoch'), readInteger(fields, 'gen')];
+  const [sid, kid, record] = ['sid', 'kid', 'record'].map((name) => readStringField(fields, name));
+  if (epoch === undefined || gen === undefined || sid === undefined || kid === undefined) return undefined;
+  if (record === undefined) return undefined;
+  const text = (name: string): string | undefined => readStringField(fields, name) || undefined;
+  return {
+    epoch,
+    gen,
+    sid,
+    kid,
+    record,
+    activeKid: text('active_kid') ?? kid,
+    refusedGen: readInteger(fields, 'refused_gen'),
+    refusedMs: readInteger(fields, 'refused_ms'),
+    holder: text('holder'),
+    leaseMs: readInteger(fields, 'lease_ms'),
+    intentGen: readInteger(fields, 'intent_gen'),
+    intentBy: text('intent_by'),
+    intentMs: readInteger(fields, 'intent_ms'),
+    previousBy: text('previous_by'),
+  };
+}
+
+/** Decodes an entry of the log; undefined if it is not one. */
+export function decodeSharedLogEntry(value: unknown): SharedSessionLogEntry | undefined {
+  if (!isJsonRecord(value)) return undefined;
+  const [atMs, epoch, gen] = ['at_ms', 'epoch', 'gen'].map((name) => readInteger(value, name));
+  const [event, by] = [readStringField(value, 'event'), readStringField(value, 'by')];
+  if (atMs === undefined || epoch === undefined || gen === undefined || event === undefined || by === undefined)
+    return undefined;
+  return { atMs, event, by, epoch, gen };
+}
+
+function readInteger(fields: JsonRecord, name: string): number | undefined {
+  const value = fields[name];
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : readNumberField(fields, name);
+  return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { lacks } from '../../../fixtures/needs.ts';
+import { runCloudctl } from '../../run-cloudctl.ts';
+import { shareFixture } from './share-fixture.ts';
+
+const join = ['auth', 'share', 'join', '-o', 'json'];
+
+describe.skipIf(lacks('redis-server'))('auth share join', () => {
+  it('stores the key of standard input, so that the machine uses the session', async () => {
+    const fixture = await shareFixture();
+    const first = await fixture.first();
+    await fixture.login(first);
+    const second = fixture.machine('ci-2');
+    expect((await runCloudctl(second, ['auth', 'token', '-o', 'json'])).error()).toMatchObject({
+      code: 'not_logged_in',
+    });
+    expect((await runCloudctl(second, join, { stdin: fixture.keysOf(first) })).code).toBe(0);
+    const [one, other] = [await runCloudctl(first, ['auth', 'token']), await runCloudctl(second, ['auth', 'token'])];
+    expect([one.code, other.out]).toEqual([0, one.out]);
+  });
+
+  it('refuses a damaged key, a key of another share, and a server that does not answer', async () => {
+    const fixture = await shareFixture();
+    const first = await fixture.first();
+    const key = fixture.keysOf(first);
+    const second = fixture.machine('ci-2');
+    expect((await runCloudctl(second, join, { stdin: key.slice(0, -3) })).error()).toMatchObject({ code: 'usage' });
+    const away = fixture.machine('ci-3', { CLOUDCTL_STORE_URL: 'redis://127.0.0.1:1/0' });
+    expect((await runCloudctl(away, join, { stdin: key })).error()).toMatchObject({
+      code: 'unreachable',
+      exit_code: 6,
+    });
+    const other = await (await shareFixture()).first();
+    expect((await runCloudctl(other, join, { stdin: key })).error()).toMatchObject({ code: 'config_invalid' });
+  });
+});

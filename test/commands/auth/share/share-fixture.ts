@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
+import type { SandboxServers } from '../../../../src/sandbox/sandbox.ts';
+import { profilePaths } from '../../../../src/session/profile-paths.ts';
+import { createSessionSealer } from '../../../../src/session/sealed-session.ts';
+import { openSharedStore } from '../../../../src/shared-store/open-shared-store.ts';
+import { decodeShareKeys } from '../../../../src/shared-store/share-keys.ts';
+import type { SharedSessionStore } from '../../../../src/shared-store/shared-session.ts';
+import { parseStoreUrl } from '../../../../src/shared-store/store-url.ts';
+import { type TestHost, testHost } from '../../../fixtures/host.ts';
+import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
+import { profileOf, recordOf } from '../../../fixtures/session.ts';
+import { sandboxFor, tokenFor } from '../../../sandbox/requests.ts';
+import { runCloudctl } from '../../run-cloudctl.ts';
+
+export interface ShareFixture {
+  readonly sandbox: SandboxServers;
+  readonly redis: RedisServer;
+  readonly url: string;
+  /** A machine whose profile uses the store; it has not joined. */
+  machine(name: string, env?: Readonly<Record<string, string>>): TestHost;
+  /** A machine that has created the share. */
+  first(): Promise<TestHost>;
+  /** The key file of a machine. */
+  keysOf(host: TestHost): string;
+  /** Stores a session, as a login on a machine does. */
+  login(host: TestHost, seconds?: number): Promise<void>;
+  withStore<T>(host: TestHost, work: (store: SharedSessionStore) => Promise<T>): Promise<T>;
+}
+
+/** A Redis server that machines share; it ends with the test. */
+export async function shareFixture(config: readonly string[] = ['appendonly yes']): Promise<ShareFixture> {
+  const [sandbox, redis] = [await sandboxFor(), await startRedis({ config })];
+  onTestFinished(() => redis.stop());
+  const url = `redis://${redis.host}:${redis.port}/0`;
+  const keysOf = (host: TestHost): string =>
+    readFileSync(profilePaths(host.folders.state, 'default').shareFile, 'utf8').trim();
+  const machine: ShareFixture['machine'] = (name, env = {}) => {
+    const host = testHost({ env: { CLOUDCTL_STORE_URL: url, CLOUDCTL_MACHINE_NAME: name, ...env } });
+    host.writeConfig({ profiles: { default: { ...profileOf(sandbox), credential_store: 'shared' } } });
+    return host;
+  };
+  const withStore: ShareFixture['withStore'] = async (host, work) => {
+    const { share = '' } = decodeShareKeys(keysOf(host)) ?? {};
+    const store = await openSharedStore(
+      parseStoreUrl(url, () => undefined),
+      { share, profile: 'default' },
+    );
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  };
+  return {
+    sandbox,
+    redis,
+    url,
+    machine,
+    keysOf,
+    withStore,
+    async first() {
+      const host = machine('ci-1');
+      const ran = await runCloudctl(host, ['auth', 'share', 'init']);
+      if (ran.code !== 0) throw new Error(ran.err);
+      return host;
+    },
+    async login(host, seconds = 3600) {
+      const keys = decodeShareKeys(keysOf(host));
+      if (keys === undefined) throw new Error('the machine has no keys');
+      const version = { epoch: Math.floor(Date.now() / 1000), sid: randomBytes(8).toString('hex'), gen: 1 };
+      const grant = await tokenFor(sandbox);
+      const expiresAt = Math.floor(Date.now() / 1000) + seconds;
+      const record = recordOf(host, sandbox, grant, { sid: version.sid, expiresAt });
+      const sealed = createSessionSealer(keys, 'default', randomBytes).seal(version, record);
+      await withStore(host, (store) => store.run({ op: 'commit', by: 'login', event: 'login', ...sealed }));
+    },
+  };
+}

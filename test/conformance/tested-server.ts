@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto';
+import { createSandboxAdminClient } from '../../src/api/sandbox-admin.ts';
+import type { ConformanceReport } from '../../src/conformance/conformance-report.ts';
+import { type DocumentedChoice, runConformance } from '../../src/conformance/run-conformance.ts';
+import { readSandboxPeople } from '../../src/conformance/sandbox-people.ts';
+import {
+  createServerUnderTest,
+  type ServerUnderTest,
+  type ServerUnderTestOptions,
+} from '../../src/conformance/server-under-test.ts';
+import { conformanceStatements, openChoiceProbes } from '../../src/conformance/statements.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createUndiciSender } from '../../src/platform/undici-sender.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
+import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
+import { Secret } from '../../src/secret.ts';
+
+/** The sandbox as a server under test, with every permission; `changes` replaces options. */
+export async function testedSandbox(
+  { ready }: SandboxServers,
+  changes: Partial<ServerUnderTestOptions> = {},
+): Promise<ServerUnderTest> {
+  const send = await createUndiciSender({ env: {} });
+  const admin = createSandboxAdminClient(send, ready.admin_url, ready.admin_token);
+  return createServerUnderTest({
+    authUrl: ready.auth_url,
+    baseUrl: ready.base_url,
+    client: {
+      id: ready.client_id,
+      secret: new Secret(ready.client_secret, '[client secret]'),
+      callbackUrl: ready.callback_url,
+    },
+    accessToken: undefined,
+    refreshToken: undefined,
+    tokenParams: 'query',
+    pkce: false,
+    cluster: undefined,
+    allowWrites: true,
+    visit: undefined,
+    admin,
+    people: await readSandboxPeople(admin),
+    send,
+    timeoutMs: 10_000,
+    random: randomBytes,
+    signal: new AbortController().signal,
+    ...changes,
+  });
+}
+
+/** Plays every statement, or those with these numbers and ids. */
+export function playStatements(server: ServerUnderTest, only?: readonly string[]): Promise<ConformanceReport> {
+  const isWanted = (id: string): boolean => only === undefined || only.includes(id);
+  const choices: readonly DocumentedChoice[] = SPEC_GAPS;
+  return runConformance({
+    server,
+    statements: conformanceStatements.filter(({ number }) => isWanted(number)),
+    probes: openChoiceProbes,
+    choices: choices.filter(({ id }) => isWanted(id)),
+    clock: systemClock,
+  });
+}

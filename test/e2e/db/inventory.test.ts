@@ -1,0 +1,123 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from '../../fixtures/browser.ts';
+import { run, start } from '../../fixtures/cli.ts';
+import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { lacks } from '../../fixtures/needs.ts';
+import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+
+let folders: Folders;
+let server: Postgres;
+let old: Postgres;
+const names = Array.from({ length: 12 }, (_, at) => `db${at}`);
+
+beforeAll(async () => {
+  folders = makeFolders();
+  [server, old] = await Promise.all([
+    startPostgres({ version: 17, settings: ready, direct: true }),
+    startPostgres({ version: 15, direct: true, password: 'secret' }),
+  ]);
+  for (const name of names) await server.query(`CREATE DATABASE ${name}`);
+  await old.query('CREATE DATABASE shop');
+  await server.query('CREATE TABLE visits (at int); INSERT INTO visits VALUES (1); UPDATE visits SET at = 2', 'db3');
+}, 60_000);
+
+afterAll(async () => {
+  await Promise.all([server?.stop(), old?.stop()]);
+  folders.remove();
+});
+
+const url = (one: Postgres, name: string, password = '') =>
+  `postgres://postgres${password}@127.0.0.1:${one.port}/${name}?sslmode=disable`;
+const env = () => ({ PGPASSWORD: 'secret', CLOUDCTL_QUEUE_URL: url(server, 'postgres', `:${server.password}`) });
+
+function inventoryFile(name: string, lines: readonly string[]): string {
+  const file = join(folders.work, name);
+  mkdirSync(folders.work, { recursive: true });
+  writeFileSync(file, `${lines.join('\n')}\n`);
+  return file;
+}
+
+const words = ['--allow-private', '--target-version', '18', '--scope', 'database'];
+
+it('the source of a killed machine is checked by another one after its lease', { timeout: 90_000 }, async () => {
+  const file = inventoryFile(
+    'killed',
+    names.map((name) => url(server, name)),
+  );
+  const shared = ['db', 'preflight', '--queue', 'killed', '--lease', '2s', '--parallel', '1'];
+  // This machine never gets further than its first source.
+  const hanging = ['--password-command', JSON.stringify(['sleep', '600'])];
+  const killed = start([...shared, '--sources', file, ...words, ...hanging], { folders, env: env(), limit: 60_000 });
+  killed.ended.catch(() => {});
+  const holders =
+    "SELECT line, holder FROM cloudctl_inventory.source WHERE inventory = 'killed' AND holder IS NOT NULL";
+  for (let rows: readonly object[] = []; rows.length === 0; )
+    rows = await server.query(holders).catch(() => new Promise<object[]>((go) => setTimeout(() => go([]), 50)));
+  killed.kill('SIGKILL');
+  await killed.ended;
+  const ran = await run([...shared, '-o', 'json'], { folders, env: env(), limit: 60_000 });
+  const { summary } = ran.json<{ summary: { sources: number; not_checked: number } }>();
+  expect(summary).toMatchObject({ sources: names.length, not_checked: 0 });
+  const [row] = await server.query(
+    "SELECT max(fence) AS fence FROM cloudctl_inventory.source WHERE inventory = 'killed'",
+  );
+  expect(Number(row?.fence)).toBe(2);
+});
+
+it('Ctrl-C returns what a machine holds', { timeout: 60_000 }, async () => {
+  const file = inventoryFile('stopped', [url(server, 'db1')]);
+  const shared = ['db', 'preflight', '--queue', 'stopped', '--sources', file, ...words];
+  const hanging = ['--password-command', JSON.stringify(['sleep', '600'])];
+  const stopped = start([...shared, ...hanging], { folders, env: env() });
+  const held = "SELECT 1 FROM cloudctl_inventory.source WHERE inventory = 'stopped' AND holder IS NOT NULL";
+  for (let rows: readonly object[] = []; rows.length === 0; )
+    rows = await server.query(held).catch(() => new Promise<object[]>((go) => setTimeout(() => go([]), 50)));
+  stopped.kill('SIGINT');
+  expect((await stopped.ended).code).toBe(130);
+  expect(await server.query(held)).toEqual([]);
+});
+
+describe.skipIf(lacks('chromium'))('the HTML report in a browser', () => {
+  it('has the result and what to fix first on the first screen, and is not wider than the window', {
+    timeout: 60_000,
+  }, async () => {
+    const file = inventoryFile('all', [
+      ...names.map((name) => url(server, name)),
+      url(old, 'shop'),
+      url(old, 'postgres'),
+      'postgres://u@127.0.0.1:1/away?sslmode=disable',
+    ]);
+    const report = join(folders.work, 'report.html');
+    const ran = await run(['db', 'preflight', '--sources', file, ...words, '--report', report], {
+      folders,
+      env: env(),
+    });
+    expect(ran.code).toBe(3);
+    const browser = await launchBrowser(folders);
+    try {
+      const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+      await page.goto(pathToFileURL(report).href);
+      for (const part of ['h1', '.bar', '#fix-first', '.steps tbody tr:nth-child(2)']) {
+        const box = await page.locator(part).first().boundingBox();
+        expect({ part, bottom: (box?.y ?? 9999) + (box?.height ?? 0) <= 720 }).toEqual({ part, bottom: true });
+      }
+      const steps = await page.locator('.steps tbody tr td:nth-child(4)').allInnerTexts();
+      expect(steps).toEqual(['2', '1']);
+      for (const width of [1280, 400]) {
+        await page.setViewportSize({ width, height: 720 });
+        const overflow = await page.evaluate(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        expect({ width, overflow }).toEqual({ width, overflow: 0 });
+      }
+      await page.setViewportSize({ width: 1280, height: 720 });
+      const { SCREENSHOT: picture } = process.env;
+      if (picture !== undefined) await page.screenshot({ path: picture });
+    } finally {
+      await browser.close();
+    }
+  });
+});

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
+import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
+import { Secret } from '../../../src/secret.ts';
+import type { CredentialRecord } from '../../../src/session/credential-record.ts';
+import { type ProfilePaths, profilePaths } from '../../../src/session/profile-paths.ts';
+import { createSessionSealer } from '../../../src/session/sealed-session.ts';
+import { readSharedCopy, writeSharedCopy } from '../../../src/session/shared-copy.ts';
+import { openSharedStore } from '../../../src/shared-store/open-shared-store.ts';
+import { createShareKeys, encodeShareKeys, type ShareKeys } from '../../../src/shared-store/share-keys.ts';
+import type { SealedSession, SharedSessionRow, SharedSessionStore } from '../../../src/shared-store/shared-session.ts';
+import { parseStoreUrl } from '../../../src/shared-store/store-url.ts';
+import { type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
+import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { tokenFor } from '../../sandbox/requests.ts';
+import { program } from '../session/fault-fixture.ts';
+import type { FleetStore } from './fleet-store.ts';
+
+/** A process of its own for each command, with its own home, state folder, machine name and clock. */
+export interface Machine {
+  readonly name: string;
+  readonly folders: Folders;
+  readonly place: ProfilePaths;
+  start(words: readonly string[], env?: Environment): Running;
+  run(words: readonly string[], env?: Environment): Promise<Ran>;
+}
+
+/** Machines that share one session, and the authorization server that counts the refreshes. */
+export interface Fleet {
+  readonly sandbox: SandboxServers;
+  readonly machines: readonly Machine[];
+  readonly keys: ShareKeys;
+  /** The refresh requests that the server received. */
+  refreshes(): readonly LoggedRequest[];
+  /** The row in the store. */
+  row(): Promise<SharedSessionRow>;
+  /** Stores a new session, as a login on one more machine does. */
+  login(): Promise<void>;
+  /** Works on the store as one more machine. */
+  withStore<T>(work: (store: SharedSessionStore) => Promise<T>): Promise<T>;
+  /** The record of a row or a copy. */
+  open(sealed: SealedSession): CredentialRecord;
+  /** The access token has expired: at the server, in the store, and in the copy of each machine. */
+  expire(): Promise<void>;
+}
+
+export interface FleetOptions {
+  readonly store: FleetStore;
+  readonly machines: number;
+  /** In place of the authorization server's own origin. */
+  readonly authUrl?: (sandbox: SandboxServers) => Promise<string>;
+}
+
+export async function createFleet({ store, machines: count, authUrl }: FleetOptions): Promise<Fleet> {
+  const sandbox = await startSandboxServers();
+  onTestFinished(() => sandbox.close());
+  const keys = createShareKeys(randomBytes);
+  const sealer = createSessionSealer(keys, 'default', randomBytes);
+  const profile = {
+    auth_url: (await authUrl?.(sandbox)) ?? sandbox.ready.auth_url,
+    base_url: sandbox.ready.base_url,
+    client_id: sandbox.ready.client_id,
+    callback_urls: [sandbox.ready.callback_url],
+    credential_store: 'shared',
+    scope: 'read write',
+  };
+  const machines = Array.from({ length: count }, (_, at) =>
+    createMachine(`ci-${at + 1}`, profile, {
+      CLOUDCTL_STORE_URL: store.url,
+      CLOUDCTL_STORE_KEY: encodeShareKeys(keys).reveal(),
+      // Clocks from 5 minutes behind to 5 minutes ahead.
+      TEST_CLOCK: JSON.stringify({ offset: count === 1 ? 0 : Math.round((at / (count - 1) - 0.5) * 600_000) }),
+    }),
+  );
+  const withStore: Fleet['withStore'] = async (work) => {
+    const opened = await openSharedStore(
+      parseStoreUrl(store.url, () => undefined),
+      {
+        share: keys.share,
+        profile: 'default',
+      },
+    );
+    try {
+      return await work(opened);
+    } finally {
+      await opened.close();
+    }
+  };
+  const row = async (): Promise<SharedSessionRow> => {
+    const { row: found } = await withStore((opened) => opened.run({ op: 'read' }));
+    if (found === undefined) throw new Error('the store has no session');
+    return found;
+  };
+  const open = (sealed: SealedSession): CredentialRecord => {
+    const opened = sealer.open(sealed);
+    if (opened.kind !== 'record') throw new Error(`the record is ${opened.kind}`);
+    return opened.record;
+  };
+  const login = (): Promise<void> =>
+    withStore(async (opened) => {
+      const { row: before, nowMs } = await opened.run({ op: 'read' });
+      const epoch = Math.max((before?.epoch ?? 0) + 1, Math.floor(nowMs / 1000));
+      const version = { epoch, sid: randomBytes(8).toString('hex'), gen: 1 };
+      const record = await recordOfGrant(sandbox, profile, version.sid);
+      await opened.run({ op: 'commit', by: 'login', event: 'login', ...sealer.seal(version, record) });
+    });
+  await login();
+  return {
+    sandbox,
+    machines,
+    keys,
+    row,
+    login,
+    withStore,
+    open,
+    refreshes: () => sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token'),
+    async expire() {
+      sandbox.world.setClock((now) => advanceClock(now, 31 * 86_400_000));
+      const past = (sealed: SealedSession): SealedSession =>
+        sealer.seal(sealed, { ...open(sealed), expiresAt: Math.floor(Date.now() / 1000) - 60 });
+      await withStore(async (opened) => {
+        const { row: current } = await opened.run({ op: 'read' });
+        if (current !== undefined) await opened.run({ op: 'commit', by: 'test', event: 'refresh', ...past(current) });
+      });
+      for (const { place } of machines) {
+        const copy = readSharedCopy(place, keys.share);
+        if (copy !== undefined) writeSharedCopy(place, { ...copy, ...past(copy) });
+      }
+    },
+  };
+}
+
+function createMachine(name: string, profile: object, more: Environment): Machine {
+  const folders = makeFolders();
+  onTestFinished(() => folders.remove());
+  mkdirSync(folders.config, { recursive: true });
+  writeFileSync(
+    join(folders.config, 'config.json'),
+    JSON.stringify({ profile: 'default', profiles: { default: profile } }),
+  );
+  const start: Machine['start'] = (words, env = {}) => {
+    const [file = '', ...args] = [...program, ...words];
+    const running = startProgram(file, args, {
+      folders,
+      env: { ...more, CLOUDCTL_MACHINE_NAME: name, ...env },
+      limit: 150_000,
+    });
+    running.child.stdin?.end();
+    return running;
+  };
+  return {
+    name,
+    folders,
+    place: profilePaths(folders.state, 'default'),
+    start,
+    run: (words, env) => start(words, env).ended,
+  };
+}
+
+async function recordOfGrant(
+  sandbox: SandboxServers,
+  profile: { readonly auth_url: string; readonly base_url: string; readonly client_id: string },
+  sid: string,
+): Promise<CredentialRecord> {
+  const grant = await tokenFor(sandbox);
+  const now = Math.floor(Date.now() / 1000);
+  return {
+    sid,
+    gen: 1,
+    journalKey: new Secret(randomBytes(32).toString('base64url')),
+    accessToken: new Secret(grant.access_token),
+    refreshToken: new Secret(grant.refresh_token),
+    expiresAt: now + grant.expires_in,
+    obtainedAt: now,
+    scope: 'read write',
+    authOrigin: profile.auth_url,
+    baseOrigin: profile.base_url,
+    clientId: profile.client_id,
+  };
+}

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { validateConnectionParameters } from '../../src/postgresql/connection-parameters.ts';
+
+it('a parameter without effect is a note', () => {
+  expect(
+    validateConnectionParameters(
+      new Map([
+        ['host', 'db'],
+        ['connect_timeout', '3'],
+      ]),
+      'URL',
+    ),
+  ).toHaveLength(1);
+});
+
+it.each(['sslcert', 'sslmodee'])('the parameter %s is refused', (name) => {
+  expect(() => validateConnectionParameters(new Map([[name, 'x']]), 'URL')).toThrow(
+    expect.objectContaining({ code: 'usage' }),
+  );
+});

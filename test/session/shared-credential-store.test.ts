@@ -1,0 +1,264 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
+import { performLogout } from '../../src/session/logout.ts';
+import { loadStoredSession } from '../../src/session/stored-session.ts';
+import { bindingTo } from '../fixtures/session.ts';
+import { sandboxFor } from '../sandbox/requests.ts';
+import { sharedMachines } from './shared-machines.ts';
+
+const refreshesOf = (sandbox: SandboxServers) =>
+  sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
+
+async function twoMachines(seconds: number) {
+  const sandbox = await sandboxFor();
+  const all = sharedMachines(sandbox);
+  const [first, second] = [all.machine('ci-1#a'), all.machine('ci-2#b')];
+  await all.login(first, seconds);
+  return { sandbox, ...all, first, second };
+}
+
+describe('a session that two machines share', () => {
+  it('is refreshed by one of them, and the other uses the new token', async () => {
+    const { sandbox, first, second, server } = await twoMachines(60);
+    const tokens = await Promise.all([first.session().bearer(), second.session().bearer()]);
+    expect(tokens[0].reveal()).toBe(tokens[1].reveal());
+    expect(refreshesOf(sandbox)).toHaveLength(1);
+    expect(server.row()).toMatchObject({ gen: 2, holder: undefined, intentGen: undefined });
+    const log = await server.readLog(10);
+    expect(log.map(({ event }) => event)).toEqual(['refresh', 'claim', 'login']);
+  });
+
+  it('needs no statement while the copy on the machine is valid', async () => {
+    const { first, server } = await twoMachines(3600);
+    server.operations.length = 0;
+    await first.session().bearer();
+    expect(server.operations).toEqual([]);
+    await first.store.synchronize?.();
+    expect(server.operations.map(({ op }) => op)).toEqual(['read']);
+  });
+
+  it('is measured by the clock of the store', async () => {
+    const { sandbox, first, clockOffset } = await twoMachines(3600);
+    clockOffset.ms = 7_200_000;
+    await first.store.synchronize?.();
+    await first.session().bearer();
+    expect(refreshesOf(sandbox)).toHaveLength(1);
+    expect(first.store.clock?.now()).toBeGreaterThan(Date.now() + 7_000_000);
+  });
+
+  it('is read again when the API refuses the token of the copy', async () => {
+    const { sandbox, first, second } = await twoMachines(3600);
+    const old = await second.session().bearer();
+    const renewed = await first.session().forceRefresh();
+    const current = await second.session().renew(old);
+    expect(current.reveal()).toBe(renewed.accessToken.reveal());
+    expect(refreshesOf(sandbox)).toHaveLength(1);
+  });
+});
+
+describe('a store that was restored from a backup', () => {
+  it('gets the newest record from a machine that has seen it', async () => {
+    const { sandbox, first, second, server } = await twoMachines(3600);
+    const backup = server.row();
+    await first.session().forceRefresh();
+    server.restore(backup);
+    await first.store.synchronize?.();
+    expect(server.row()).toMatchObject({ gen: 2 });
+    await second.store.synchronize?.();
+    await second.session().forceRefresh();
+    expect(refreshesOf(sandbox).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
+  it('gets the tombstone of a logout, so that the session does not come back', async () => {
+    const { first, second, server } = await twoMachines(3600);
+    await second.store.synchronize?.();
+    const backup = server.row();
+    await first.store.withItems((items) => items.remove('credential'));
+    const { epoch } = server.row() ?? {};
+    server.restore(backup);
+    await first.store.synchronize?.();
+    expect(server.row()?.epoch).toBe(epoch);
+    expect(await loadStoredSession(second.store, second.deps.binding)).toMatchObject({ kind: 'found' });
+    await second.store.synchronize?.();
+    expect(await loadStoredSession(second.store, second.deps.binding)).toMatchObject({ kind: 'absent' });
+  });
+
+  it('without such a machine: needs_login, the token is sent once, and nothing is deleted', async () => {
+    const { sandbox, first, second, server } = await twoMachines(60);
+    const backup = server.row();
+    await first.session().bearer();
+    server.restore(backup);
+    await expect(second.session().bearer()).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
+    await expect(second.session().bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    expect(refreshesOf(sandbox).map(({ status }) => status)).toEqual([200, expect.any(Number)]);
+    expect(server.row()).toMatchObject({ gen: 1, refusedGen: 1 });
+    // The machine that has the record runs again, which clears the refusal.
+    await first.store.synchronize?.();
+    expect(server.row()).toMatchObject({ gen: 2, refusedGen: undefined });
+    await second.session().bearer();
+    expect(refreshesOf(sandbox)).toHaveLength(2);
+  });
+});
+
+describe('a machine that does not report its refresh', () => {
+  it('is named to the others, which wait for it and send the token once', async () => {
+    const { sandbox, server, first, second } = await twoMachines(60);
+    await loadStoredSession(second.store, second.deps.binding);
+    const { epoch = 0, sid = '' } = server.row() ?? {};
+    // ci-1 announced the refresh, and the server processed it.
+    await server.run({ op: 'claim', by: first.name, attempt: 'x', leaseMs: -1, epoch, sid, gen: 1 });
+    const row = server.row();
+    await first.session().forceRefresh();
+    server.restore(row);
+    const failure = await second
+      .session()
+      .bearer()
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'needs_login', detail: expect.stringContaining('ci-1#a') });
+    expect(refreshesOf(sandbox)).toHaveLength(2);
+  });
+
+  it('is not waited for longer than its lease', async () => {
+    const { server, first, second } = await twoMachines(60);
+    const { epoch = 0, sid = '' } = server.row() ?? {};
+    await server.run({ op: 'claim', by: first.name, attempt: 'x', leaseMs: 100, epoch, sid, gen: 1 });
+    // The access token is still accepted, so the refresh was not processed.
+    const session = second.session();
+    expect((await session.bearer()).reveal()).toBe((await session.record()).accessToken.reveal());
+    expect(server.row()).toMatchObject({ gen: 1, holder: undefined, intentBy: 'ci-1#a' });
+  });
+
+  it('that refreshes without end makes the others busy', async () => {
+    const { server, first, second } = await twoMachines(60);
+    const { epoch = 0, sid = '' } = server.row() ?? {};
+    await server.run({ op: 'claim', by: first.name, attempt: 'x', leaseMs: 60_000, epoch, sid, gen: 1 });
+    await expect(second.session().bearer()).rejects.toMatchObject({
+      code: 'busy',
+      detail: expect.stringContaining('ci-1'),
+    });
+  });
+});
+
+describe('a store that does not answer', () => {
+  const away = new DatabaseConnectError('network', 'ECONNREFUSED', 'connection refused');
+
+  it('does not stop a command whose token is valid, and nothing is sent', async () => {
+    const { sandbox, first, server } = await twoMachines(60);
+    server.fail(away);
+    await first.session().bearer();
+    expect(refreshesOf(sandbox)).toEqual([]);
+    expect(first.deps.warnings.length).toBeGreaterThan(0);
+  });
+
+  it('is unreachable for a command whose token has expired', async () => {
+    const { sandbox, first, server } = await twoMachines(-60);
+    server.fail(away);
+    await expect(first.session().bearer()).rejects.toMatchObject({ code: 'unreachable', exitCode: 6 });
+    expect(refreshesOf(sandbox)).toEqual([]);
+  });
+
+  it('after the request: the token is used, and a later command publishes the grant from the journal', async () => {
+    const { sandbox, machine, login, server, first } = await twoMachines(60);
+    const third = machine('ci-3#c', {
+      createSender: async () => {
+        const send = await first.deps.createSender();
+        return async (url, init) => {
+          const response = await send(url, init);
+          server.fail(away);
+          return response;
+        };
+      },
+    });
+    await login(third, -60);
+    const token = await third.session().bearer();
+    expect(server.row()).toMatchObject({ gen: 1, intentBy: 'ci-3#c' });
+    server.fail(undefined);
+    const record = await third.session().record();
+    expect([record.gen, record.accessToken.reveal()]).toEqual([2, token.reveal()]);
+    expect(server.row()).toMatchObject({ gen: 2, intentGen: undefined });
+    expect(refreshesOf(sandbox)).toHaveLength(1);
+    expect((await server.readLog(1))[0]?.event).toBe('publish');
+  });
+});
+
+describe('a login and a logout', () => {
+  it('a login on one machine replaces the session of the others', async () => {
+    const { first, second, login, server } = await twoMachines(3600);
+    await second.store.synchronize?.();
+    const before = server.row()?.epoch ?? 0;
+    const record = await login(first);
+    expect(server.row()?.epoch).toBeGreaterThan(before);
+    await second.store.synchronize?.();
+    expect((await second.session().record()).sid).toBe(record.sid);
+  });
+
+  it('a grant that meets a newer session is revoked and not stored', async () => {
+    const { sandbox, machine, login, server, first } = await twoMachines(60);
+    let isReplaced = false;
+    const slow = machine('ci-9#z', {
+      createSender: async () => {
+        const send = await first.deps.createSender();
+        return async (url, init) => {
+          const response = await send(url, init);
+          if (!isReplaced) await login(first);
+          isReplaced = true;
+          return response;
+        };
+      },
+    });
+    const record = await slow.session().record();
+    expect(record.sid).toBe(server.row()?.sid);
+    expect(sandbox.requests('POST /v1/oauth/revoke')).toHaveLength(1);
+  });
+
+  it('a logout ends the session for all, and refreshes once without storing the tokens', async () => {
+    const { sandbox, first, second, server } = await twoMachines(3600);
+    await second.store.synchronize?.();
+    const { binding, store, createSender, lock } = first.deps;
+    const outcome = await performLogout(
+      {
+        store,
+        createSender,
+        lock,
+        client: async () => ({ authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' }),
+        requireSafe: () => undefined,
+        removeAccount: () => undefined,
+        probe: async () => 'refused',
+      },
+      false,
+    );
+    expect(outcome).toEqual({ kind: 'revoked' });
+    expect(refreshesOf(sandbox)).toHaveLength(1);
+    expect(server.row()).toMatchObject({ gen: 1 });
+    await second.store.synchronize?.();
+    expect(await loadStoredSession(second.store, bindingTo(sandbox))).toMatchObject({ kind: 'absent' });
+  });
+});
+
+describe('a row that was not written by a member', () => {
+  it('is damaged, and the copy of the machine stays', async () => {
+    const { first, server } = await twoMachines(3600);
+    const row = server.row();
+    if (row === undefined) throw new Error('there is no row');
+    server.restore({ ...row, epoch: row.epoch + 1000 });
+    expect(
+      await first.store.withItems((items) => items.read('credential'), { descriptor: 0, release: () => {} }),
+    ).toMatchObject({
+      kind: 'found',
+    });
+    expect(existsSync(first.place.sharedCopyFile)).toBe(true);
+    server.restore(row);
+    expect((await first.session().record()).gen).toBe(1);
+  });
+
+  it('with an unknown key is unavailable, with the command that adds the key', async () => {
+    const { first, second, server } = await twoMachines(3600);
+    const row = server.row();
+    if (row === undefined) throw new Error('there is no row');
+    server.restore({ ...row, kid: 'ffffffff' });
+    expect(await second.store.synchronize?.()).toMatchObject({ kind: 'unavailable', why: 'shared' });
+    expect(first.name).toBe('ci-1#a');
+  });
+});

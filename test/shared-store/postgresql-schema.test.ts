@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildShareSchemaSql } from '../../src/shared-store/postgresql-schema.ts';
+import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
+import { parseStoreUrl } from '../../src/shared-store/store-url.ts';
+import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
+import { runPsql } from '../fixtures/psql.ts';
+
+let server: Postgres | undefined;
+beforeAll(async () => {
+  server = await startPostgres({ version: 14 });
+});
+afterAll(() => server?.stop());
+
+const address = (user: string, password: string) =>
+  parseStoreUrl(`postgres://${user}:${password}@127.0.0.1:${server!.port}/postgres`, () => undefined);
+
+it('a role that may not create the schema gets SQL, which psql runs, twice, also with a strange role name', async () => {
+  await server!.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");
+  const role = `it's "a" $$ role\\`;
+  const prepared = await prepareSharedStore(address('guest', 'guest'), role);
+  if (prepared.kind !== 'forbidden') throw new Error(prepared.kind);
+  for (const _run of [1, 2]) expect(runPsql(server!, prepared.sql)).toMatchObject({ code: 0 });
+  const [granted] = await server!.query(
+    `SELECT rolname, has_function_privilege(oid, 'cloudctl_share.read_session(text, text)', 'EXECUTE') AS may FROM pg_roles WHERE rolname LIKE 'it%'`,
+  );
+  expect(granted).toEqual({ rolname: role, may: true });
+  await server!.query(`GRANT "it's ""a"" $$ role\\" TO guest`);
+  expect(await prepareSharedStore(address('guest', 'guest'), role)).toEqual({ kind: 'ready' });
+});
+
+it('a member can execute the functions and nothing else', async () => {
+  await prepareSharedStore(address('postgres', server!.password), 'members');
+  await server!.query('CREATE ROLE ci IN ROLE members');
+  const asMember = async (sql: string): Promise<unknown> =>
+    server!.query(`SET ROLE ci; ${sql}`).catch((error: unknown) => error);
+  expect(await asMember("SELECT cloudctl_share.read_session('a', 'b')")).toHaveLength(1);
+  for (const sql of [
+    'SELECT * FROM cloudctl_share.session',
+    'DELETE FROM cloudctl_share.log',
+    'UPDATE cloudctl_share.session SET gen = 1',
+    "SELECT cloudctl_share.snapshot('a', 'b', true)",
+  ])
+    expect(await asMember(sql)).toMatchObject({ code: '42501' });
+});
+
+it('every function of members has the rights of its owner and a fixed search_path', async () => {
+  const rows = await server!.query(
+    `SELECT p.proname, p.prosecdef, p.proconfig::text AS config FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+     WHERE n.nspname = 'cloudctl_share' ORDER BY 1`,
+  );
+  const names = (isDefiner: boolean) => rows.filter((row) => row.prosecdef === isDefiner).map((row) => row.proname);
+  expect(names(false)).toEqual(['now_ms', 'snapshot']);
+  expect(names(true).length).toBeGreaterThan(7);
+  expect(rows.filter(({ config }) => config !== '{"search_path=pg_catalog, pg_temp"}')).toEqual([]);
+});
+
+it('an upgrade only adds', () => {
+  expect(buildShareSchemaSql('r')).not.toMatch(/\b(DROP|TRUNCATE|DELETE)\b/);
+});
