@@ -167,7 +167,7 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
   });
   const session = (current: ProfileSettings): ProfileSession => {
     if (current.accessToken !== undefined) return createFixedTokenSession(current.accessToken);
-    const binding = requireSessionBinding(current, config());
+    const binding = requireSessionBinding(current, config(), host.folders.config);
     const at = place(current.profileName);
     const parts = { host, output, prompts, place: at, store: store(current), client, send, lock, requireSafe };
     return createStoredSession(parts, current, binding, async (...ended) =>

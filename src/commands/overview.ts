@@ -22,7 +22,12 @@ export const overviewCommand: CommandSpec<CommandContext> = {
       await output.list(actions.slice(0, shownActions), resourceActionListView);
     }
     const list = ['cloudctl db list', ...profileOptionArgs(globals, context.settings().profile)].join(' ');
-    await output.note([hasSession ? `Database clusters, to migrate into: \`${list}\`` : tryText, moreText]);
+    await output.note([
+      hasSession
+        ? `Database clusters, to migrate into: \`${list}\`; how to migrate: \`cloudctl help migration\``
+        : tryText,
+      moreText,
+    ]);
     return 0;
   },
 };

@@ -2,10 +2,21 @@ import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from './read-source.ts';
 import { sourceUrl } from './source-url.ts';
 
+/** Options of a command that are not part of its source. */
+export interface MoreSourceOptions {
+  readonly ignoreDbs?: readonly string[];
+  readonly caFile?: string | undefined;
+}
+
 /** Options with which another command selects the same source, quoted for a shell, without the password. */
-export function sourceOptionArgs(
+export function sourceOptionArgs(source: DbSource, more: MoreSourceOptions = {}): readonly string[] {
+  return unquotedSourceOptionArgs(source, more).map(quoteShellArg);
+}
+
+/** The same options without quotes, for a record. */
+export function unquotedSourceOptionArgs(
   source: DbSource,
-  { ignoreDbs = [], caFile }: { readonly ignoreDbs?: readonly string[]; readonly caFile?: string | undefined } = {},
+  { ignoreDbs = [], caFile }: MoreSourceOptions,
 ): readonly string[] {
   const isPostgres = source.engine === 'postgresql';
   // `--ca-file` alone verifies the host name as well.
@@ -13,12 +24,11 @@ export function sourceOptionArgs(
   const named = isVerifiedByOption
     ? { engine: source.engine, source: { ...source.source, verify: undefined } }
     : source;
-  const options = [
+  return [
     ...['--source', sourceUrl(named)],
     ...(isPostgres && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
     ...(isPostgres && source.source.allowCleartextPassword === true ? ['--allow-cleartext-password'] : []),
     ...(ignoreDbs.length === 0 ? [] : ['--ignore-dbs', ignoreDbs.join(',')]),
   ];
-  return options.map(quoteShellArg);
 }

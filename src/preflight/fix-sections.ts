@@ -84,9 +84,16 @@ function sections(
       ...section,
       isOptional,
       // Only the fix script, not the undo script, explains its statements.
-      ...(isUndo ? { notes: [], notSimulated: [] } : {}),
+      ...(isUndo ? { notes: undoNotes({ ...section, isOptional }), notSimulated: [] } : {}),
     }));
   });
+}
+
+/** The undo script is written before it is known which steps that are comments in the fix script are done. */
+function undoNotes(section: FixScriptSection): readonly string[] {
+  return isCommentedSection(section) && section.kind !== 'restart'
+    ? ['Skip this section if you did not do its steps by hand: the fix script has them as comments.']
+    : [];
 }
 
 type SectionOfFindings = Omit<FixScriptSection, 'isOptional'>;

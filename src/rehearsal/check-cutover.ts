@@ -1,6 +1,7 @@
 import type { ApiClient } from '../api/client.ts';
 import { describeOnlineMigration, fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
 import type { DbSource } from '../db-source/read-source.ts';
+import { unreachableSourceHint } from '../db-source/unreachable-source-hint.ts';
 import { redactErrorReason } from '../engine/migration-error.ts';
 import { CliError } from '../errors.ts';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
@@ -103,14 +104,16 @@ async function readTargetFailure({
   }
 }
 
-async function readSourceActivity({ source, signal }: CutoverOptions) {
+async function readSourceActivity({ source, signal, ignoreDbs }: CutoverOptions) {
   try {
     return await readServerWriteActivity(source, signal);
   } catch (error) {
     if (signal.aborted || !isServerError(error)) throw error;
     const reason = redactErrorReason(error, source.source.password);
     throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
-      hint: 'run `cloudctl db preflight` with the same options to find the cause',
+      hint: unreachableSourceHint(source, error instanceof DatabaseConnectError ? error.code : undefined, {
+        ignoreDbs,
+      }),
     });
   }
 }

@@ -13,15 +13,33 @@ import { formatLoginCommand } from './stored-session.ts';
 import { formatFlowOption, formatProfileCommand } from './suggested-commands.ts';
 
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
-export function requireSessionBinding(settings: ProfileSettings, config: ConfigFile): SessionBinding {
+export function requireSessionBinding(
+  settings: ProfileSettings,
+  config: ConfigFile,
+  configFolder: string,
+): SessionBinding {
   const binding = buildSessionBinding(settings);
   if (binding !== undefined) return binding;
   requireKnownProfile(settings, config);
   const missing = ['auth_url', 'base_url', 'client_id'].filter((key) => !Object.hasOwn(settings.values, key));
   throw new CliError('not_logged_in', `profile "${settings.profileName}" is not logged in`, {
     detail: `missing settings: ${missing.join(', ')}`,
-    hint: `set up the profile: ${formatProfileCommand(settings.profile, 'auth setup')}`,
+    hint: setupHint(settings, findLoggedInProfiles(config, configFolder)),
   });
+}
+
+function setupHint({ profile }: ProfileSettings, others: readonly string[]): string {
+  const setup = `set up the profile: ${formatProfileCommand(profile, 'auth setup')}`;
+  const [first, ...more] = others;
+  if (first === undefined) return setup;
+  return more.length === 0
+    ? `use \`--profile ${first}\`, which is logged in, or set CLOUDCTL_PROFILE; or ${setup}`
+    : `use \`--profile NAME\` with a profile that is logged in (${others.join(', ')}), or set CLOUDCTL_PROFILE; or ${setup}`;
+}
+
+/** The profiles that have an account file, which a login writes and a logout removes. */
+export function findLoggedInProfiles(config: ConfigFile, configFolder: string): readonly string[] {
+  return [...config.profiles.keys()].filter((name) => readAccountFile(configFolder, name) !== undefined);
 }
 
 /**

@@ -17,11 +17,22 @@ export function getWatchedSourceIdentity({ engine, source }: DbSource): WatchedS
 
 /** A state folder that is not writable does not end the watch; the next watch then has no record of this one. */
 export function saveWatchedSlots(path: string, source: DbSource, result: SourcePollResult): void {
+  ignoreFileErrors(() => saveRecord(path, source, result));
+}
+
+function ignoreFileErrors(save: () => void): void {
   try {
-    saveRecord(path, source, result);
+    save();
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
   }
+}
+
+/** Records the target of the migration into this cluster, for the commands that `db status` and `db stop` suggest. */
+export function saveWatchedTarget(path: string, cluster: string, target: string): void {
+  const record = readMigrationWatchRecord(path);
+  if (record?.started?.cluster !== cluster || record.target === target) return;
+  ignoreFileErrors(() => writeMigrationWatchRecord(path, { ...record, target }));
 }
 
 /**

@@ -33,9 +33,10 @@ export interface SentMigrationRequest {
   readonly baseOrigin: string;
   readonly source: WatchedSourceIdentity;
   readonly identity?: AccountIdentity;
-  /** Stored for the watch record: `before` and `warned`. */
+  /** Stored for the watch record: `before`, `warned` and `sourceOptions`. */
   readonly before?: readonly string[];
   readonly warned?: readonly string[];
+  readonly sourceOptions?: readonly string[];
 }
 
 /** Stores it. Throws errors of the file system unchanged. */
@@ -73,7 +74,7 @@ export function findSentMigrationRequests(
  */
 export function settleSentMigrationRequest(
   stateFolder: string,
-  { baseOrigin, cluster, source, identity, before, warned }: SentMigrationRequest,
+  { baseOrigin, cluster, source, identity, before, warned, sourceOptions }: SentMigrationRequest,
   started: Pick<RecordedMigrationStart, 'at' | 'id'> | undefined,
 ): void {
   if (started !== undefined) {
@@ -83,6 +84,7 @@ export function settleSentMigrationRequest(
       started: { ...started, cluster, ...(identity === undefined ? {} : { identity }) },
       ...(before === undefined ? {} : { before }),
       ...(warned === undefined ? {} : { warned }),
+      ...(sourceOptions === undefined ? {} : { sourceOptions }),
     };
     writeMigrationWatchRecord(getMigrationWatchRecordPath(stateFolder, source), record);
   }
@@ -121,6 +123,7 @@ function decodeSentStart(path: string): SentMigrationRequest | undefined {
     ...(isJsonRecord(value.identity) ? { identity: decodeAccountIdentity(value.identity) } : {}),
     ...(Array.isArray(value.before) ? { before: readStringList(value.before) } : {}),
     ...(Array.isArray(value.warned) ? { warned: readStringList(value.warned) } : {}),
+    ...(Array.isArray(value.sourceOptions) ? { sourceOptions: readStringList(value.sourceOptions) } : {}),
   };
 }
 

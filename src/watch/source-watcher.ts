@@ -37,6 +37,8 @@ export interface SourcePollResult {
   readonly reached: boolean;
   /** Why the source could not be read. */
   readonly outage?: string;
+  /** The code of the failed connection, as in DatabaseConnectError. */
+  readonly outageCode?: string;
   /** Replication slots, or replicas, of the migration that exist now. */
   readonly activeSlots: readonly WatchRecordSlot[];
   /** Why the migration cannot continue; present only in the last poll. */

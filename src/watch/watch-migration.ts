@@ -3,6 +3,7 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { sourceOptionArgs } from '../db-source/source-option-args.ts';
+import { unreachableSourceHint } from '../db-source/unreachable-source-hint.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
@@ -104,7 +105,7 @@ export async function watchMigration(
     for await (const result of watch(source, options.interval, watchOptions)) {
       // The watch fails if the source was never reached, because its address is more likely wrong than that it has an
       // outage.
-      if (!wasReached && !result.reached) throw sourceUnreachableError(result);
+      if (!wasReached && !result.reached) throw sourceUnreachableError(result, options);
       wasReached = true;
       saveWatchedSlots(path, source, result);
       const server = poller?.latest();
@@ -159,9 +160,12 @@ function failedAtServerError({ violations, server_status: status }: MigrationSta
   });
 }
 
-function sourceUnreachableError({ outage = 'it does not respond' }: SourcePollResult): CliError {
+function sourceUnreachableError(
+  { outage = 'it does not respond', outageCode }: SourcePollResult,
+  { source, ignoreDbs, caFile }: WatchMigrationOptions,
+): CliError {
   return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
-    hint: 'run `cloudctl db preflight` with the same options to find the cause',
+    hint: unreachableSourceHint(source, outageCode, { ignoreDbs, caFile }),
   });
 }
 
@@ -172,8 +176,8 @@ function caughtUpText(
   cluster: string | undefined,
 ): readonly string[] {
   return [
-    'The target has caught up with the source. Stop the application: nothing may write to the source during the cut-over.',
-    `Next, see what is left to do before the cut-over: ${cutoverCommand(io, options, cluster)}`,
+    'The target has caught up with the source. Do not stop the application yet.',
+    `Next, see what is left to do before the cut-over; the command says when to stop the application: ${cutoverCommand(io, options, cluster)}`,
   ];
 }
 

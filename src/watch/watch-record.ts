@@ -20,6 +20,13 @@ export interface MigrationWatchRecord {
   readonly slots?: readonly WatchRecordSlot[];
   /** Ids of preflight checks that did not pass, used to sort likely causes of a failure. */
   readonly warned?: readonly string[];
+  /**
+   * The command-line options that select the source, without the password; absent in records of earlier versions. The
+   * user and the TLS options are not part of `source`.
+   */
+  readonly sourceOptions?: readonly string[];
+  /** URL of the target that `db cutover` connected to, without the password. */
+  readonly target?: string;
 }
 
 export interface WatchRecordSlot {
@@ -99,6 +106,7 @@ function decodeRecord(json: JsonRecord): MigrationWatchRecord | undefined {
   if (engine !== 'postgresql' && engine !== 'redis') return undefined;
   const started = isJsonRecord(json.started) ? decodeStarted(json.started) : undefined;
   const firstSeen = decodeDate(json, 'first_seen');
+  const target = readStringField(json, 'target');
   return {
     engine,
     source,
@@ -107,6 +115,8 @@ function decodeRecord(json: JsonRecord): MigrationWatchRecord | undefined {
     ...decodeList(json, 'before'),
     ...(Array.isArray(json.slots) ? { slots: json.slots.flatMap(decodeSlot) } : {}),
     ...decodeList(json, 'warned'),
+    ...decodeList(json, 'sourceOptions'),
+    ...(target === undefined ? {} : { target }),
   };
 }
 
@@ -134,7 +144,7 @@ function decodeSlot(json: unknown): readonly WatchRecordSlot[] {
   return name === undefined || database === undefined ? [] : [{ name, database }];
 }
 
-function decodeList<K extends 'before' | 'warned'>(json: JsonRecord, key: K) {
+function decodeList<K extends 'before' | 'warned' | 'sourceOptions'>(json: JsonRecord, key: K) {
   return Array.isArray(json[key]) ? { [key]: readStringList(json[key]) } : {};
 }
 

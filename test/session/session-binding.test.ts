@@ -7,6 +7,7 @@ import { storeLoggedInAccount } from '../../src/session/account.ts';
 import { buildSessionBinding } from '../../src/session/credential-record.ts';
 import {
   createFixedTokenSession,
+  findLoggedInProfiles,
   isSpecCompliantServer,
   loginHints,
   requireSessionBinding,
@@ -24,7 +25,9 @@ describe('what a profile points to', () => {
   it('is both origins and the client id', () => {
     const config = configOf({ default: whole });
     const binding = { authOrigin: 'https://a.example', baseOrigin: 'https://b.example', clientId: 'c' };
-    expect(requireSessionBinding(resolveProfileSettings({ env: {}, config }), config)).toEqual(binding);
+    expect(
+      requireSessionBinding(resolveProfileSettings({ env: {}, config }), config, testHost().folders.config),
+    ).toEqual(binding);
   });
 
   it.each([['auth_url'], ['base_url'], ['client_id']])('without %s is nothing, and that is said', (key) => {
@@ -32,21 +35,42 @@ describe('what a profile points to', () => {
     const config = configOf({ default: rest });
     const settings = resolveProfileSettings({ env: {}, config });
     expect(buildSessionBinding(settings)).toBeUndefined();
-    expect(() => requireSessionBinding(settings, config)).toThrow(
+    expect(() => requireSessionBinding(settings, config, testHost().folders.config)).toThrow(
       expect.objectContaining({ code: 'not_logged_in', exitCode: 4, detail: expect.stringContaining(key) }),
     );
   });
 
   it('of an unknown profile is an unknown profile, unless the environment says it all', () => {
     const config = configOf({});
-    expect(() => requireSessionBinding(resolveProfileSettings({ profile: 'x', env: {}, config }), config)).toThrow(
-      expect.objectContaining({ code: 'profile_unknown' }),
-    );
+    expect(() =>
+      requireSessionBinding(
+        resolveProfileSettings({ profile: 'x', env: {}, config }),
+        config,
+        testHost().folders.config,
+      ),
+    ).toThrow(expect.objectContaining({ code: 'profile_unknown' }));
     const env = { CLOUDCTL_AUTH_URL: whole.auth_url, CLOUDCTL_BASE_URL: whole.base_url, CLOUDCTL_CLIENT_ID: 'c' };
-    expect(requireSessionBinding(resolveProfileSettings({ profile: 'x', env, config }), config)).toMatchObject({
+    expect(
+      requireSessionBinding(resolveProfileSettings({ profile: 'x', env, config }), config, testHost().folders.config),
+    ).toMatchObject({
       clientId: 'c',
     });
   });
+});
+
+it.each([
+  [['sandbox'], '--profile sandbox'],
+  [['sandbox', 'work'], 'sandbox, work'],
+])('a profile without settings names the logged-in profiles %j', (names, expected) => {
+  const { config: folder } = testHost().folders;
+  const config = configOf(Object.fromEntries([...names, 'idle'].map((name) => [name, whole])));
+  for (const name of names)
+    storeLoggedInAccount(folder, name, { sid: '0', scope: 'read', scope_verified: false, flow: 'code' });
+  expect(findLoggedInProfiles(config, folder)).toEqual(names);
+  const settings = resolveProfileSettings({ env: {}, config });
+  expect(() => requireSessionBinding(settings, config, folder)).toThrow(
+    expect.objectContaining({ code: 'not_logged_in', hint: expect.stringContaining(expected) }),
+  );
 });
 
 describe('who is refused', () => {

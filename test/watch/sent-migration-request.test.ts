@@ -20,6 +20,7 @@ const start: SentMigrationRequest = {
   identity: { accountUuid: 'u', team: 'personal' },
   before: ['cdc'],
   warned: ['ext-tables'],
+  sourceOptions: ['--source', 'postgres://mover@db.example.com:5432/shop', '--disable-ssl'],
 };
 
 function stateFolder(): string {
@@ -51,6 +52,7 @@ it('a request that started a migration becomes the record of `db watch`', () => 
     started: { at: start.at, cluster: start.cluster, id: 'm-1', identity: start.identity },
     before: ['cdc'],
     warned: ['ext-tables'],
+    sourceOptions: start.sourceOptions,
   });
 });
 

@@ -25,6 +25,8 @@ const record: MigrationWatchRecord = {
   before: ['cdc'],
   slots: [{ name: 's', database: 'shop' }],
   warned: ['ext-tables'],
+  sourceOptions: ['--source', 'postgres://mover@db.example.com:5432/shop', '--disable-ssl'],
+  target: 'postgres://admin@cluster.example.com:25061/defaultdb',
 };
 
 function path(): string {

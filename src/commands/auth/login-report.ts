@@ -1,5 +1,6 @@
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import type { ProfileSettingOverrides, ProfileSettings } from '../../config/settings.ts';
+import { formatProfileOption, type ProfileSettingOverrides, type ProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { describeTeam } from '../../identity.ts';
 import { buildLoginSessionReport } from '../../session/session-report.ts';
@@ -68,5 +69,8 @@ export async function reportLogin(
         : `The session is stored in a file with mode 0600, not in the keychain: ${store.location}`
       : `The session is stored in the keychain: ${store.location}.`,
   ];
-  await output.note(lines);
+  const { profile } = settings;
+  const current = ['cloudctl auth switch', quoteShellArg(profile.name)].join(' ');
+  const next = `Later commands need \`${formatProfileOption(profile).join(' ')}\`; or make it the current profile: ${current}`;
+  await output.note(profile.isDefault ? lines : [...lines, next]);
 }

@@ -19,7 +19,7 @@ import { formatCutoverChecklist } from '../../rehearsal/cutover-text.ts';
 import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
 import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity, saveWatchedTarget } from '../../watch/save-watched-slots.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigration } from './interrupted-start.ts';
@@ -70,17 +70,17 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     });
     const api = await context.api(settings);
     await resolveInterruptedMigration(context, api, cluster);
+    const recordPath = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
     const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
         ...{ cluster, source, target, clock: host.clock, signal },
         ignoreDbs: args.values('ignore-dbs'),
         slots: args.values('slot'),
-        record: readMigrationWatchRecord(
-          getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source)),
-        ),
+        record: readMigrationWatchRecord(recordPath),
         onCheck: (what) => void progress.show(sanitizeReportLine(what)),
       }),
     ).finally(() => progress.stop());
+    if (facts.targetFailure === undefined) saveWatchedTarget(recordPath, cluster, targetUrl(target));
     const lines = cutoverChecklist(facts);
     const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
     if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
@@ -98,7 +98,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     const left = lines.filter(({ state }) => state !== 'done').length;
     throw new CliError(
       'cutover_incomplete',
-      `the cut-over is not finished: ${left} of ${lines.length} steps are left`,
+      `${lines.length - left} of ${lines.length} steps of the cut-over are done`,
       {
         detail: sanitizeReportLine(`${open.title}: ${open.observed}`),
         hint: nextStep(open, commandsOf(context, args, cluster, source, corrected), facts).slice(
@@ -127,7 +127,7 @@ function nextStep(
     case 'sequences':
       return state === 'unknown'
         ? `correct what is observed, then run \`${commands.again}\``
-        : `run \`${commands.sequences}\``;
+        : `run \`${commands.sequences}\`, then \`${commands.again}\``;
     case 'contents':
       return `run \`${commands.compare}\``;
     case 'stopped':

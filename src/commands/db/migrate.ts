@@ -7,7 +7,7 @@ import { describeCurrentAccount, readStoredAccountIdentity } from '../../context
 import type { CommandContext } from '../../context.ts';
 import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
+import { sourceOptionArgs, unquotedSourceOptionArgs } from '../../db-source/source-option-args.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { askTargetVersion } from '../../preflight/ask-target-version.ts';
@@ -120,6 +120,10 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
         baseOrigin: api.baseOrigin,
         source: getWatchedSourceIdentity(source),
         identity,
+        sourceOptions: unquotedSourceOptionArgs(source, {
+          ignoreDbs: args.values('ignore-dbs'),
+          caFile: args.value('ca-file'),
+        }),
         ...(before.slots === undefined ? {} : { before: before.slots }),
         ...(preflight === undefined ? {} : { warned: openFindingIds(preflight.report) }),
       },

@@ -19,4 +19,4 @@ export function migrationConductRules(engine: DbSource['engine']): readonly stri
 
 /** Printed when the migration is over, because the undo script was written weeks before. */
 export const undoScriptNote =
-  'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one.';
+  'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one. Some settings, such as wal_level, change back only when the server is restarted.';

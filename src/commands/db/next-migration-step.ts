@@ -13,25 +13,33 @@ export function nextMigrationStep(
 ): readonly string[] {
   const profile = profileOptionArgs(context.globals, context.settings().profile);
   const record = listStartedMigrations(context.host.folders.state).find(({ started }) => started.cluster === cluster);
-  const from = ['--source', recordedSourceUrl(record)];
+  const from = recordedSourceOptions(record);
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words, ...profile].join(' ');
-  const cutover = command('cutover', cluster, ...from, '--target', targetPlaceholder(record));
+  const cutover = command('cutover', cluster, ...from, '--target', recordedTarget(record));
   if (isFailedMigrationStatus(status))
     return [`Next, find the cause: ${command('preflight', ...from)}`, undoScriptNote];
-  if (isEndedMigrationStatus(status)) return [`Next, check that everything has arrived: ${cutover}`, undoScriptNote];
+  if (isEndedMigrationStatus(status))
+    return [
+      `Next, compare the contents of source and target, and see what is left of the cut-over: ${cutover}`,
+      undoScriptNote,
+    ];
   return [
     `Next, follow the migration until the target has caught up: ${command('watch', ...from, '--until-idle')}`,
     `Then see what is left to do before the cut-over: ${cutover}`,
   ];
 }
 
-/** The record has no user name and no TLS options. */
-function recordedSourceUrl(record: StartedMigrationRecord | undefined): string {
-  if (record === undefined) return 'URL';
-  return quoteShellArg(record.engine === 'redis' ? `redis://${record.source}` : `postgres://USER@${record.source}`);
+/** A record of an earlier version has no user name and no TLS options. */
+function recordedSourceOptions(record: StartedMigrationRecord | undefined): readonly string[] {
+  if (record === undefined) return ['--source', 'URL'];
+  const { engine, source, sourceOptions = [] } = record;
+  if (sourceOptions.length > 0) return sourceOptions.map(quoteShellArg);
+  return ['--source', quoteShellArg(engine === 'redis' ? `redis://${source}` : `postgres://USER@${source}`)];
 }
 
-function targetPlaceholder(record: StartedMigrationRecord | undefined): string {
+/** The target is known after `db cutover` has connected to it. */
+function recordedTarget(record: StartedMigrationRecord | undefined): string {
   if (record === undefined) return 'URL';
+  if (record.target !== undefined) return quoteShellArg(record.target);
   return record.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
 }

@@ -1,5 +1,7 @@
+import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../../cli/color.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { ExitCode } from '../../errors.ts';
@@ -19,6 +21,7 @@ import {
   preflightReportOptionSpecs,
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
+import { findLoggedInProfiles } from '../../session/session-binding.ts';
 
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
@@ -96,9 +99,7 @@ async function showReport(
   if (asText) {
     const styles = await createReportStyles(context);
     const isStartable = report.ok && report.method === 'continuous';
-    const nextCommand = isStartable
-      ? '`cloudctl db migrate CLUSTER_UUID` with the options of this command; `cloudctl db list` prints the UUID'
-      : undefined;
+    const nextCommand = isStartable ? nextMigrationCommand(context) : undefined;
     await output.prose(renderTextPreflightReport(report, styles, { changes, fixFile, nextCommand }));
     return;
   }
@@ -111,6 +112,21 @@ async function showReport(
     return;
   }
   await output.data({ ...report, ...(changes === undefined ? {} : { changes }) });
+}
+
+/** The profile is the current one, or the only other one that is logged in if the current one has no session. */
+function nextMigrationCommand(context: CommandContext): string {
+  const { host, globals } = context;
+  const settings = context.settings();
+  const loggedIn = findLoggedInProfiles(context.config(), host.folders.config);
+  const isUsable = settings.accessToken !== undefined || loggedIn.includes(settings.profileName);
+  const [only, ...more] = loggedIn;
+  const profile =
+    isUsable || only === undefined || more.length > 0
+      ? profileOptionArgs(globals, settings.profile)
+      : ['--profile', quoteShellArg(only)];
+  const command = (words: string): string => `\`${['cloudctl db', words, ...profile].join(' ')}\``;
+  return `${command('migrate CLUSTER_UUID')} with the options of this command; ${command('list')} prints the UUID`;
 }
 
 const findingView = {

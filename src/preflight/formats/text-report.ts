@@ -133,6 +133,7 @@ function whatToRun(
     ...(isShort ? shown.map((one) => `  ${one}`) : []),
     ...(isShort && shown.length > 0 && restart ? ['  Then restart the server.'] : []),
     ...(amount === undefined ? [] : [`  ${scriptAdvice(report, fixFile, isScriptRun)}`]),
+    ...optionAdvice(groups, report),
     ...(amount === undefined || after === undefined ? [] : [indentReportLines(after)]),
     ...(manual.length === 0 ? [] : [amount === undefined ? 'What to do' : 'What else to do']),
     ...manual.slice(0, shownManual).flatMap(({ id, text }) => manualLine(id, isNew(text))),
@@ -145,6 +146,20 @@ const shownManual = 3;
 
 function manualLine(id: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [indentReportLines(`${id}: ${text}`)];
+}
+
+/** Options of this program that need no change of the server, for findings whose fix is done by hand. */
+function optionAdvice(groups: readonly PreflightFindingGroup[], report: PreflightReport): readonly string[] {
+  const blocking = new Set(selectBlockingFindingGroups(report, groups).map(({ first }) => first.id));
+  const noTls = groups.some(({ first }) => first.id === 'tls-negotiate' && (first.fix?.shell ?? []).length > 0);
+  return [
+    ...(blocking.has('tls-negotiate') && noTls
+      ? ['  Or add --disable-ssl to this command: the migration then sends every row unencrypted.']
+      : []),
+    ...(blocking.has('host-public-address')
+      ? ['  If the service is on the same network as the source, add --allow-private.']
+      : []),
+  ];
 }
 
 function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined, isScriptRun: boolean): string {

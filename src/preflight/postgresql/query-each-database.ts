@@ -1,3 +1,4 @@
+import { unreachableSourceHint } from '../../db-source/unreachable-source-hint.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import { createDatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
@@ -37,7 +38,10 @@ export async function queryEachDatabase<T>(
   if (session === undefined || connection.kind !== 'entered') {
     const reason = connection.kind === 'entered' ? 'the session ended' : connection.message;
     throw new CliError('source_unreachable', `could not connect to the source: ${reason}`, {
-      hint: 'run `cloudctl db preflight` with the same options',
+      hint: unreachableSourceHint(
+        { engine: 'postgresql', source: options.source },
+        connection.kind === 'entered' ? undefined : connection.code,
+      ),
     });
   }
   const { version, inRecovery, superuser } = connection;

@@ -1,4 +1,5 @@
 import { nearestWord } from '../../cli/nearest-word.ts';
+import { unreachableSourceHint } from '../../db-source/unreachable-source-hint.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
@@ -131,7 +132,7 @@ async function describeServer(server: PostgresqlSource, side: 'source' | 'target
       hint:
         side === 'target'
           ? targetLoginHint(error, migrationTargetNames)
-          : 'check the address in `--source` and the access rules of the source',
+          : unreachableSourceHint({ engine: 'postgresql', source: server }, error.code),
       cause: error,
     });
   }

@@ -1,3 +1,4 @@
+import { unreachableSourceHint } from '../../db-source/unreachable-source-hint.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import { readRedisServerInfo } from '../../engine/redis/replica.ts';
 import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
@@ -105,7 +106,7 @@ async function openSession(server: RedisSource, side: 'source' | 'target', signa
       hint:
         side === 'target'
           ? targetLoginHint(error, migrationTargetNames)
-          : 'check the address in `--source` and the access rules of the source',
+          : unreachableSourceHint({ engine: 'redis', source: server }, error.code),
       cause: error,
     });
   }

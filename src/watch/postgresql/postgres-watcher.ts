@@ -52,7 +52,7 @@ export function createPostgresWatcher(source: PostgresqlSource, options: SourceW
         idlePolls,
         caughtUpPolls,
         reached: state.outage === undefined,
-        ...(state.outage === undefined ? {} : { outage: state.outage.last.reason }),
+        ...(state.outage === undefined ? {} : { outage: state.outage.last.reason, outageCode: state.outage.last.code }),
         activeSlots,
         ...(ending === undefined ? {} : { ending }),
       };

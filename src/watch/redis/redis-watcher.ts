@@ -27,7 +27,7 @@ export function createRedisWatcher(source: RedisSource, options: SourceWatchOpti
         idlePolls,
         caughtUpPolls,
         reached: state.outage === undefined,
-        ...(state.outage === undefined ? {} : { outage: state.outage.reason }),
+        ...(state.outage === undefined ? {} : { outage: state.outage.reason, outageCode: state.outage.code }),
         activeSlots:
           knownReplica === undefined || lastConnectedAt !== window.at(-1)?.at
             ? []

@@ -43,7 +43,7 @@ export interface RedisWatchState {
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
   readonly caughtUpPolls: number;
-  readonly outage: { readonly since: number; readonly reason: string } | undefined;
+  readonly outage: { readonly since: number; readonly code: string; readonly reason: string } | undefined;
   readonly last: RetainedSampleProgress;
 }
 
@@ -206,7 +206,7 @@ function trackOutage(
       ...previous,
       idlePolls: 0,
       caughtUpPolls: 0,
-      outage: { since, reason: outage.reason },
+      outage: { since, code: outage.code, reason: outage.reason },
       // An outage of the source does not count as time without the replica, because only a response of the source
       // proves that the replica is missing.
       lastConnectedAt: outage.at,

@@ -97,7 +97,7 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect(masked(next.error().hint ?? '')).toContain('db sequences --source postgres://postgres@127.0.0.1:SOURCE/shop');
   const script = await db('sequences', ...options);
   // The printed pipe, with the password of the source in PGPASSWORD, as a user runs it.
-  const psql = /\| (PGPASSWORD=.*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
+  const psql = /\| (PGPASSWORD=[^`]*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
   expect(await runShell(psql.replace(`:${target.port}/`, `:${target.ownPort ?? target.port}/`), script.out)).toBe(0);
 
   const shown = await db('cutover', cluster, ...options, ...to);
@@ -109,6 +109,12 @@ it('names the next command until every line is done', { timeout: 120_000 }, asyn
   expect(different).toMatchObject({ code: 5, states: { contents: 'open' } });
   expect(different.lines.find(({ id }) => id === 'contents')?.observed).toContain('public.t');
   await target.query("UPDATE t SET note = '1' WHERE id = 1", 'shop');
+
+  // The commands that follow have the options of this source and this target.
+  const status = await db('status', cluster);
+  const again = /`(cloudctl db cutover [^`]*)`/.exec(next.error().hint ?? '')?.[1] ?? '';
+  expect(again).toContain('--disable-ssl');
+  expect(status.err).toContain(again);
 
   const stopped = await db('stop', cluster, '--yes', '-o', 'json');
   expect([stopped.code, stopped.json<{ status: string }>().status]).toEqual([0, 'canceled']);

@@ -30,5 +30,5 @@ it.each(['redis', 'postgres'])('the first look at a %s source that cannot be ent
   const address = `${scheme}://mover@127.0.0.1:${await closedPort()}/0`;
   const ran = await startCloudctl(dbTestHost(), ['db', 'watch', '--source', address, '--disable-ssl']).ended;
   expect(ran).toMatchObject({ code: 3, out: '' });
-  expectGolden('db-watch', ran.err);
+  expectGolden('db-watch', ran.err.replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT'));
 });

@@ -28,13 +28,8 @@ export const listenAddressesCheck = serverCheck({
       'On a server that listens on all interfaces, only pg_hba.conf and the firewall decide who may connect.',
     );
     const impact = restartImpact(activity);
-    if (!options.isOverInternet) {
-      return warnOutcome(observed, {
-        required: '*',
-        detail: `The server is reachable at ${used}; a service on the internet needs listen_addresses = '*'. ${impact}`,
-        fix,
-      });
-    }
+    // A service on the same network connects as this connection did.
+    if (!options.isOverInternet) return passOutcome(observed);
     if (used !== undefined && addresses.includes(used)) return passOutcome(value, { required: `* or ${used}` });
     if (!local) {
       return warnOutcome(observed, {

@@ -1,0 +1,20 @@
+import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import type { DbSource } from './read-source.ts';
+import { type MoreSourceOptions, sourceOptionArgs } from './source-option-args.ts';
+
+/**
+ * What the user does about a source that cannot be connected to. The command has only options that preflight takes.
+ * @param code the code of the failed connection, as in DatabaseConnectError
+ */
+export function unreachableSourceHint(
+  source: DbSource,
+  code: string | undefined,
+  more: MoreSourceOptions = {},
+): string {
+  if (code === databaseConnectErrorCodes.noTls) {
+    return source.engine === 'postgresql'
+      ? 'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source'
+      : 'the source does not support TLS: write its address with redis:// instead of rediss://';
+  }
+  return `find the cause with \`${['cloudctl db preflight', ...sourceOptionArgs(source, more)].join(' ')}\``;
+}
