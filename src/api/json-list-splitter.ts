@@ -47,11 +47,11 @@ export function createListSplitter(key: string, members: readonly string[]): Lis
 }
 
 interface SplitOptions {
-  /** Whether the member name between two positions is the name of the list. */
+  /** Whether the member name between two byte positions of the JSON text is the name of the requested list. */
   readonly isList: (from: number, end: number) => boolean;
   /** Whether the rest of the JSON text cannot contain a second list with the same name. */
   readonly isLast: (end: number) => boolean;
-  /** The requested member whose name is between two positions; undefined if none is. */
+  /** The requested member whose name is between two byte positions of the JSON text; undefined if none is. */
   readonly memberAt: (from: number, end: number) => string | undefined;
   /** The JavaScript value of the JSON text between two positions. */
   readonly valueAt: (from: number, end: number) => unknown;

@@ -141,7 +141,7 @@ function configureOptions<C>(
 function recordOption<C>(spec: OptionSpec, value: string | undefined, state: ParseState<C>): void {
   if (!state.isHelpRequested) {
     if (spec.name === 'version') state.outcome = { kind: 'version' };
-    // A help flag that was not found before is part of a combined short option such as `-qh`.
+    // The search for `--help` and `-h` before parsing does not find a flag in combined short options such as `-qh`.
     if (helpOptions.includes(spec)) {
       state.isHelpRequested = spec.name === 'help';
       throw stopParsing();

@@ -50,7 +50,10 @@ export const inventoryOptionSpecs: readonly OptionSpec[] = [
 ];
 
 export interface InventorySettings extends ServerSlotLimits {
-  /** A path, or `-`; undefined with a queue that another machine has filled. */
+  /**
+   * The path of the inventory, or `-` for standard input; undefined if this machine only takes sources from a queue that
+   * another machine has filled.
+   */
   readonly sources: string | undefined;
   readonly queue: string | undefined;
   /** Milliseconds. */
@@ -72,7 +75,10 @@ export interface RunInventoryInput {
 /** Formats of the report of an inventory, by file extension. */
 export const inventoryReportFileExtensions: readonly string[] = ['.json', '.md', '.html'];
 
-/** Options of one source, which an inventory gives for each source, and options that are not for many sources. */
+/**
+ * Options that are refused with an inventory: those that the inventory itself gives for each source, and those that work
+ * with one source only.
+ */
 const refusedOptions = [
   'source',
   'engine',

@@ -2,7 +2,10 @@ import type { Clock } from '../platform/host.ts';
 
 /** Limits how many bytes per second all readers that share the limiter read together. */
 export interface ReadRateLimiter {
-  /** Counts bytes that were read. Returns a promise when the reader is too fast: it reads on when the promise is fulfilled. */
+  /**
+   * Counts bytes that were read. If they exceed the rate, returns a promise, and the reader must wait for it before it
+   * reads more.
+   */
   take(bytes: number): Promise<void> | undefined;
 }
 

@@ -92,7 +92,10 @@ function effectsOf(fixes: readonly SimulatedPreflightFix[]): readonly FixEffectI
   return fixes.flatMap(({ effects }) => effects);
 }
 
-/** The problem that all fixes together cause; each fix must still correct its own finding as it does alone. */
+/**
+ * The problem that all fixes together cause; undefined: none. It is also a problem if a finding becomes worse than it is
+ * with its own fix alone.
+ */
 function harmOfAll(
   observed: ReadonlyMap<string, CheckFinding>,
   expected: ReadonlyMap<string, CheckFinding>,

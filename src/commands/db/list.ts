@@ -21,9 +21,9 @@ export const dbListCommand: CommandSpec<CommandContext> = {
     'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define a list of clusters. A server that has no list is an error; the control panel then shows the UUID of a cluster.',
   options: [limitOption],
   examples: [
-    { text: 'The UUID of every cluster', command: 'cloudctl db list --format ID,Name' },
+    { text: 'List the UUID of every cluster', command: 'cloudctl db list --format ID,Name' },
     {
-      text: 'The UUID of one cluster in a script',
+      text: 'Print the UUID of one cluster, for a script',
       command: `cloudctl db list --query "[?name=='orders'].id | [0]" -o json`,
     },
   ],

@@ -15,7 +15,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     section: '4.5',
     question: 'Response to GET /v2/databases',
     choice:
-      'GET /v2/databases returns the clusters of the account, each with id, name, engine (pg or redis), version, status and connection.port. Clients of the public service use GET /v2/databases.',
+      'GET /v2/databases returns the clusters of the account, each with id, name, engine (pg or redis), version, status and connection.port. The sandbox has this endpoint because clients of the public service use it.',
     observed: { 'GET /v2/databases': '200', 'members of a cluster': 'id, name, engine, version, status, connection' },
   },
   {

@@ -15,7 +15,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '4.5',
     question: 'Response to GET /v2/account',
     choice:
-      'GET /v2/account returns the person who owns the token, and `team` with UUID and name of the team, or null for the personal context. Clients of the public service use GET /v2/account.',
+      'GET /v2/account returns the person who owns the token, and `team` with UUID and name of the team, or null for the personal context. The sandbox has this endpoint because clients of the public service use it.',
     observed: { 'GET /v2/account': '200', 'team of a personal token': 'null' },
   },
   {
@@ -23,7 +23,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '4.5',
     question: 'Response to GET /v1/oauth/token/info',
     choice:
-      'GET /v1/oauth/token/info on the authorization server returns resource_owner_id (a number derived from the UUID of the person), scopes, expires_in_seconds, application.uid and created_at (seconds) of the bearer token. A request with an invalid token is answered with 401. Clients of the public service check tokens with GET /v1/oauth/token/info.',
+      'GET /v1/oauth/token/info on the authorization server returns resource_owner_id (a number derived from the UUID of the person), scopes, expires_in_seconds, application.uid and created_at (seconds) of the bearer token. A request with an invalid token is answered with 401. The sandbox has this endpoint because clients of the public service check tokens with it.',
     observed: { 'valid token': '200', 'unknown token': '401' },
   },
   {

@@ -128,7 +128,7 @@ function truncateImpact(outward: readonly UnloggedForeignKey[], truncated: reado
   if (first === undefined) return '';
   const when =
     truncated.length > 0
-      ? `and ${first.to} was truncated before, according to its files and statistics`
+      ? `and there are signs of an earlier TRUNCATE of ${first.to} in its files and statistics`
       : 'although there is no sign of an earlier TRUNCATE';
   return ` ${first.from} references ${first.to}, which is replicated: a TRUNCATE of both, or with CASCADE, stops the replication of the whole database, ${when}: "cannot truncate a table referenced in a foreign key constraint". SET LOGGED, or dropping the foreign key, prevents this.`;
 }

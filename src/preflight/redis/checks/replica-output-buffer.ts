@@ -110,7 +110,7 @@ function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyE
   if (writes === undefined) {
     const wanted = copy.bytes / 5;
     const isEnough = hard === 0 || hard >= wanted;
-    const text = `${duration}; ${rate}; recommended: a fifth of the data, ${formatBytes(wanted)}.`;
+    const text = `${duration}; ${rate}; recommended limit: a fifth of the data, ${formatBytes(wanted)}.`;
     return { wanted, isEnough, isHopeless: false, text };
   }
   const buffered = writes * seconds;

@@ -4,7 +4,9 @@ import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
 import type { StoredTimeout, WatchedRole } from '../server-facts.ts';
 
-/** Changes of the role of the source that prevent the next login of the target, or end its statements. */
+/**
+ * Changes of the role after which the next login of the target to the source fails, or its statements are ended.
+ */
 export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
   const [before, after] = [first.role, now.role];
   if (before === undefined || after === undefined || before.name !== after.name) return [];
