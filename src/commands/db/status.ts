@@ -51,7 +51,8 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
     if (!args.has('watch')) {
       await output.note(formatMigrationDatabaseLines(migration.raw));
       await output.object(migration.raw, migrationListView);
-      await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
+      if (output.format === 'table')
+        await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;
     }
     return follow(context, api, cluster, { first: migration, interval });
@@ -99,7 +100,7 @@ async function follow(
   });
   if (!isFailedMigrationStatus(last.status)) {
     const next = nextMigrationStep(context, cluster, last.status);
-    if (output.format !== 'ndjson') await output.note(next, maxSanitizedTextLength);
+    if (output.format === 'table') await output.note(next, maxSanitizedTextLength);
     return 0;
   }
   throw new CliError('api_error', `the migration into cluster ${cluster} ended with an error`, {

@@ -75,7 +75,7 @@ test('until nothing is left: one object a look, then exit 0, and the source was 
     slot: 'cloudctl_shop',
     tables: [{ name: 'public.orders', state: 'done', rows_total: 5000 }],
   });
-  expect(ran.stderr).toContain('`cloudctl db sequences`');
+  expect(ran.stderr).toContain('cloudctl db cutover ');
   const messages = pair.source
     .log()
     .split(/\n(?=\[)/)

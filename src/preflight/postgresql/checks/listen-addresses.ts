@@ -28,8 +28,13 @@ export const listenAddressesCheck = serverCheck({
       'On a server that listens on all interfaces, only pg_hba.conf and the firewall decide who may connect.',
     );
     const impact = restartImpact(activity);
-    // A service on the same network connects as this connection did.
-    if (!options.isOverInternet) return passOutcome(observed);
+    if (!options.isOverInternet) {
+      return warnOutcome(observed, {
+        required: '*',
+        detail: `The server is reachable at ${used}. The specification requires listen_addresses = '*', because the service connects from another machine. ${impact}`,
+        fix,
+      });
+    }
     if (used !== undefined && addresses.includes(used)) return passOutcome(value, { required: `* or ${used}` });
     if (!local) {
       return warnOutcome(observed, {
