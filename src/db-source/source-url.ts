@@ -8,7 +8,10 @@ export function sourceUrl(server: DbSource): string {
   return buildUrl(server, verificationParameters(server));
 }
 
-/** The same for a target, whose address decides alone whether TLS is used. */
+/**
+ * The URL of a target, without its password. No option turns TLS off for a target, so the URL says it
+ * (`sslmode=disable`).
+ */
 export function targetUrl(server: DbSource): string {
   const isUnencrypted = server.engine === 'postgresql' && server.source.ssl === 'disable';
   return buildUrl(server, isUnencrypted ? { sslmode: 'disable' } : verificationParameters(server));

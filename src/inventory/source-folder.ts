@@ -8,7 +8,7 @@ import type { PreflightReport } from '../preflight/report.ts';
 import { fileWriteError, readPreflightBaseline } from '../preflight/write-report-file.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 
-/** A folder with one file for each source. */
+/** A folder with one JSON file (a report or a baseline) for each source. */
 export interface SourceFolder {
   readonly path: string;
 }

@@ -17,7 +17,7 @@ export interface KeychainHelperOptions {
   readonly node?: string;
   /** The service name of the items (default: that of this program). */
   readonly service?: string;
-  /** Milliseconds to start and to load the native client (default: 10 s). */
+  /** Time limit in milliseconds for the helper to start and to load the native keychain client (default: 10 s). */
   readonly starting?: number;
   /** A file descriptor of this process that the helper keeps open until the helper ends. */
   readonly inherits?: number | undefined;

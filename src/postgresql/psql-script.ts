@@ -1,9 +1,10 @@
 import { quoteIdentifier } from './quote.ts';
 
 /**
- * Scripts for psql hold printable ASCII outside their comments, and one statement a line. psql starts a command at every
- * backslash outside quotes, a database name may hold a line end, and the server decides the client encoding in which psql
- * looks for the end of a quote (`ALTER DATABASE … SET client_encoding`): in GBK the last byte of `€` hides the quote after it.
+ * Outside comments, scripts for psql contain only printable ASCII, with one statement a line, for three reasons. psql
+ * starts a command at every backslash outside quotes. A database name may contain a line end. psql looks for the end of
+ * a quote in the client encoding, which the server can set (`ALTER DATABASE … SET client_encoding`): if it is GBK, the
+ * last UTF-8 byte of `€` and the quote after it are read as one character.
  */
 
 /** Limits the wait for a lock, because queries of the application wait behind a statement that waits for a lock. */

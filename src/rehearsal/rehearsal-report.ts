@@ -103,7 +103,7 @@ export interface RehearsalReport {
   readonly seconds: number;
 }
 
-/** The reasons why the migration would have failed, in the order of the databases. */
+/** The failures that the rehearsal found and that a migration would have had, in the order of the databases. */
 export function rehearsalFailuresOf(databases: readonly DatabaseRehearsal[]): readonly RehearsalFailure[] {
   return databases.flatMap(({ name: database, errors, tables, sequences }) => [
     ...errors.map((reason) => ({ database, reason })),

@@ -32,7 +32,7 @@ export type WatchedSchemaChangeKind =
   | 'replica-identity-removed'
   | 'replica-identity-changed';
 
-/** Changes of tables with rows that the target has not confirmed come first. */
+/** Finds the schema changes. Those of tables with writes that the target has not confirmed come first. */
 export function findSchemaChanges(database: WatchRuleDatabase): readonly SchemaChange[] {
   const { shapes, pendingTables } = database;
   if (shapes === undefined) return [];
