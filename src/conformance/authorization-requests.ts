@@ -16,7 +16,7 @@ export function sendRefusable(server: ServerUnderTest, changes: RequestParameter
   return sendAuthorizationRequest(server, authorizationParameters(server, changes));
 }
 
-/** Sends an authorization request of a browser in which nobody is signed in. */
+/** Sends an authorization request of a browser without a signed-in user. */
 export async function sendWithoutSession(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},

@@ -118,7 +118,7 @@ async function asPrecondition<T>(name: string, result: Promise<T>): Promise<T> {
   }
 }
 
-/** A new grant: by the code flow, or by a refresh of the given refresh token when nobody can authorize. */
+/** A new grant: by the code flow, or by a refresh of the given refresh token when no user can authorize. */
 export async function attemptGrant(server: ServerUnderTest, order: AuthorizationOrder = {}): Promise<TestedGrant> {
   const canAuthorize = server.admin !== undefined || server.visit !== undefined;
   const given = server.chain.refreshToken;

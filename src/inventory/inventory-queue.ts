@@ -41,7 +41,7 @@ export interface InventoryQueue {
   /** Undefined if the queue does not exist. */
   contents(): Promise<QueueContents | undefined>;
   sources(): Promise<readonly QueuedSource[]>;
-  /** Takes a source that nobody holds; undefined if there is none. */
+  /** Takes a source that no machine has claimed; undefined if there is none. */
   claim(exclude: {
     readonly lines: readonly number[];
     readonly addresses: readonly string[];

@@ -8,8 +8,8 @@ export interface FileReplacementSystem {
 }
 
 /**
- * Renames a file, and replaces an existing one. Windows refuses that for as long as any program has the existing file open,
- * such as a virus scanner or another process of this program (MoveFileEx), so it is tried again for two seconds there.
+ * Renames a file, and replaces an existing one. On Windows the rename fails while another program, such as
+ * a virus scanner, has the existing file open (MoveFileEx), so it is repeated there for two seconds.
  */
 export function replaceFile(from: string, to: string, system: FileReplacementSystem = realSystem): void {
   for (let attempt = 0; ; attempt += 1) {

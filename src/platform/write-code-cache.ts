@@ -21,7 +21,7 @@ export function writeCodeCache(cache: CodeCache, moduleNames: readonly string[])
   try {
     makeFolder(cache.folder);
     for (const { script, path, head, cachedModules } of packs)
-      replaceFile(path, () =>
+      writeCacheFile(path, () =>
         encodeCachedData(head, [...new Set([...cachedModules, ...moduleNames])], script.createCachedData()),
       );
     removeOldFiles(cache.folder);
@@ -40,7 +40,7 @@ function makeFolder(folder: string): void {
 }
 
 /** The content is created after the file, because creating it is the greater effort. */
-function replaceFile(path: string, content: () => Uint8Array): void {
+function writeCacheFile(path: string, content: () => Uint8Array): void {
   const { descriptor, temporary } = createTemporaryFile(path);
   try {
     writeFileSync(descriptor, content());

@@ -47,7 +47,7 @@ export async function commitRefresh(ongoing: RefreshToCommit, next: CredentialRe
     });
   }
   if (written.kind === 'superseded') {
-    // A login or a logout on another machine has replaced the session, so nobody may use this grant.
+    // A login or a logout on another machine has replaced the session, so no machine may use this grant.
     if (items.shared !== undefined)
       await revokeTokenGrant({ client: await deps.client(), createSender: deps.createSender }, next);
     const stored = await readStoredSession(deps.store, items, deps.binding);

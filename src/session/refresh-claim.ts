@@ -5,7 +5,7 @@ export type RefreshClaimResult =
   | { readonly kind: 'claimed'; readonly claim: RefreshClaim }
   /** The store has another record than the one that this machine wanted to refresh. */
   | { readonly kind: 'changed' }
-  /** The server has refused the refresh token, and nobody has published the next record. */
+  /** The server has refused the refresh token, and no machine has published the next record. */
   | ({ readonly kind: 'refused' } & UnreportedRefresh)
   | { readonly kind: 'busy'; readonly holder: string }
   | SharedStoreUnavailable;

@@ -14,7 +14,7 @@ export interface SharedSessionVersion {
 export interface SealedSession extends SharedSessionVersion {
   /** The id of the key with which the record is encrypted. */
   readonly kid: string;
-  /** The encrypted record in base64. After a logout it is an encrypted tombstone, so that nobody without the key can end a session. */
+  /** The encrypted record in base64. After a logout it is an encrypted tombstone, so that only a machine with the key can end a session. */
   readonly record: string;
 }
 

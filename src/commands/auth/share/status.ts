@@ -11,7 +11,7 @@ interface ShareStatusReport {
   readonly store: string;
   readonly machine: string;
   readonly key_place: 'variable' | 'file' | 'keychain';
-  /** `no_session`: nobody has logged in, or a logout ended the session. */
+  /** `no_session`: there has been no login, or a logout ended the session. */
   readonly state: 'session' | 'no_session' | 'unknown_key' | 'damaged';
   readonly epoch: number | null;
   readonly generation: number | null;
