@@ -14,7 +14,7 @@ const packRoots = [
     /^src\/(cli\/(help|complete)|context\/completion-names|platform\/(v8-flags|write-code-cache))\.ts/,
   ],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
-  ['network', /^src\/platform\/(undici-sender|send-http-request-once|connection-pool)\.ts/],
+  ['network', /^src\/(platform\/(undici-sender|send-http-request-once|connection-pool)|context\/profile-services)\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
   ['yaml', /^src\/cli\/formats\/yaml\.ts/],
   [

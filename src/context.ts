@@ -1,4 +1,4 @@
-import { type ApiClient, createApiClient } from './api/client.ts';
+import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
@@ -19,9 +19,8 @@ import {
   resolveProfileSettings,
 } from './config/settings.ts';
 import { readGlobalSettingOverrides, resolveOutputFormat } from './context/global-overrides.ts';
-import { createProfileCredentialStore, createProfileShare } from './context/profile-store.ts';
+import type { ProfileServices } from './context/profile-services.ts';
 import type { SharedProfile } from './context/shared-profile.ts';
-import { createStoredSession } from './context/stored-session.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
@@ -30,15 +29,15 @@ import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
-import type { Secret } from './secret.ts';
-import { readClientSecret } from './session/client-secret.ts';
 import type { SessionBinding } from './session/credential-record.ts';
 import type { CredentialStore } from './session/credential-store.ts';
 import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
 import type { ProfileSession } from './session/profile-session.ts';
-import { createFixedTokenSession, loginHints, requireSessionBinding } from './session/session-binding.ts';
 
-/** The services, settings and output that a command uses. Each service is created on first use. Only context.ts creates services. */
+/**
+ * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
+ * context/profile-services.ts create services.
+ */
 export interface CommandContext {
   readonly host: Host;
   readonly globals: ParsedArgs;
@@ -56,11 +55,11 @@ export interface CommandContext {
   readonly changeConfig: <T>(change: (config: ConfigFile) => T) => Promise<T>;
   readonly profilePaths: (profile: string) => ProfilePaths;
   /** `limit`: milliseconds to wait for the keychain. */
-  readonly store: (settings: ProfileSettings, limit?: number) => CredentialStore;
+  readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
   /** The share of a profile whose credential store is shared, for `auth share`. */
-  readonly share: (settings: ProfileSettings) => SharedProfile;
+  readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
-  readonly session: (settings: ProfileSettings) => ProfileSession;
+  readonly session: (settings: ProfileSettings) => Promise<ProfileSession>;
   readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
@@ -151,41 +150,15 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
     // No progress is shown during a prompt, because its text would be drawn over the prompt.
     before: () => progress.stop(),
   });
-  const storeDeps = ({ profileName }: ProfileSettings) => {
-    // With -o json, stderr is empty or has one error object, so no warnings are printed.
-    const warn = output.format === 'json' ? async () => {} : output.warn;
-    return { host, place: place(profileName), prompts, stderr, warn };
-  };
-  const share = (current: ProfileSettings): SharedProfile => createProfileShare(storeDeps(current), current);
-  const store = (current: ProfileSettings, limit?: number): CredentialStore =>
-    createProfileCredentialStore(storeDeps(current), current, limit);
-  const client = async (current: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
-    authOrigin: binding.authOrigin,
-    clientId: binding.clientId,
-    clientSecret: environmentClientSecret(current, binding) ?? (await readClientSecret(store(current), binding)),
-    tokenParams: current.values.token_params ?? 'query',
-  });
-  const session = (current: ProfileSettings): ProfileSession => {
-    if (current.accessToken !== undefined) return createFixedTokenSession(current.accessToken);
-    const binding = requireSessionBinding(current, config(), host.folders.config);
-    const at = place(current.profileName);
-    const parts = { host, output, prompts, place: at, store: store(current), client, send, lock, requireSafe };
-    return createStoredSession(parts, current, binding, async (...ended) =>
-      (await import('./context/reauthenticate.ts')).reauthenticate(...ended),
+  let loaded: Promise<ProfileServices> | undefined;
+  const services = (): Promise<ProfileServices> => {
+    loaded ??= import('./context/profile-services.ts').then(({ createProfileServices }) =>
+      createProfileServices({
+        ...{ host, output, prompts, stderr, send, lock, requireSafe, config, timeout },
+        profilePaths: place,
+      }),
     );
-  };
-  const api = async (current: ProfileSettings): Promise<ApiClient> => {
-    requireSafe();
-    const bearer = session(current);
-    return createApiClient({
-      baseOrigin: requireBaseUrl(current),
-      send: await send(),
-      bearer: bearer.bearer,
-      renew: (refused: Secret) => bearer.renew(refused),
-      clock: host.clock,
-      timeout,
-      loginHints: loginHints(current, host.folders.config),
-    });
+    return loaded;
   };
   const sandbox = async (adminUrl: string | undefined): Promise<SandboxAdminApi> => {
     const admin = resolveSandboxAdminAccess(host.folders.state, host.env, adminUrl);
@@ -209,32 +182,17 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
     storedSettings,
     changeConfig,
     profilePaths: place,
-    store,
-    share,
-    session,
-    api,
+    store: async (...of) => (await services()).store(...of),
+    share: async (of) => (await services()).share(of),
+    session: async (of) => (await services()).session(of),
+    api: async (of) => (await services()).api(of),
     send,
     sandbox,
-    client,
+    client: async (...of) => (await services()).client(...of),
     lock,
     requireSafe,
     timeout,
   };
-}
-
-/** The client secret in the environment is sent only to the server for which the profile is configured. */
-function environmentClientSecret(
-  { clientSecret, values }: ProfileSettings,
-  { authOrigin, clientId }: SessionBinding,
-): Secret | undefined {
-  return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;
-}
-
-function requireBaseUrl(settings: ProfileSettings): string {
-  const base = settings.values.base_url;
-  if (base === undefined)
-    throw usageError('base_url is missing', 'pass --base-url, set CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
-  return base;
 }
 
 function refuseUnsafeEnvironment(host: Host): void {

@@ -208,7 +208,7 @@ async function checkSession(
           observed: 'no client secret is stored; a public client needs none',
         } as const)
       : checkClientSecret(settings, known);
-  const stored = await loadStoredSession(context.store(settings), binding);
+  const stored = await loadStoredSession(await context.store(settings), binding);
   if (stored.kind !== 'found')
     return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];
   const state = determineLoginSessionState(stored.record, context.host.clock.now());

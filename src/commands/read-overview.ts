@@ -74,7 +74,7 @@ export async function readProgramOverview(context: CommandContext): Promise<Prog
       state: 'logged_out',
       next: command(context, settings, settings.isProfileStored ? 'auth login' : 'auth setup'),
     };
-  const store = context.store(settings, limitMs);
+  const store = await context.store(settings, limitMs);
   const stored = await loadStoredSession(store, binding);
   if (stored.kind === 'unavailable')
     return { profile, state: 'unknown', problem: stored.reason, next: command(context, settings, 'doctor') };

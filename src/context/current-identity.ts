@@ -83,7 +83,7 @@ export async function readStoredAccountIdentity(
   settings: ProfileSettings,
 ): Promise<AccountIdentity> {
   if (settings.accessToken !== undefined) return { baseOrigin: settings.values.base_url };
-  const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await context.session(settings).record();
+  const { sid, accountUuid, team, authOrigin, baseOrigin, clientId } = await (await context.session(settings)).record();
   // Session records of earlier versions have no team; the file with the account names has one.
   const account = readAccountFile(context.host.folders.config, settings.profileName);
   const named = account?.sid === sid ? account.team_uuid : undefined;

@@ -7,7 +7,7 @@ import { createFileCredentialStore } from '../session/file-store.ts';
 import { createKeychainStore } from '../session/keychain-store.ts';
 import { keychainAccount, type ProfilePaths } from '../session/profile-paths.ts';
 import { createKeychainRefreshJournal } from '../session/write-ahead-journal.ts';
-import { createSharedProfile, type SharedProfile } from './shared-profile.ts';
+import type { SharedProfile } from './shared-profile.ts';
 
 export interface ProfileCredentialStoreDeps {
   readonly host: Host;
@@ -21,22 +21,27 @@ export interface ProfileCredentialStoreDeps {
  * The credential store of a profile: the file store, the shared store or the keychain, as its settings say.
  * @param limit milliseconds to wait for the keychain (default: a minute on a terminal, where a person can unlock it)
  */
-export function createProfileCredentialStore(
+export async function createProfileCredentialStore(
   deps: ProfileCredentialStoreDeps,
   settings: ProfileSettings,
   limit?: number,
-): CredentialStore {
+): Promise<CredentialStore> {
   const { host, place } = deps;
   const { profile, values } = settings;
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
   if (values.credential_store === 'file') return createFileCredentialStore(place, undefined, profile);
-  if (values.credential_store === 'shared') return createProfileShare(deps, settings).store;
+  if (values.credential_store === 'shared') return (await createProfileShare(deps, settings)).store;
   return createProfileKeychainStore(deps, settings, limit);
 }
 
 /** The share of a profile with `credential_store: shared`. */
-export function createProfileShare(deps: ProfileCredentialStoreDeps, settings: ProfileSettings): SharedProfile {
+export async function createProfileShare(
+  deps: ProfileCredentialStoreDeps,
+  settings: ProfileSettings,
+): Promise<SharedProfile> {
   const { host, place, warn } = deps;
+  // Few profiles are shared, and the start of all others would load it.
+  const { createSharedProfile } = await import('./shared-profile.ts');
   return createSharedProfile({ host, place, warn, keychain: createProfileKeychainStore(deps, settings) }, settings);
 }
 

@@ -6,7 +6,7 @@ import { memoryKeychain, type TestHostOptions, testHost } from '../fixtures/host
 import { bindingTo, seedSession } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 
-function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
+async function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
   const host = testHost(options);
   const parts = { host, place: profilePaths(host.folders.state, 'default'), prompts: { interactive: false } };
   const settings = {
@@ -20,13 +20,13 @@ function storeOn(options: TestHostOptions, kind: 'file' | 'keychain') {
   };
   return {
     host,
-    store: createProfileCredentialStore({ ...parts, stderr: host.stderr, warn: async () => {} }, settings),
+    store: await createProfileCredentialStore({ ...parts, stderr: host.stderr, warn: async () => {} }, settings),
   };
 }
 
 it('the file store has the session of the profile', async () => {
   const sandbox = await sandboxFor();
-  const { host, store } = storeOn({}, 'file');
+  const { host, store } = await storeOn({}, 'file');
   await seedSession(host, sandbox);
   expect(store.kind).toBe('file');
   expect(await loadStoredSession(store, bindingTo(sandbox))).toMatchObject({ kind: 'found' });
@@ -34,7 +34,7 @@ it('the file store has the session of the profile', async () => {
 
 it('the keychain is used otherwise, with an account of this machine', async () => {
   const items = new Map<string, string>();
-  const { store } = storeOn({ keychain: memoryKeychain(items) }, 'keychain');
+  const { store } = await storeOn({ keychain: memoryKeychain(items) }, 'keychain');
   expect(store.kind).toBe('keychain');
   expect(await loadStoredSession(store, bindingTo(await sandboxFor()))).toEqual({ kind: 'absent' });
 });

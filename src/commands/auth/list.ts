@@ -64,7 +64,7 @@ async function profileRow(context: CommandContext, profile: string, current: boo
 async function profileState(context: CommandContext, settings: ProfileSettings): Promise<ProfileRow['state']> {
   const binding = buildSessionBinding(settings);
   if (binding === undefined) return 'logged_out';
-  const store = context.store(settings);
+  const store = await context.store(settings);
   const stored = await loadStoredSession(store, binding).catch(unknownIfCliError);
   switch (stored.kind) {
     case 'found':

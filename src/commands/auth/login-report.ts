@@ -36,7 +36,7 @@ export async function reportLogin(
   result: LoginResult,
 ): Promise<void> {
   const { output } = context;
-  const store = context.store(settings);
+  const store = await context.store(settings);
   const { record, account } = result;
   const shown = buildLoginSessionReport(settings.profileName, record, account, store.kind);
   if (output.format !== 'table') await output.object(shown, loginSessionListView);

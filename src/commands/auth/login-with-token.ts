@@ -32,7 +32,7 @@ export async function loginWithToken(
   const binding = requireBinding(context, settings);
   context.requireSafe();
   const stored = requireCredentialStoreAvailable(
-    await loadStoredSession(context.store(settings), binding),
+    await loadStoredSession(await context.store(settings), binding),
     settings.profile,
   );
   if (!(await confirmSessionReplacement(context, settings, stored, args))) {
@@ -50,7 +50,7 @@ export async function loginWithToken(
   const result = await storeGivenToken(
     {
       binding,
-      store: context.store(settings),
+      store: await context.store(settings),
       lock: () => context.lock(context.profilePaths(profileName).lock),
       clock: host.clock,
       random: host.random,

@@ -88,7 +88,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     const limit = requireDuration(limitText, '--login-timeout', 1000);
     const login = await completeLoginSettings(context, typed);
     const { settings } = login;
-    const stored = await loadStoredSession(context.store(settings), login.binding);
+    const stored = await loadStoredSession(await context.store(settings), login.binding);
     const request: LoginRequest = {
       flow: settings.values.flow ?? 'code',
       scope: await chooseScope(context, args, settings, stored),
@@ -112,7 +112,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     const parts = {
       ...context,
       place: context.profilePaths(settings.profileName),
-      store: context.store(settings),
+      store: await context.store(settings),
     };
     await performLogin(
       {

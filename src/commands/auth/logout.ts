@@ -70,7 +70,7 @@ export async function logoutProfile(
   settings: ProfileSettings,
   local: boolean,
 ): Promise<LogoutOutcome> {
-  const store = context.store(settings);
+  const store = await context.store(settings);
   const { profileName } = settings;
   if (local && store.kind === 'shared')
     throw usageError(

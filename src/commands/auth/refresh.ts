@@ -10,10 +10,10 @@ export const authRefreshCommand: CommandSpec<CommandContext> = {
   examples: [{ text: 'Refresh the session before a long job', command: 'cloudctl auth refresh' }],
   run: async (context) => {
     const settings = context.settings();
-    const record = await context.session(settings).forceRefresh();
+    const record = await (await context.session(settings)).forceRefresh();
     const account = readAccountFile(context.host.folders.config, settings.profileName);
     await context.output.object(
-      buildLoginSessionReport(settings.profileName, record, account, context.store(settings).kind),
+      buildLoginSessionReport(settings.profileName, record, account, (await context.store(settings)).kind),
       loginSessionListView,
     );
     return 0;

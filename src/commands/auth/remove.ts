@@ -75,7 +75,7 @@ async function removeSecrets(
 /** The session of a shared store belongs to other machines, too, so it goes on. */
 async function leaveShare(context: CommandContext, settings: ProfileSettings): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
-  await removeShareKeys(context.share(settings).keyPlaces);
+  await removeShareKeys((await context.share(settings)).keyPlaces);
   removeSharedCopy(paths);
   removeSessionFiles(paths);
   await context.output.warn('the session goes on for the other machines; `auth logout` ends it for all');
@@ -90,7 +90,7 @@ async function removeFromStore(
   const outcome = await logoutProfile(context, settings, local);
   const lock = await context.lock(context.profilePaths(settings.profileName).lock);
   try {
-    await removeClientSecret(context.store(settings), lock);
+    await removeClientSecret(await context.store(settings), lock);
   } finally {
     lock.release();
   }

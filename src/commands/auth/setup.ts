@@ -65,7 +65,7 @@ export async function runProfileSetup(context: CommandContext, input: ProfileSet
     // The credential store is checked before the prompts, so that the user does not type answers for nothing.
     if (context.prompts.interactive)
       requireCredentialStoreAvailable(
-        await context.store(settings).withItems((items) => items.read('client')),
+        await (await context.store(settings)).withItems((items) => items.read('client')),
         settings.profile,
       );
     await completeProfile(context, settings, input);
@@ -93,7 +93,7 @@ async function completeProfile(
   const values = await askProfileValues(context, settings, typed, asking);
   const clientSecret =
     values.flow === 'implicit' ? undefined : await askClientSecret(context, { ...settings, values }, secret, asking);
-  const store = context.store({ ...settings, values });
+  const store = await context.store({ ...settings, values });
   const { auth_url: authOrigin, client_id: clientId } = values;
   if (clientSecret !== undefined && authOrigin !== undefined && clientId !== undefined) {
     await writeClientSecret(store, { authOrigin, clientId }, clientSecret);
@@ -129,7 +129,7 @@ async function askClientSecret(
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return given;
   const binding = buildSessionBinding(settings);
-  const stored = binding === undefined ? undefined : await readClientSecret(context.store(settings), binding);
+  const stored = binding === undefined ? undefined : await readClientSecret(await context.store(settings), binding);
   if (stored !== undefined && !asking) return undefined;
   let keep = false;
   const secret = await context.prompts.askSecret({

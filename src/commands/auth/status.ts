@@ -40,7 +40,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
       return 0;
     }
     const binding = requireSessionBinding(settings, context.config(), context.host.folders.config);
-    const store = context.store(settings);
+    const store = await context.store(settings);
     if (args.has('check'))
       await (await context.api(settings)).json({ method: 'GET', path: '/v2/actions?page=1&per_page=1' });
     await store.synchronize?.();

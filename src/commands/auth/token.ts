@@ -21,8 +21,9 @@ export const authTokenCommand: CommandSpec<CommandContext> = {
     const { host, output } = context;
     const settings = context.settings();
     // A program that prints the token cannot repeat a request with a newer one.
-    if (settings.accessToken === undefined && !args.has('cached')) await context.store(settings).synchronize?.();
-    const accessToken = await context.session(settings).bearer();
+    if (settings.accessToken === undefined && !args.has('cached'))
+      await (await context.store(settings)).synchronize?.();
+    const accessToken = await (await context.session(settings)).bearer();
     if (host.stdout.isTTY) await output.warn('this access token is valid: anyone who has it can act on your account');
     await output.text(accessToken.reveal());
     return 0;

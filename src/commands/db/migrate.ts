@@ -197,7 +197,7 @@ function requireWatchFlag(args: ParsedArgs): void {
 async function requireWrite(context: CommandContext): Promise<void> {
   const settings = context.settings();
   if (settings.accessToken !== undefined) return;
-  const record = await context.session(settings).record();
+  const record = await (await context.session(settings)).record();
   if (hasWriteScope(record.scope)) return;
   throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {
     detail: `the scope of the session is ${record.scope}`,

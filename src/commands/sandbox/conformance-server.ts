@@ -102,7 +102,7 @@ async function readAccessToken(context: CommandContext, settings: ProfileSetting
   const binding = buildSessionBinding(settings);
   if (settings.accessToken !== undefined || !settings.isProfileStored || binding === undefined)
     return settings.accessToken;
-  const stored = await loadStoredSession(context.store(settings), binding);
+  const stored = await loadStoredSession(await context.store(settings), binding);
   if (stored.kind !== 'found' || tokenFreshness(stored.record, context.host.clock.now()) === 'expired')
     return undefined;
   return stored.record.accessToken;

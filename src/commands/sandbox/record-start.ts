@@ -56,7 +56,7 @@ export async function writeSandboxProfile(context: CommandContext, ready: Sandbo
     clientSecret: undefined,
     accessToken: undefined,
   };
-  const store = context.store(settings);
+  const store = await context.store(settings);
   const lock = await context.lock(context.profilePaths('sandbox').lock);
   try {
     await store.withItems(async (items) => {

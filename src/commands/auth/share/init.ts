@@ -30,7 +30,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
       await context.output.text(`BEGIN;\n\n${buildShareSchemaSql(role)}\n\nCOMMIT;`);
       return 0;
     }
-    const { settings, share } = requireSharedProfile(context);
+    const { settings, share } = await requireSharedProfile(context);
     const address = share.address();
     const existing = await findShareKeys(share.keyPlaces);
     const prepared = await orShareUnreachable(settings, () => prepareSharedStore(address, role));

@@ -12,7 +12,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
   options: [{ name: 'keychain', description: 'store the key in the keychain instead of a file of mode 0600' }],
   examples: [{ text: 'Join the share', command: 'cloudctl auth share join < share.key' }],
   run: async (context, args) => {
-    const { settings, share } = requireSharedProfile(context);
+    const { settings, share } = await requireSharedProfile(context);
     share.address();
     const given = await readKeys(context);
     const existing = await findShareKeys(share.keyPlaces);

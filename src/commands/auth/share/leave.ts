@@ -13,7 +13,7 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
     'Publishes what only this machine knows of the session, then removes the key and the copy of the session from this machine. The session goes on for the other machines. To exclude a machine that you do not control, use `auth share rotate-key`.',
   examples: [{ text: 'Leave the share', command: 'cloudctl auth share leave' }],
   run: async (context) => {
-    const { settings, share } = requireSharedProfile(context);
+    const { settings, share } = await requireSharedProfile(context);
     const place = context.profilePaths(settings.profileName);
     await publishWhatIsOnlyHere(context, settings);
     const lock = await context.lock(place.lock);
@@ -33,11 +33,11 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
 async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileSettings): Promise<void> {
   try {
     // Reading the session stores what an interrupted command has left in its journal.
-    await context.session(settings).record();
+    await (await context.session(settings)).record();
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== exitCodes.not_logged_in) throw error;
   }
-  await context.store(settings).synchronize?.();
+  await (await context.store(settings)).synchronize?.();
   await withOpenShare(context, async ({ store, found }) => {
     const { row } = await store.run({ op: 'read' });
     const copy = readSharedCopy(context.profilePaths(settings.profileName), found.keys.share);

@@ -9,17 +9,17 @@ import { formatProfileCommand } from '../../../session/suggested-commands.ts';
 import type { SharedSessionStore } from '../../../shared-store/shared-session.ts';
 
 /** The settings and the share of the profile. Throws a usage error if its credential store is not shared. */
-export function requireSharedProfile(context: CommandContext): {
+export async function requireSharedProfile(context: CommandContext): Promise<{
   readonly settings: ProfileSettings;
   readonly share: SharedProfile;
-} {
+}> {
   const settings = context.settings();
   if (settings.values.credential_store !== 'shared')
     throw usageError(
       `the credential store of profile "${settings.profileName}" is not shared`,
       `change it: ${formatProfileCommand(settings.profile, 'config set credential_store shared')}`,
     );
-  return { settings, share: context.share(settings) };
+  return { settings, share: await context.share(settings) };
 }
 
 export interface OpenShare {
@@ -31,7 +31,7 @@ export interface OpenShare {
 
 /** Opens the shared store with the keys of this machine. Errors of the server are `unreachable`. */
 export async function withOpenShare<T>(context: CommandContext, work: (open: OpenShare) => Promise<T>): Promise<T> {
-  const { settings, share } = requireSharedProfile(context);
+  const { settings, share } = await requireSharedProfile(context);
   const found = await readShareKeys(share.keyPlaces);
   const store = await share.open({ share: found.keys.share, profile: settings.profileName });
   try {

@@ -1,0 +1,92 @@
+import { type ApiClient, createApiClient } from '../api/client.ts';
+import type { ConfigFile } from '../config/config-file.ts';
+import type { ProfileSettings } from '../config/settings.ts';
+import { usageError } from '../errors.ts';
+import type { OAuthClient } from '../oauth/token-endpoint.ts';
+import type { Host, OutputSink } from '../platform/host.ts';
+import type { Secret } from '../secret.ts';
+import { readClientSecret } from '../session/client-secret.ts';
+import type { SessionBinding } from '../session/credential-record.ts';
+import type { CredentialStore } from '../session/credential-store.ts';
+import type { ProfilePaths } from '../session/profile-paths.ts';
+import type { ProfileSession } from '../session/profile-session.ts';
+import { createFixedTokenSession, loginHints, requireSessionBinding } from '../session/session-binding.ts';
+import { createProfileCredentialStore, createProfileShare, type ProfileCredentialStoreDeps } from './profile-store.ts';
+import type { SharedProfile } from './shared-profile.ts';
+import { createStoredSession, type StoredSessionDependencies } from './stored-session.ts';
+
+/** The parts of the command context that the services of a profile use. */
+export interface ProfileServicesDeps extends Omit<StoredSessionDependencies, 'place' | 'store' | 'client'> {
+  readonly host: Host;
+  readonly prompts: StoredSessionDependencies['prompts'];
+  readonly stderr: Pick<OutputSink, 'write'>;
+  readonly config: () => ConfigFile;
+  readonly profilePaths: (profile: string) => ProfilePaths;
+  /** Time limit of one HTTP request, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** What uses the credential store of a profile. Commands that need none of it do not load this module. */
+export interface ProfileServices {
+  readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
+  readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;
+  readonly session: (settings: ProfileSettings) => Promise<ProfileSession>;
+  readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
+  readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
+}
+
+export function createProfileServices(deps: ProfileServicesDeps): ProfileServices {
+  const { host, output, prompts, stderr, send, lock, requireSafe, config } = deps;
+  const storeDeps = ({ profileName }: ProfileSettings): ProfileCredentialStoreDeps => {
+    // With -o json, stderr is empty or has one error object, so no warnings are printed.
+    const warn = output.format === 'json' ? async () => {} : output.warn;
+    return { host, place: deps.profilePaths(profileName), prompts, stderr, warn };
+  };
+  const store = (settings: ProfileSettings, limit?: number): Promise<CredentialStore> =>
+    createProfileCredentialStore(storeDeps(settings), settings, limit);
+  const client = async (settings: ProfileSettings, binding: SessionBinding): Promise<OAuthClient> => ({
+    authOrigin: binding.authOrigin,
+    clientId: binding.clientId,
+    clientSecret:
+      environmentClientSecret(settings, binding) ?? (await readClientSecret(await store(settings), binding)),
+    tokenParams: settings.values.token_params ?? 'query',
+  });
+  const session = async (settings: ProfileSettings): Promise<ProfileSession> => {
+    if (settings.accessToken !== undefined) return createFixedTokenSession(settings.accessToken);
+    const binding = requireSessionBinding(settings, config(), host.folders.config);
+    const place = deps.profilePaths(settings.profileName);
+    const parts = { host, output, prompts, place, store: await store(settings), client, send, lock, requireSafe };
+    return createStoredSession(parts, settings, binding, async (...ended) =>
+      (await import('./reauthenticate.ts')).reauthenticate(...ended),
+    );
+  };
+  const api = async (settings: ProfileSettings): Promise<ApiClient> => {
+    requireSafe();
+    const bearer = await session(settings);
+    return createApiClient({
+      baseOrigin: requireBaseUrl(settings),
+      send: await send(),
+      bearer: bearer.bearer,
+      renew: (refused: Secret) => bearer.renew(refused),
+      clock: host.clock,
+      timeout: deps.timeout,
+      loginHints: loginHints(settings, host.folders.config),
+    });
+  };
+  return { store, share: (settings) => createProfileShare(storeDeps(settings), settings), session, api, client };
+}
+
+/** The client secret in the environment is sent only to the server for which the profile is configured. */
+function environmentClientSecret(
+  { clientSecret, values }: ProfileSettings,
+  { authOrigin, clientId }: SessionBinding,
+): Secret | undefined {
+  return values.auth_url === authOrigin && values.client_id === clientId ? clientSecret : undefined;
+}
+
+function requireBaseUrl(settings: ProfileSettings): string {
+  const base = settings.values.base_url;
+  if (base === undefined)
+    throw usageError('base_url is missing', 'pass --base-url, set CLOUDCTL_BASE_URL, or run `cloudctl auth setup`');
+  return base;
+}
