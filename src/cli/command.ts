@@ -24,8 +24,9 @@ export interface ArgumentSpec {
   readonly required?: boolean;
   /** Whether the argument accepts all remaining words of the command line. */
   readonly variadic?: boolean;
-  /** The only values that the argument accepts. */
+  /** The only values that the argument accepts, besides those that `isOtherValue` accepts. */
   readonly choices?: readonly string[];
+  readonly isOtherValue?: (value: string) => boolean;
   readonly completion?: CompletionSource;
   /** The command that prints the values of the argument, for the error when it is missing. */
   readonly listedBy?: string;

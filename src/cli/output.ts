@@ -89,13 +89,28 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
   const paged = options.paged ?? ((print) => print(stdout));
   const printPaged = (presented: PreparedOutput, view?: PreparedOutputView): Promise<void> =>
     paged((sink) => printPreparedOutput(presented, { ...options, stdout: sink }, view));
+  const note: CommandOutput['note'] = async (text, max) => {
+    if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
+  };
+  /** The data that the query selects. Formats that print nothing of a result print a notice. */
+  const queryResult = async (data: unknown, view?: { readonly columns: readonly unknown[] }): Promise<unknown> => {
+    if (query === undefined) return data;
+    const result = query(data);
+    if (format === 'table' || format === 'csv') {
+      if (result === null) await note('The result of --query is null.');
+      // A list with known columns has a header.
+      else if (view === undefined && Array.isArray(result) && result.length === 0)
+        await note('The result of --query is an empty list.');
+    }
+    return result;
+  };
   const pages: CommandOutput['pages'] = async (rows, view) => {
     const write = (data: string | Uint8Array): Promise<void> => stdout.write(data);
     if (query !== undefined) {
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return printPaged(prepareQueryResultForOutput(query(all), view, all, wanted), view);
+      return printPaged(prepareQueryResultForOutput(await queryResult(all, view), view, all, wanted), view);
     }
     // Throws a usage error for unknown columns before the first row is requested.
     const listing = { picked: pickOutputColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -130,11 +145,11 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       const presented =
         query === undefined
           ? prepareObjectForOutput(value, view, wanted)
-          : prepareQueryResultForOutput(query(value), view, [value], wanted);
+          : prepareQueryResultForOutput(await queryResult(value, view), view, [value], wanted);
       await printPaged(presented, view);
     },
     async data(value) {
-      const result = query === undefined ? value : query(value);
+      const result = await queryResult(value);
       if (format === 'table' && query === undefined && wanted === undefined)
         await paged((sink) => sink.write(jsonDocument(result)));
       else await printPaged(prepareQueryResultForOutput(result, { columns: [] }, [], wanted));
@@ -143,9 +158,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
     report: (text) => paged((sink) => sink.write(withNewline(text))),
     prose: (text) => paged(async (sink) => sink.write(withNewline(await wrapForTerminal(text, widthOf(stdout))))),
     show: async (text, max) => stderr.write(await noticeLines(text, widthOf(stderr), max)),
-    async note(text, max) {
-      if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
-    },
+    note,
     async warn(text) {
       const { yellow } = await createTerminalStyles(color);
       const label = 'warning:';

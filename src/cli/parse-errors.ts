@@ -123,7 +123,8 @@ export function positionalsError(
     return usageError(`unexpected argument "${shortenInputForError(extra)}" for "${path}"`, helpHint(path), usageLine);
   for (const [at, value] of given.entries()) {
     const argument = known[Math.min(at, known.length - 1)];
-    if (argument?.choices !== undefined && !argument.choices.includes(value)) {
+    if (argument?.choices === undefined || argument.isOtherValue?.(value) === true) continue;
+    if (!argument.choices.includes(value)) {
       return unknownChoiceError(argument.name, value, argument.choices);
     }
   }

@@ -7,7 +7,7 @@ import type { CommandContext } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { detectBrowserEnvironment } from '../platform/browser-environment.ts';
 import { canOpenBrowser } from '../session/login-instructions.ts';
-import { readClusterUuid } from './db/cluster-argument.ts';
+import { isClusterUuid, readClusterUuid } from './db/cluster-argument.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
 
 const lists = ['droplets', 'migrations', 'applications', 'requests', 'timeline'];
@@ -18,8 +18,9 @@ export const openCommand: CommandSpec<CommandContext> = {
   arguments: [
     {
       name: 'PAGE',
-      description: 'page to open (default: panel)',
+      description: 'page to open, or the id of a droplet or cluster (default: panel)',
       choices: ['panel', 'droplet', 'migration', ...lists],
+      isOtherValue: (value) => pageOfId(value) !== undefined,
     },
     {
       name: 'ID',
@@ -30,10 +31,14 @@ export const openCommand: CommandSpec<CommandContext> = {
   options: [{ name: 'print', description: 'print the URL and open nothing' }],
   examples: [
     { text: 'Open the page of a droplet', command: 'cloudctl open droplet web-01' },
+    { text: 'Open the page of the droplet with this id', command: 'cloudctl open 3164494' },
     { text: 'Print the address of the panel', command: 'cloudctl open --print' },
   ],
   run: async (context, args) => {
-    const [page = 'panel', id] = args.positionals;
+    const [first = 'panel', second] = args.positionals;
+    const pageOfFirst = second === undefined ? pageOfId(first) : undefined;
+    const page = pageOfFirst ?? first;
+    const id = pageOfFirst === undefined ? second : first;
     const needsId = page === 'droplet' || page === 'migration';
     if (needsId && (id === undefined || id.trim() === ''))
       throw usageError(
@@ -61,6 +66,12 @@ export const openCommand: CommandSpec<CommandContext> = {
     return 0;
   },
 };
+
+/** The page that shows what has this id: a number is that of a droplet, a UUID that of the cluster of a migration. */
+function pageOfId(text: string): 'droplet' | 'migration' | undefined {
+  if (isDropletId(text)) return 'droplet';
+  return isClusterUuid(text) ? 'migration' : undefined;
+}
 
 interface WantedPage {
   readonly page: string;

@@ -212,7 +212,6 @@ test.each([
   ['ndjson', 'length(@)', '2\n'],
   ['csv', 'length(@)', '2\r\n'],
   ['yaml', 'length(@)', '2\n'],
-  ['table', 'nothing', ''],
   ['json', 'nothing', 'null\n'],
   ['table', '[0]', 'ID    1\nName  web\n'],
   ['json', '{all: length(@)}', '{\n  "all": 2\n}\n'],
@@ -223,6 +222,21 @@ test.each([
 ] as const)('as %s the query %s', async (format, expression, expected) => {
   expect(await listed(format, droplets, { query: await compileJmespath(expression) })).toBe(expected);
 });
+
+test.each([
+  ['table', 'nothing', 1, 0],
+  ['csv', 'nothing', 1, 0],
+  ['json', 'nothing', 0, 5],
+  ['table', '[?id==`9`]', 1, 0],
+  ['csv', '[?id==`9`]', 1, 0],
+] as const)(
+  'as %s a query of a document that selects %s prints something',
+  async (format, expression, lines, length) => {
+    const { output, stdout, stderr } = outputOf({ format, query: await compileJmespath(expression) });
+    await output.data([{ id: 1 }]);
+    expect([stderr.text().split('\n').length - 1, stdout.text().length]).toEqual([lines, length]);
+  },
+);
 
 test('--format picks among the columns of what the query made', async () => {
   const query = await compileJmespath('[].{n: name, i: id}');

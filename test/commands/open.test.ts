@@ -24,6 +24,8 @@ it('opens the panel, a list, a droplet and a migration', async () => {
     [[], panel],
     [['applications'], `${panel}/applications`],
     [['droplet', '7'], `${panel}/droplets?droplet=7`],
+    [['7'], `${panel}/droplets?droplet=7`],
+    [[cluster], `${panel}/migrations#cluster-${cluster}`],
     [['migration', cluster.toUpperCase()], `${panel}/migrations#cluster-${cluster}`],
   ] as const;
   for (const [words, url] of cases) {
@@ -75,6 +77,7 @@ it.each([
   [['droplet']],
   [['droplet', ' ']],
   [['droplets', '7']],
+  [['7', '8']],
   [['migration', '7']],
   [['volumes']],
   [['droplet', 'nothing-has-this-name']],

@@ -12,9 +12,13 @@ export const clusterArgument: ArgumentSpec = {
 /** The UUID of the cluster on the command line, in lower case. Throws `usage` for an argument that is not a UUID. */
 export function readClusterUuid(args: ParsedArgs): string {
   const [typed = ''] = args.positionals;
-  if (/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(typed)) return typed.toLowerCase();
+  if (isClusterUuid(typed)) return typed.toLowerCase();
   throw usageError(
     'CLUSTER_UUID is not a UUID',
     'list the clusters with `cloudctl db list`, or copy the UUID from the control panel',
   );
+}
+
+export function isClusterUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
