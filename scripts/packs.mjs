@@ -5,13 +5,13 @@
  * that few runs of the pack need.
  */
 const packRoots = [
-  ['entry', /^src\/entry\.ts/, /^src\/platform\/code-cache\.ts/],
+  ['entry', /^src\/entry\.ts/, /^src\/platform\/v8-code-cache\.ts/],
   ['token', /^src\/session\/read-access-token-on-fast-path\.ts/],
   ['secret-service', /^src\/platform\/read-keychain-quickly\.ts/],
   [
     'main',
     /^src\/main\.ts/,
-    /^src\/(cli\/(help|complete)|context\/completion-names|platform\/(v8-flags|write-code-cache))\.ts/,
+    /^src\/(cli\/(help|complete)|context\/list-completion-names|platform\/(v8-flags|write-v8-code-cache))\.ts/,
   ],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
   ['network', /^src\/(platform\/(undici-sender|send-http-request-once|connection-pool)|context\/profile-services)\.ts/],

@@ -2,8 +2,8 @@ import type { ApiClient } from './api/client.ts';
 import { createSandboxAdminClient, type SandboxAdminApi } from './api/sandbox-admin.ts';
 import { isColorEnabled } from './cli/color.ts';
 import type { ParsedArgs } from './cli/command.ts';
-import { requireDuration } from './cli/duration.ts';
-import { createFieldQuery } from './cli/field-query.ts';
+import { parseDurationOrThrow } from './cli/duration.ts';
+import { createOutputFieldSelector } from './cli/field-query.ts';
 import { areHyperlinksShown } from './cli/hyperlink.ts';
 import { compileJmespath } from './cli/jmespath-query.ts';
 import { type CommandOutput, createCommandOutput } from './cli/output.ts';
@@ -11,11 +11,11 @@ import { createPagerPrinter } from './cli/pager-printer.ts';
 import { createProgressReporter, type ProgressReporter } from './cli/progress.ts';
 import { createPrompts, type Prompts } from './cli/prompts.ts';
 import { type ConfigFile, configLockPath, readConfigFile, readConfigFileIfHomeExists } from './config/config-file.ts';
-import { resolveSandboxAdminAccess } from './config/sandbox-connection.ts';
+import { resolveSandboxAdminAccess } from './config/sandbox-connection-details.ts';
 import {
   type ProfileSettingOverrides,
   type ProfileSettings,
-  profileReference,
+  resolveProfileReference,
   resolveProfileSettings,
 } from './config/settings.ts';
 import { readGlobalSettingOverrides, resolveOutputFormat } from './context/global-overrides.ts';
@@ -24,22 +24,22 @@ import type { SharedProfile } from './context/shared-profile.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
-import type { Host, HttpSenderOptions, OutputSink } from './platform/host.ts';
+import type { HostSystem, HttpSenderOptions, OutputSink } from './platform/host.ts';
 import type { HttpSender } from './platform/http-sender.ts';
 import { findUnsafeEnvironmentVariable } from './platform/unsafe-environment-variable.ts';
 import { withRequestDeadline } from './platform/with-request-deadline.ts';
 import { sanitizeLine } from './sanitize/terminal-text.ts';
 import type { SessionBinding } from './session/credential-record.ts';
 import type { CredentialStore } from './session/credential-store.ts';
+import type { ProfileAccessTokenProvider } from './session/profile-access-token-provider.ts';
 import { type ProfilePaths, profilePaths } from './session/profile-paths.ts';
-import type { ProfileSession } from './session/profile-session.ts';
 
 /**
  * The services, settings and output that a command uses. Each service is created on first use. Only context.ts and
  * context/profile-services.ts create services.
  */
 export interface CommandContext {
-  readonly host: Host;
+  readonly host: HostSystem;
   readonly globals: ParsedArgs;
   readonly output: CommandOutput;
   readonly prompts: Prompts;
@@ -59,7 +59,7 @@ export interface CommandContext {
   /** The share of a profile whose credential store is shared, for `auth share`. */
   readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
-  readonly session: (settings: ProfileSettings) => Promise<ProfileSession>;
+  readonly session: (settings: ProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
   readonly send: (options?: Pick<HttpSenderOptions, 'fresh'>) => Promise<HttpSender>;
   /** The admin API of the running sandbox. */
@@ -72,11 +72,11 @@ export interface CommandContext {
   readonly timeout: number;
 }
 
-export async function createCommandContext(host: Host, globals: ParsedArgs): Promise<CommandContext> {
+export async function createCommandContext(host: HostSystem, globals: ParsedArgs): Promise<CommandContext> {
   const query = globals.value('query');
   const selected = query === undefined ? undefined : await compileJmespath(query);
-  const compiled = globals.has('json') ? createFieldQuery(globals.values('json'), selected) : selected;
-  const timeout = requireDuration(globals.value('timeout') ?? '30s', '--timeout', 1000);
+  const compiled = globals.has('json') ? createOutputFieldSelector(globals.values('json'), selected) : selected;
+  const timeout = parseDurationOrThrow(globals.value('timeout') ?? '30s', '--timeout', 1000);
   let known: ConfigFile | undefined;
   const config = (): ConfigFile => (known ??= readConfigFileIfHomeExists(host.folders));
   const settings = (options: ProfileSettingOverrides = {}): ProfileSettings =>
@@ -139,7 +139,7 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
       config: config(),
       profile,
     }),
-    profile: profileReference(profile, host.env, config()),
+    profile: resolveProfileReference(profile, host.env, config()),
   });
   const prompts = createPrompts({
     streams: () => ({ input: host.stdin, output: host.screen }),
@@ -195,7 +195,7 @@ export async function createCommandContext(host: Host, globals: ParsedArgs): Pro
   };
 }
 
-function refuseUnsafeEnvironment(host: Host): void {
+function refuseUnsafeEnvironment(host: HostSystem): void {
   const hazard = findUnsafeEnvironmentVariable(host.env);
   if (hazard === undefined) return;
   throw usageError(

@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs';
-import { storedHelpPage } from './cli/stored-help.ts';
-import type { BundledPacks } from './platform/code-cache.ts';
-import { isTerminalCandidate } from './platform/terminal-candidate.ts';
+import { readStoredHelpPage } from './cli/stored-help.ts';
+import { canBeTerminal } from './platform/terminal-candidate.ts';
+import type { ProgramBundleFiles } from './platform/v8-code-cache.ts';
 import { programVersion } from './version.ts';
 
 declare global {
   interface ImportMeta {
     /** Absent when the sources are run. */
-    readonly packs?: BundledPacks;
+    readonly packs?: ProgramBundleFiles;
   }
 }
 
@@ -18,7 +18,7 @@ declare global {
 async function start(argv: readonly string[]): Promise<void> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return print(`${programVersion}\n`);
   // On a terminal, help has colours and the width of the terminal.
-  const page = process.env.FORCE_COLOR === undefined && !isTerminalCandidate(1) ? storedHelpPage(argv) : undefined;
+  const page = process.env.FORCE_COLOR === undefined && !canBeTerminal(1) ? readStoredHelpPage(argv) : undefined;
   if (page !== undefined) return print(page);
   let isBlocked = false;
   if (argv.includes('auth') && argv.includes('token')) {
@@ -29,11 +29,11 @@ async function start(argv: readonly string[]): Promise<void> {
     if (token !== undefined) return print(`${token.reveal()}\n`);
   }
   const packs = import.meta.packs;
-  const cache = packs && (await import('./platform/code-cache.ts')).openCodeCache(packs, process.env);
-  const { runOnThisMachine } = await import('./main.ts');
-  process.exitCode = await runOnThisMachine(argv);
+  const cache = packs && (await import('./platform/v8-code-cache.ts')).openV8CodeCache(packs, process.env);
+  const { runCliProcess } = await import('./main.ts');
+  process.exitCode = await runCliProcess(argv);
   if (packs !== undefined && cache !== undefined && process.exitCode === 0 && cache.incompletePacks().length > 0)
-    (await import('./platform/write-code-cache.ts')).writeCodeCache(cache, packs.moduleNames());
+    (await import('./platform/write-v8-code-cache.ts')).writeV8CodeCache(cache, packs.moduleNames());
   if (isBlocked) (await import('./platform/read-keychain-quickly.ts')).exitWithBlockedThread(process.exitCode);
 }
 

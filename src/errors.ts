@@ -90,7 +90,7 @@ export function usageError(message: string, hint?: string, detail?: string): Cli
 }
 
 /** The JSON form of an error; absent parts are omitted. */
-export function errorJson(error: CliError): object {
+export function buildErrorJson(error: CliError): object {
   return {
     error: {
       code: error.code,

@@ -6,13 +6,13 @@ import { commandTree, programOverviewCommand } from './commands/index.ts';
 import { DamagedConfigError } from './config/config-file.ts';
 import type { CliError, ExitCode } from './errors.ts';
 import { helpTopics } from './help-topics/help-topics.ts';
-import { rootCommandAliases, similarToolReplacements } from './help-topics/similar-tools.ts';
-import type { Host } from './platform/host.ts';
-import { systemHost } from './platform/system-host.ts';
+import { rootCommandAliases, similarToolCommandReplacements } from './help-topics/similar-tools.ts';
+import { createSystemHost } from './platform/create-system-host.ts';
+import type { HostSystem } from './platform/host.ts';
 import { programVersion } from './version.ts';
 
 /** Runs the whole program. `argv` contains the arguments after the program's name. Errors are printed and never thrown. */
-export async function run(argv: readonly string[], host: Host): Promise<ExitCode> {
+export async function runCliCommandLine(argv: readonly string[], host: HostSystem): Promise<ExitCode> {
   let json = isJsonErrorOutput(argv, host.env);
   try {
     return await runCommandLine({
@@ -22,7 +22,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       examples: programExamples,
       tree: commandTree,
       overview: programOverviewCommand,
-      replacements: similarToolReplacements,
+      replacements: similarToolCommandReplacements,
       aliases: rootCommandAliases,
       topics: helpTopics,
       argv,
@@ -30,7 +30,7 @@ export async function run(argv: readonly string[], host: Host): Promise<ExitCode
       paged: (noPager) => createPagerPrinter({ host, stdout: host.stdout, noPager }),
       env: host.env,
       namesFrom: async (from, typed) =>
-        (await import('./context/completion-names.ts')).completionNames(host, from, typed),
+        (await import('./context/list-completion-names.ts')).listCompletionNames(host, from, typed),
       fixedNames: ['check'],
       makeContext: async (globals) => {
         // Context.ts is loaded here because help does not need it.
@@ -68,12 +68,12 @@ async function toDescribedError(thrown: unknown): Promise<CliError> {
 }
 
 /** Whether this process runs as a server for a long time. The word `sandbox` can also be the name of a profile. */
-export function isSandboxStart(argv: readonly string[]): boolean {
+export function isSandboxStartCommand(argv: readonly string[]): boolean {
   return argv.some((word, at) => word === 'sandbox' && argv[at + 1] === 'start');
 }
 
 /** Runs the program on this machine. Commands that use the network tune V8 for a short run; the sandbox does not. */
-export function runOnThisMachine(argv: readonly string[]): Promise<ExitCode> {
+export function runCliProcess(argv: readonly string[]): Promise<ExitCode> {
   const onNetwork = async (): Promise<void> => (await import('./platform/v8-flags.ts')).tuneV8ForClient();
-  return run(argv, systemHost(isSandboxStart(argv) ? {} : { onNetwork }));
+  return runCliCommandLine(argv, createSystemHost(isSandboxStartCommand(argv) ? {} : { onNetwork }));
 }

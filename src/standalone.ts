@@ -5,9 +5,9 @@ import { getAsset } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { compileFunction } from 'node:vm';
 import { fileErrorCode } from './platform/files.ts';
-import { platformFolders } from './platform/folders.ts';
+import { resolveProgramFolders } from './platform/folders.ts';
 import { requireOwnFolder } from './platform/own-folder.ts';
-import { unpackFile } from './platform/unpacked-file.ts';
+import { extractFileToPrivateFolder } from './platform/unpacked-file.ts';
 import { programVersion } from './version.ts';
 
 /** A CommonJS file of dist/ as a function. */
@@ -94,9 +94,9 @@ function createLockLibrary(binding: object): { tryLock(descriptor: number): bool
 function loadNativeModule(name: string): object {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
-  const { state } = platformFolders(process.env, process.platform);
+  const { state } = resolveProgramFolders(process.env, process.platform);
   requireOwnFolder(state);
-  const path = unpackFile(join(state, `native-${standaloneBuild}`), name, Buffer.from(getAsset(name)));
+  const path = extractFileToPrivateFolder(join(state, `native-${standaloneBuild}`), name, Buffer.from(getAsset(name)));
   const created = { exports: {} };
   process.dlopen(created, path);
   loaded.set(name, created);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CliError, errorJson, exitCodes, usageError } from '../src/errors.ts';
+import { buildErrorJson, CliError, exitCodes, usageError } from '../src/errors.ts';
 
 /** The closed list of the contract, with the two errors of a redirect it does not name. */
 const codes = {
@@ -56,7 +56,7 @@ describe('error codes', () => {
 describe('the JSON shape of an error', () => {
   it('has every part that is known', () => {
     const error = new CliError('token_refused', 'refused', { detail: 'd', hint: 'h', status: 401, requestId: 'r-1' });
-    expect(errorJson(error)).toEqual({
+    expect(buildErrorJson(error)).toEqual({
       error: {
         code: 'token_refused',
         message: 'refused',
@@ -70,13 +70,13 @@ describe('the JSON shape of an error', () => {
   });
 
   it('leaves absent parts out', () => {
-    expect(JSON.stringify(errorJson(new CliError('busy', 'busy')))).toBe(
+    expect(JSON.stringify(buildErrorJson(new CliError('busy', 'busy')))).toBe(
       '{"error":{"code":"busy","message":"busy","exit_code":1}}',
     );
   });
 
   it('never shows the cause', () => {
     const error = new CliError('unreachable', 'no', { cause: new Error('refresh_token=hunter2') });
-    expect(JSON.stringify(errorJson(error))).not.toContain('hunter2');
+    expect(JSON.stringify(buildErrorJson(error))).not.toContain('hunter2');
   });
 });

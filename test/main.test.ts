@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommandGroup, LazyCommand } from '../src/cli/command.ts';
 import { commandTree } from '../src/commands/index.ts';
 import type { CommandContext } from '../src/context.ts';
-import { isSandboxStart, run } from '../src/main.ts';
+import { isSandboxStartCommand, runCliCommandLine } from '../src/main.ts';
 import { createSandboxHost, runCloudctl, sandboxEnvironment, stableText } from './commands/run-cloudctl.ts';
 import { closedOrigin, reply, serverFor } from './fixtures/fake-server.ts';
 import { expectGolden } from './fixtures/golden.ts';
@@ -17,7 +17,7 @@ it.each([
   [['sandbox', 'env'], false],
   [[], false],
 ])('%j: a server that runs for hours is %s', (argv, is) => {
-  expect(isSandboxStart(argv)).toBe(is);
+  expect(isSandboxStartCommand(argv)).toBe(is);
 });
 
 describe('the exit status', () => {
@@ -206,7 +206,10 @@ describe('standard output carries data only', () => {
 
 it('one call of run is the whole program, and nothing of it is left for the next', async () => {
   const [a, b] = [testHost(), testHost()];
-  const codes = await Promise.all([run(['config', 'set', 'scope', 'read'], a), run(['config', 'get', 'scope'], b)]);
+  const codes = await Promise.all([
+    runCliCommandLine(['config', 'set', 'scope', 'read'], a),
+    runCliCommandLine(['config', 'get', 'scope'], b),
+  ]);
   expect(codes).toEqual([0, 1]);
   expect(a.out()).toBe('');
 });

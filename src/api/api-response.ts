@@ -46,7 +46,7 @@ export function readApiErrorBody(response: Pick<ApiResponse, 'text'>): ApiErrorB
  * Whether the server refused the access token: every 401, and a 4xx with `id=not_found` for a collection, which always exists
  * (spec.md §5.7). The response to HEAD has no body, so a 404 without `id=not_found` also counts as a refused token.
  */
-export function isTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, path: string): boolean {
+export function isAccessTokenRefused(response: Pick<ApiResponse, 'status' | 'text'>, path: string): boolean {
   if (response.status === 401) return true;
   if (response.status < 400 || response.status >= 500 || !isCollection(path)) return false;
   return response.text() === '' ? response.status === 404 : readApiErrorBody(response).id === 'not_found';
@@ -131,7 +131,7 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
  * A redirect such as 303 leads to the result of a processed request; 307 and 308 require that the request is sent to another
  * URL (RFC 9110 §15.4).
  */
-export function isRedirectToResult(status: number): boolean {
+export function isRedirectAfterProcessedRequest(status: number): boolean {
   return status >= 300 && status < 400 && status !== 307 && status !== 308;
 }
 

@@ -13,7 +13,7 @@ import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { redactSecrets, type Secret } from '../secret.ts';
 import {
   type ApiResponse,
-  isTokenRefused,
+  isAccessTokenRefused,
   mayBeTokenRefused,
   notJsonError,
   type RefusedRequestHints,
@@ -76,7 +76,7 @@ export function createApiClient(deps: ApiClientDeps): ApiClient {
       const proof = asked === call ? response : await sendWithRetries(deps, asked, token);
       // A probe response with status 429 or 5xx proves nothing about the token, so the caller waits or retries.
       if (asked !== call && (proof.status === 429 || proof.status >= 500)) return proof;
-      if (!isTokenRefused(proof, asked.path)) return response;
+      if (!isAccessTokenRefused(proof, asked.path)) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
       // The server did not carry out a request whose token it refused, so it is sent again whatever its method.
       const other = await deps.renew(token);

@@ -1,6 +1,6 @@
 import { isJsonRecord, type JsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
 import type { ApiClient } from './client.ts';
-import { createListSplitter } from './json-list-splitter.ts';
+import { createJsonListSplitter } from './json-list-splitter.ts';
 import { listItemId } from './list-completeness.ts';
 import { type ListOptions, type ListPageItems, readListPages } from './list-pages.ts';
 
@@ -62,7 +62,7 @@ export interface CreatedDroplets {
   readonly actionIds: readonly number[];
 }
 
-const splitCreatedDroplets = createListSplitter('droplets', ['id', 'name']);
+const splitCreatedDroplets = createJsonListSplitter('droplets', ['id', 'name']);
 
 /**
  * Parses `{droplet, links}` (response for one name) and `{droplets, links}` (response for several names); returns undefined for

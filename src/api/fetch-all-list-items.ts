@@ -2,7 +2,7 @@ import { CliError } from '../errors.ts';
 import { stringifyExact } from '../exact.ts';
 import { isJsonRecord, type JsonRecord } from '../json.ts';
 import type { ApiClient } from './client.ts';
-import { incompleteListError, listTotal, nextPagePath } from './list-page.ts';
+import { incompleteListError, nextPagePath, readListTotal } from './list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
 /** After this number of consecutive pages without new items, reading the list ends with an error. */
@@ -40,7 +40,7 @@ export async function fetchAllListItems(
       });
     }
     for (const item of list) items.push(item);
-    const total = listTotal(page);
+    const total = readListTotal(page);
     if (isFirst) isFromStart = isFirstPage(page, path);
     if (total !== undefined) least = isFirst ? total : Math.min(least, total);
     const text = stringifyExact(list);

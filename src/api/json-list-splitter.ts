@@ -19,7 +19,7 @@ export interface SplitJsonList {
   readonly rest: string;
 }
 
-export type ListSplitter = (bytes: Buffer) => SplitJsonList | undefined;
+export type JsonListSplitter = (bytes: Buffer) => SplitJsonList | undefined;
 
 /**
  * Finds the objects in the list under `key` without creating JavaScript values for all of it, which is most of the cost of
@@ -27,7 +27,7 @@ export type ListSplitter = (bytes: Buffer) => SplitJsonList | undefined;
  * the text up to the end of the list is not JSON or has several lines; the list contains values other than objects; or the key
  * occurs twice, where JSON.parse would use the last one.
  */
-export function createListSplitter(key: string, members: readonly string[]): ListSplitter {
+export function createJsonListSplitter(key: string, members: readonly string[]): JsonListSplitter {
   const caches: ByteSpanCache[] = [];
   const tails = createByteSpanCache();
   const [keyAt, memberAt] = [namesAt([key]), namesAt(members)];

@@ -3,7 +3,7 @@ import { parseExactJsonOrThrow, stringifyExact } from '../exact.ts';
 import { isJsonRecord, type JsonRecord, parseExactJson, parseJson, readNumberField, readStringField } from '../json.ts';
 import type { BufferedResponseBody } from '../platform/buffered-response-body.ts';
 import { type ApiResponse, notJsonError } from './api-response.ts';
-import type { ListSplitter } from './json-list-splitter.ts';
+import type { JsonListSplitter } from './json-list-splitter.ts';
 
 /** One page of a list of the resource API. */
 export interface ListPage {
@@ -24,9 +24,9 @@ export interface ListPage {
 /** Parses the response to a list request. @param splitter finds the items under `key` */
 export function parseListPage(
   baseOrigin: string,
-  { key, path }: ListPageSource,
+  { key, path }: ApiListEndpoint,
   response: ApiResponse,
-  splitter: ListSplitter,
+  splitter: JsonListSplitter,
 ): ListPage {
   const split = splitItems(response.raw.bytes(), splitter);
   const json = response.raw.size === 0 ? undefined : parseExactJson(split?.rest ?? response.text());
@@ -44,13 +44,13 @@ export function parseListPage(
     partialItems,
     item,
     lines,
-    total: listTotal(page),
+    total: readListTotal(page),
     next: nextPagePath(baseOrigin, page.links, path),
     date: response.date,
   };
 }
 
-export interface ListPageSource {
+export interface ApiListEndpoint {
   readonly key: string;
   readonly path: string;
 }
@@ -75,7 +75,7 @@ const maxTailLength = 4096;
 
 type ListItems = Pick<ListPage, 'partialItems' | 'item' | 'lines'>;
 
-function splitItems(bytes: Buffer, splitter: ListSplitter): (ListItems & { rest: string }) | undefined {
+function splitItems(bytes: Buffer, splitter: JsonListSplitter): (ListItems & { rest: string }) | undefined {
   const split = splitter(bytes);
   if (split === undefined) return undefined;
   const { spans, partialItems, rest } = split;
@@ -114,7 +114,7 @@ function linesOf(bytes: Buffer, spans: readonly (readonly [number, number])[]): 
 const lineBreak = 0x0a;
 
 /** Reads `meta.total`, also if it is a string of digits: without a total a list cannot be recognized as complete. */
-export function listTotal({ meta }: JsonRecord): number | undefined {
+export function readListTotal({ meta }: JsonRecord): number | undefined {
   if (!isJsonRecord(meta)) return undefined;
   const text = readStringField(meta, 'total');
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : readNumberField(meta, 'total');

@@ -4,7 +4,7 @@ import { stringifyExact } from '../exact.ts';
 import { parseJson } from '../json.ts';
 import type { ApiResponse } from './api-response.ts';
 import type { ApiClient } from './client.ts';
-import { createListSplitter } from './json-list-splitter.ts';
+import { createJsonListSplitter } from './json-list-splitter.ts';
 import { createListCompleteness, type ListCompleteness, type ListItemId } from './list-completeness.ts';
 import { incompleteListError, type ListPage, parseListPage, readNextPagePathFromTail } from './list-page.ts';
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
@@ -129,7 +129,7 @@ async function* readOnePass<T>(
   const start = new URL(list.path, api.baseOrigin);
   start.searchParams.set('page', '1');
   start.searchParams.set('per_page', String(size));
-  const splitter = createListSplitter(list.key, list.members);
+  const splitter = createJsonListSplitter(list.key, list.members);
   const visited = new Set<string>();
   let asked: RequestedPage | undefined = await requestPage(api, `${start.pathname}${start.search}`);
   for (let empty = 0; asked !== undefined; ) {

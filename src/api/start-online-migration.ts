@@ -4,7 +4,7 @@ import { HttpSendError } from '../platform/http-sender.ts';
 import type { Secret } from '../secret.ts';
 import {
   type ApiResponse,
-  isRedirectToResult,
+  isRedirectAfterProcessedRequest,
   notJsonError,
   type RefusedRequestHints,
   readApiErrorBody,
@@ -85,7 +85,7 @@ export async function startOnlineMigration(
   }
   const failure = toApiError(response, 'PUT', path, loginHints);
   if (status === 409) throw await alreadyRunningError(target, failure, readApiErrorBody(response).message);
-  if (status < 500 && status !== 408 && !isRedirectToResult(status)) throw failure;
+  if (status < 500 && status !== 408 && !isRedirectAfterProcessedRequest(status)) throw failure;
   return adoptMigration(target, failure);
 }
 

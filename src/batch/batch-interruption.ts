@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Host, SignalName } from '../platform/host.ts';
+import type { HostSystem, SignalName } from '../platform/host.ts';
 
 /** Signals for a user who ends a batch before it is complete. */
 export interface BatchInterruption {
@@ -15,7 +15,7 @@ export interface BatchInterruption {
  * Listens for SIGINT, SIGTERM and a closed stdout. After the first signal, the batch waits a limited time for responses; a
  * second signal ends the wait. @param limit milliseconds
  */
-export function listenForBatchInterruption({ signals, clock, stdout }: Host, limit: number): BatchInterruption {
+export function listenForBatchInterruption({ signals, clock, stdout }: HostSystem, limit: number): BatchInterruption {
   const ending = new AbortController();
   const ended = new AbortController();
   const over = new AbortController();

@@ -1,15 +1,15 @@
 import { CliError } from '../errors.ts';
 import type { BatchState, UncertainRequestGroup } from './ledger/batch-state.ts';
-import { createAbortScope } from './sending/abort-scope.ts';
+import { createInFlightRequestAborter } from './sending/abort-scope.ts';
 import {
   type DropletRequestGroupDeps,
   sendDropletRequestGroup,
   settleUncertainRequestGroup,
 } from './sending/droplet-request-group.ts';
 import {
-  createRequestGroupQueue,
-  type RequestGroupQueue,
-  type RequestGroupQueueOptions,
+  createDropletRequestGroupQueue,
+  type DropletRequestGroupQueue,
+  type DropletRequestGroupQueueOptions,
   recordUnsentRequestGroups,
 } from './sending/group-queue.ts';
 import { createResponseDeadline } from './sending/response-deadline.ts';
@@ -30,7 +30,7 @@ export function latestArrivalOfEarlierRequests(
 }
 
 export interface CreateMissingDropletsOptions
-  extends RequestGroupQueueOptions,
+  extends DropletRequestGroupQueueOptions,
     Omit<DropletRequestGroupDeps, 'isStopped' | 'lateResponses' | 'abortScope'> {
   /** The response time in milliseconds after which a response counts as late. */
   readonly timeout: number;
@@ -74,10 +74,10 @@ export async function createMissingDroplets(options: CreateMissingDropletsOption
   const settle = async (group: UncertainRequestGroup): Promise<void> => {
     if (await settleUncertainRequestGroup(group, endedAt, deps)) await report(group.names);
   };
-  const worker = async (take: RequestGroupQueue['take']): Promise<void> => {
+  const worker = async (take: DropletRequestGroupQueue['take']): Promise<void> => {
     // A group is reported while the next group is sent, and reports run one after the other.
     let reporting: Promise<void> | undefined;
-    const abortScope = createAbortScope(options.ended);
+    const abortScope = createInFlightRequestAborter(options.ended);
     const workerDeps = { ...deps, abortScope };
     while (!deps.isStopped() && !ending.aborted) {
       const group = await take().catch(stopWith);
@@ -99,7 +99,7 @@ export async function createMissingDroplets(options: CreateMissingDropletsOption
     // All uncertain groups are resolved at the same time, so that they share lookups, and before any droplet is requested, so
     // that the lists do not change.
     await Promise.all(state.uncertainGroups().map((group) => settle(group).catch(stopWith)));
-    const { count, take } = createRequestGroupQueue(options);
+    const { count, take } = createDropletRequestGroupQueue(options);
     await Promise.all(Array.from({ length: Math.min(options.concurrency, count) }, () => worker(take)));
   } finally {
     lateResponses.close();

@@ -2,18 +2,18 @@ import type { ApiClient } from '../api/client.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { listenForBatchInterruption } from './batch-interruption.ts';
 import type { BatchIo } from './batch-io.ts';
+import type { BatchLedger } from './ledger/batch-ledger.ts';
 import type { BatchResultRow, BatchState } from './ledger/batch-state.ts';
-import type { Ledger } from './ledger/ledger.ts';
 import { createDropletFinder } from './lookup/droplet-finder.ts';
 import { reportDuplicateDroplets } from './lookup/tagged-batch-reconciler.ts';
 import type { DropletUserData } from './options/user-data.ts';
-import { reportBatchEnd } from './report/batch-end.ts';
 import { startBatchReporter } from './report/batch-reporter.ts';
+import { reportBatchEnd } from './report/batch-run-result.ts';
 import { startBatchWaitingNotice } from './report/batch-waiting-notice.ts';
 import { readBatchTimeLimits } from './sending/batch-time-limits.ts';
 import { createRateLimitedSender, type SendLaneOptions } from './sending/send-lane.ts';
 import { sendMissingDroplets } from './sending/send-missing.ts';
-import { endSingleDropletCreation, isDropletCreationProven, printLedgerPath } from './single-droplet-creation.ts';
+import { finishSingleDropletLedger, isDropletCreationProven, printBatchLedgerPath } from './single-droplet-creation.ts';
 import { createDropletWaitResults } from './waiting/wait-results.ts';
 import { waitUntilDropletsActive } from './waiting/wait-until-droplets-active.ts';
 
@@ -39,7 +39,7 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
 }
 
 /** Creates the remaining droplets of a batch, prints rows, progress and summary, and resolves with the exit code. */
-export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunBatchOptions): Promise<ExitCode> {
+export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options: RunBatchOptions): Promise<ExitCode> {
   const notice = startBatchWaitingNotice(commandIo);
   const { io } = notice;
   const { progress, output, host } = io;
@@ -91,7 +91,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
     } catch (error) {
       if (error instanceof CliError && error.code !== 'usage') stopped = error;
       else if (!ending.aborted) {
-        if (options.isSingle === true) await printLedgerPath(io, ledger);
+        if (options.isSingle === true) await printBatchLedgerPath(io, ledger);
         throw error;
       }
     }
@@ -109,7 +109,7 @@ export async function runBatch(commandIo: BatchIo, ledger: Ledger, options: RunB
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
   if (options.isSingle === true)
-    await endSingleDropletCreation(io, ledger, failure === undefined && results.failures.size === 0);
+    await finishSingleDropletLedger(io, ledger, failure === undefined && results.failures.size === 0);
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 

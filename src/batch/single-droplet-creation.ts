@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { BatchIo } from './batch-io.ts';
+import type { BatchLedger } from './ledger/batch-ledger.ts';
 import type { BatchResultRow } from './ledger/batch-state.ts';
-import type { Ledger } from './ledger/ledger.ts';
 
 /**
  * A creation of one droplet without batch options: the ledger is deleted once the result is proven, and its path is printed
  * only if the file stays.
  */
-export function isSingleDropletCreation({ state }: Pick<Ledger, 'state'>, args: ParsedArgs): boolean {
+export function isSingleDropletCreation({ state }: Pick<BatchLedger, 'state'>, args: ParsedArgs): boolean {
   const named = ['resume', 'ledger', 'batch-id', 'mark'];
   return state.batch.names.length === 1 && !named.some((option) => args.has(option));
 }
@@ -19,19 +19,19 @@ export function isDropletCreationProven(row: BatchResultRow): boolean {
 }
 
 /** Prints the path of the ledger, unless no request was sent and the file is deleted. */
-export async function printLedgerPath(
+export async function printBatchLedgerPath(
   { output }: Pick<BatchIo, 'output'>,
-  { path }: Pick<Ledger, 'path'>,
+  { path }: Pick<BatchLedger, 'path'>,
 ): Promise<void> {
   if (existsSync(path)) await output.show(`ledger: ${path}`);
 }
 
 /** @param hasSucceeded no error stopped the run, and the row of the droplet was printed */
-export async function endSingleDropletCreation(
+export async function finishSingleDropletLedger(
   io: Pick<BatchIo, 'output'>,
-  ledger: Ledger,
+  ledger: BatchLedger,
   hasSucceeded: boolean,
 ): Promise<void> {
   if (hasSucceeded && isDropletCreationProven(ledger.state.rowAt(0))) await ledger.discard();
-  else await printLedgerPath(io, ledger);
+  else await printBatchLedgerPath(io, ledger);
 }

@@ -38,7 +38,11 @@ export interface ListView<T> {
 }
 
 /** The view with links from the cells of one column. */
-export function linkOutputColumn<T>(view: ListView<T>, name: string, link: (text: string) => string): ListView<T> {
+export function addLinksToOutputColumn<T>(
+  view: ListView<T>,
+  name: string,
+  link: (text: string) => string,
+): ListView<T> {
   const linkOf = (cell: TableCellValue) =>
     cell === undefined || cell === null || cell === '' ? undefined : link(String(cell));
   return {

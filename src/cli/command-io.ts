@@ -1,4 +1,4 @@
-import type { Host } from '../platform/host.ts';
+import type { HostSystem } from '../platform/host.ts';
 import type { ParsedArgs } from './command.ts';
 import type { CommandOutput } from './output.ts';
 import type { ProgressReporter } from './progress.ts';
@@ -9,7 +9,7 @@ import type { Prompts } from './prompts.ts';
  * receive only the streams, so that they depend on neither a profile nor a session.
  */
 export interface CommandIo {
-  readonly host: Host;
+  readonly host: HostSystem;
   /** The global options. */
   readonly globals: ParsedArgs;
   readonly output: CommandOutput;

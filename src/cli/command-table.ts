@@ -1,7 +1,7 @@
 import type { CommandDescription, CommandGroup, CommandSpec, CommandTree, LazyCommand, OptionSpec } from './command.ts';
 import { selectEnvironmentVariableSpecs } from './environment-variables.ts';
 import { globalOptions, helpOptions } from './global-options.ts';
-import { storedDescription } from './stored-help.ts';
+import { readStoredCommandDescription } from './stored-help.ts';
 import { formatSynopsis } from './synopsis.ts';
 
 export interface CommandTable {
@@ -15,7 +15,7 @@ export async function describeCommand<C>(
   words: readonly string[],
   node: CommandGroup<C> | LazyCommand<C>,
 ): Promise<CommandDescription> {
-  const stored = storedDescription(words.slice(1));
+  const stored = readStoredCommandDescription(words.slice(1));
   if (stored !== undefined) return stored;
   const path = words.join(' ');
   const environment = selectEnvironmentVariableSpecs(words.slice(1));

@@ -15,7 +15,7 @@ export function parseDuration(text: string): number | undefined {
  * Parses the duration in `text` to milliseconds; `source` names the option or setting in errors (`--timeout`). Throws a usage
  * error for text that is not a duration, and for a duration below `min` milliseconds.
  */
-export function requireDuration(text: string, source: string, min = 0): number {
+export function parseDurationOrThrow(text: string, source: string, min = 0): number {
   const ms = parseDuration(text);
   if (ms === undefined) {
     const unit = /^\d+$/.test(text) ? `${text}s` : '30s';

@@ -1,4 +1,4 @@
-import { CliError, errorJson } from '../errors.ts';
+import { buildErrorJson, CliError } from '../errors.ts';
 import type { OutputSink, ProcessEnvironment } from '../platform/host.ts';
 import { indentLines, sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { createTerminalStyles } from './color.ts';
@@ -14,7 +14,7 @@ export interface ErrorOutputStyle {
 /** Prints `error:`, `detail:` and `hint:` to stderr, or one JSON object (docs/errors.md). */
 export async function printError(error: CliError, { stderr, json, color }: ErrorOutputStyle): Promise<void> {
   if (json) {
-    await stderr.write(`${JSON.stringify(errorJson(sanitizeError(error)))}\n`);
+    await stderr.write(`${JSON.stringify(buildErrorJson(sanitizeError(error)))}\n`);
     return;
   }
   const { red, dim, cyan } = await createTerminalStyles(color);

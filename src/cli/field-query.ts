@@ -7,7 +7,7 @@ import { shortenInputForError } from './shorten-input-for-error.ts';
  * Creates the query of `--json FIELD,…`, which keeps only these members of one object or of each object in a list. Throws a
  * usage error for a field that no object has. @param before the query of `--query`, which is applied first
  */
-export function createFieldQuery(fields: readonly string[], before: JmespathQuery | undefined): JmespathQuery {
+export function createOutputFieldSelector(fields: readonly string[], before: JmespathQuery | undefined): JmespathQuery {
   const pick = (data: unknown): unknown => {
     const rows: readonly unknown[] = Array.isArray(data) ? data : [data];
     const objects = rows.filter(isJsonRecord);

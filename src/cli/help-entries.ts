@@ -2,7 +2,7 @@ import type { CommandGroup, LazyCommand } from './command.ts';
 import { describeCommand } from './command-table.ts';
 import { type HelpStyle, renderHelp, renderHelpTopic } from './help.ts';
 import type { HelpTopics } from './help-topic.ts';
-import { type CompletableName, type HelpEntryToStore, wordsOfNames } from './stored-help.ts';
+import { buildStoredCompletionNamesKey, type CompletableName, type HelpEntryToStore } from './stored-help.ts';
 
 /**
  * Every help page as it is printed into a pipe, with the description of its command, and the names of completion that are the
@@ -36,7 +36,7 @@ export async function createStoredHelpEntries<C>(
     page: await renderHelpTopic(await load(), style),
   }));
   const names = Object.entries(fixedNames).map(([from, list]) => ({
-    words: wordsOfNames(from),
+    words: buildStoredCompletionNamesKey(from),
     page: JSON.stringify(list),
   }));
   return [...(await below([], [name], root)), ...(await Promise.all(pages)), ...names];

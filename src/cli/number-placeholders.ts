@@ -14,7 +14,7 @@ export interface ExactNumberPlaceholders {
  * Replaces exact numbers (src/exact.ts) with doubles, which JMESPath can compute with; returns undefined if the data has no
  * exact numbers.
  */
-export function replaceExactNumbers(data: unknown): ExactNumberPlaceholders | undefined {
+export function replaceExactNumbersWithDoubles(data: unknown): ExactNumberPlaceholders | undefined {
   const exact = new Map<string, unknown>();
   const taken = new Set<number>();
   collectNumbers(data, exact, taken);

@@ -10,8 +10,8 @@ import type { JmespathQuery } from './jmespath-query.ts';
 import type { PagerPrinter } from './pager-printer.ts';
 import {
   type PreparedOutput,
+  prepareJmespathResultForOutput,
   prepareObjectForOutput,
-  prepareQueryResultForOutput,
   prepareRowsForOutput,
 } from './prepared-output.ts';
 import {
@@ -24,7 +24,13 @@ import {
 } from './print-prepared-output.ts';
 import { wrapForTerminal } from './wrap-text.ts';
 import type { OutputRowPages } from './write-list.ts';
-import { collectOutputTableRows, streamCsv, streamNdjson, writeBufferedJson, writeBufferedYaml } from './write-list.ts';
+import {
+  collectOutputTableRows,
+  streamCsv,
+  streamNdjson,
+  writeBufferedYaml,
+  writeRowsAsJsonArray,
+} from './write-list.ts';
 
 export interface CommandOutputOptions extends PrintOutputOptions {
   readonly stderr: OutputSink;
@@ -110,7 +116,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       if (format === 'ndjson' && query.isItemwise && wanted === undefined)
         return streamNdjson(queryPages(rows, query), { picked: [], wanted, header: false, write });
       const all = await collectRows(rows);
-      return printPaged(prepareQueryResultForOutput(await queryResult(all, view), view, all, wanted), view);
+      return printPaged(prepareJmespathResultForOutput(await queryResult(all, view), view, all, wanted), view);
     }
     // Throws a usage error for unknown columns before the first row is requested.
     const listing = { picked: pickOutputColumns(view.columns, wanted), wanted, header: options.header, write };
@@ -120,7 +126,7 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       case 'csv':
         return streamCsv(rows, listing, await createSafeCsvRecordEncoder(stdout, view.isReport));
       case 'json':
-        return paged((sink) => writeBufferedJson(rows, { ...listing, write: sink.write }));
+        return paged((sink) => writeRowsAsJsonArray(rows, { ...listing, write: sink.write }));
       case 'yaml':
         return paged((sink) => writeBufferedYaml(rows, { ...listing, write: sink.write }));
       case 'table': {
@@ -145,14 +151,14 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
       const presented =
         query === undefined
           ? prepareObjectForOutput(value, view, wanted)
-          : prepareQueryResultForOutput(await queryResult(value, view), view, [value], wanted);
+          : prepareJmespathResultForOutput(await queryResult(value, view), view, [value], wanted);
       await printPaged(presented, view);
     },
     async data(value) {
       const result = await queryResult(value);
       if (format === 'table' && query === undefined && wanted === undefined)
         await paged((sink) => sink.write(jsonDocument(result)));
-      else await printPaged(prepareQueryResultForOutput(result, { columns: [] }, [], wanted));
+      else await printPaged(prepareJmespathResultForOutput(result, { columns: [] }, [], wanted));
     },
     text: (text) => stdout.write(withNewline(text)),
     report: (text) => paged((sink) => sink.write(withNewline(text))),

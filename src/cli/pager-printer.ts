@@ -1,13 +1,13 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { interruptedError } from '../platform/defer-signals.ts';
-import type { Host, OutputSink, SignalName } from '../platform/host.ts';
+import type { HostSystem, OutputSink, SignalName } from '../platform/host.ts';
 
 /** Prints one document: through a pager when it is longer than the screen. */
 export type PagerPrinter = (print: (sink: OutputSink) => Promise<void>) => Promise<void>;
 
 export interface PagerPrinterOptions {
-  readonly host: Pick<Host, 'env' | 'platform' | 'signals' | 'startPager'>;
+  readonly host: Pick<HostSystem, 'env' | 'platform' | 'signals' | 'startPager'>;
   readonly stdout: OutputSink;
   /** `--no-pager` was given. */
   readonly noPager: boolean;
@@ -50,7 +50,7 @@ function screenOf(stdout: OutputSink): Pick<OutputSink, 'isTTY' | 'columns' | 'r
 }
 
 /** The command of PAGER; `less` without the variable, if it is installed. An empty PAGER, and `cat`, mean none. */
-function pagerCommand({ env, platform }: Pick<Host, 'env' | 'platform'>): string | undefined {
+function pagerCommand({ env, platform }: Pick<HostSystem, 'env' | 'platform'>): string | undefined {
   if (env.TERM === 'dumb') return undefined;
   const command = env.PAGER?.trim() ?? (platform !== 'win32' && isInstalled('less', env.PATH) ? 'less' : '');
   return command === '' || command === 'cat' ? undefined : command;

@@ -13,7 +13,7 @@ import {
 } from './parse-errors.ts';
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
 import type { CliProgramGroup } from './program-group.ts';
-import { type DefaultCommandGroup, resolveHelp } from './resolve-help.ts';
+import { type CommandGroupWithPath, resolveHelp } from './resolve-help.ts';
 
 /**
  * Parses the command line with commander. Groups and commands are configured when the parser reaches them, so that only the
@@ -94,7 +94,7 @@ function configureCommand<C>(
   spec: CommandSpec<C>,
   path: readonly string[],
   state: ParseState<C>,
-  defaultedFrom: DefaultCommandGroup<C> | undefined,
+  defaultedFrom: CommandGroupWithPath<C> | undefined,
 ): void {
   configureOptions(command, [...globalOptions, ...(spec.options ?? [])], path, state, () => false);
   // Excess arguments are checked in `action`, where a misspelled command can be recognized.
@@ -170,7 +170,7 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
 // The default command was selected because the user typed no known subcommand; its first argument may be a misspelled
 // subcommand.
 function defaultCommandError<C>(
-  from: DefaultCommandGroup<C>,
+  from: CommandGroupWithPath<C>,
   spec: CommandSpec<C>,
   args: readonly string[],
   { argv }: ParseState<C>,

@@ -65,7 +65,7 @@ export function prepareObjectForOutput<T>(
  * Prepares the result of a query, which may have any shape. Rows that a query selected unchanged keep the columns of their
  * view; for new objects, the columns are their keys.
  */
-export function prepareQueryResultForOutput<T>(
+export function prepareJmespathResultForOutput<T>(
   result: unknown,
   view: ListView<T>,
   originals: readonly T[],

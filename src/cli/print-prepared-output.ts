@@ -5,7 +5,7 @@ import type { ListView, OutputColumnTraits, TableCellValue } from './columns.ts'
 import { type CsvRecordEncoder, createCsvRecordEncoder } from './formats/csv.ts';
 import { jsonDocument } from './formats/json.ts';
 import { ndjsonLine } from './formats/ndjson.ts';
-import { formatTable } from './formats/table.ts';
+import { formatTextTable } from './formats/table.ts';
 import type { PreparedOutput } from './prepared-output.ts';
 import { createTerminalCellFormatter } from './terminal-cell-formatter.ts';
 
@@ -74,7 +74,7 @@ export async function renderTerminalTable(
       ...(header ? [presented.names[at] ?? ''] : []),
       shown.text(cell, traits[at]),
     ]);
-    return formatTable({
+    return formatTextTable({
       rows: lines,
       width,
       style: (text, column, row = 0) =>
@@ -82,7 +82,7 @@ export async function renderTerminalTable(
     });
   }
   const rows = cellRows(presented);
-  return formatTable({
+  return formatTextTable({
     header: header && presented.kind === 'rows' && presented.names.length > 0 ? presented.names : undefined,
     rows: rows.map((cells) => cells.map((cell, at) => shown.text(cell, traits[at]))),
     width,

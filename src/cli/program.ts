@@ -9,7 +9,7 @@ import type { PagerPrinter } from './pager-printer.ts';
 import { parseArgs } from './parse-args.ts';
 import type { HelpRequest, ParsedCommand } from './parsed-command.ts';
 import type { CliProgramGroup } from './program-group.ts';
-import { helpWordsOf } from './stored-help.ts';
+import { parseHelpRequestWords } from './stored-help.ts';
 
 export interface CliProgram<C> {
   /** The name of the program's executable file. */
@@ -130,7 +130,7 @@ async function readCommandLine<C>(
   const [first, second, more] = argv;
   const topic = first === 'help' && more === undefined ? topicOf(root, second) : undefined;
   if (topic !== undefined) return { kind: 'topic', topic };
-  const words = helpWordsOf(argv).at(-1);
+  const words = parseHelpRequestWords(argv).at(-1);
   const help = words === undefined ? undefined : findHelp(name, root, words);
   if (help !== undefined) return help;
   const { parseCommandLine } = await import('./parse-command-line.ts');

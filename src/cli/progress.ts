@@ -3,7 +3,7 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { TextMeasurer } from './text-measurer.ts';
 import { createTextMeasurer } from './text-measurer.ts';
 
-export interface ProgressOptions {
+export interface ProgressReporterOptions {
   readonly stderr: OutputSink;
   readonly clock: Clock;
   readonly quiet: boolean;
@@ -34,7 +34,7 @@ export function createProgressReporter({
   quiet,
   unicode = true,
   dumb = false,
-}: ProgressOptions): ProgressReporter {
+}: ProgressReporterOptions): ProgressReporter {
   if (quiet) return silentReporter;
   return stderr.isTTY && !dumb
     ? createSpinner(stderr, clock, unicode ? brailleFrames : asciiFrames)

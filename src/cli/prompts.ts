@@ -37,7 +37,7 @@ export interface TextQuestion extends PromptQuestion {
   readonly validate?: (value: string) => true | string;
 }
 
-export interface ChoiceQuestion<V> extends PromptQuestion {
+export interface PromptQuestionWithChoices<V> extends PromptQuestion {
   readonly choices: readonly PromptChoice<V>[];
   readonly default?: V;
 }
@@ -61,7 +61,7 @@ export interface Prompts {
   ask(question: TextQuestion): Promise<string>;
   /** Prompts for a text with hidden input. */
   askSecret(question: TextQuestion): Promise<Secret>;
-  choose<V>(question: ChoiceQuestion<V>): Promise<V>;
+  choose<V>(question: PromptQuestionWithChoices<V>): Promise<V>;
   confirm(confirmation: ConfirmQuestion): Promise<boolean>;
 }
 

@@ -3,7 +3,7 @@ import { unknownCommandError } from './parse-errors.ts';
 import type { ParsedCommand } from './parsed-command.ts';
 import type { CliProgramGroup } from './program-group.ts';
 
-export interface DefaultCommandGroup<C> {
+export interface CommandGroupWithPath<C> {
   readonly group: CommandGroup<C>;
   readonly path: readonly string[];
 }
@@ -14,7 +14,7 @@ export interface DefaultCommandGroup<C> {
  */
 export function resolveHelp<C>(
   [first = '', ...words]: readonly string[],
-  { group, path }: DefaultCommandGroup<C>,
+  { group, path }: CommandGroupWithPath<C>,
   root: CliProgramGroup<C>,
 ): ParsedCommand<C> {
   if (group === root && first === 'version' && words.length === 0) return { kind: 'version' };

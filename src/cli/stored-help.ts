@@ -24,8 +24,8 @@ export interface HelpEntryToStore {
 }
 
 /** The page of a command line that asks for nothing but help, for an output that is no terminal. */
-export function storedHelpPage(argv: readonly string[]): Uint8Array | undefined {
-  for (const words of helpWordsOf(argv)) {
+export function readStoredHelpPage(argv: readonly string[]): Uint8Array | undefined {
+  for (const words of parseHelpRequestWords(argv)) {
     const page = findStored(words, ({ page: range }) => range);
     if (page !== undefined) return page;
   }
@@ -33,7 +33,7 @@ export function storedHelpPage(argv: readonly string[]): Uint8Array | undefined 
 }
 
 /** The description of the command with these words, without loading what the command does. */
-export function storedDescription(words: readonly string[]): CommandDescription | undefined {
+export function readStoredCommandDescription(words: readonly string[]): CommandDescription | undefined {
   const found = findStored(words, ({ description }) => description);
   return found === undefined ? undefined : JSON.parse(found.toString());
 }
@@ -45,13 +45,13 @@ export interface CompletableName {
 }
 
 /** The names of a source that are the same in every run (`fixedNames` of CliProgram). */
-export function storedNames(from: string): readonly CompletableName[] | undefined {
-  const found = findStored(wordsOfNames(from), ({ page }) => page);
+export function readStoredCompletionNames(from: string): readonly CompletableName[] | undefined {
+  const found = findStored(buildStoredCompletionNamesKey(from), ({ page }) => page);
   return found === undefined ? undefined : JSON.parse(found.toString());
 }
 
 /** No line that asks for help has these words, because one of them begins with a dash. */
-export function wordsOfNames(from: string): readonly string[] {
+export function buildStoredCompletionNamesKey(from: string): readonly string[] {
   return ['--names', from];
 }
 
@@ -78,7 +78,7 @@ export function encodeStoredHelp(entries: readonly HelpEntryToStore[]): string {
 }
 
 /** `X --help`, `X -h` and `help X`, without other options: the words of the entries to look for. */
-export function helpWordsOf(argv: readonly string[]): readonly (readonly string[])[] {
+export function parseHelpRequestWords(argv: readonly string[]): readonly (readonly string[])[] {
   const isPlain = (words: readonly string[]): boolean => !words.some((word) => word.startsWith('-'));
   const before = argv.slice(0, -1);
   const last = argv.at(-1);

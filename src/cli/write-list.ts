@@ -56,7 +56,7 @@ export async function streamCsv<T>(
  * Prints all rows as one JSON array after the last page has arrived. Until the last page has arrived, the rows are kept as JSON
  * text, which needs less memory than objects.
  */
-export async function writeBufferedJson<T>(
+export async function writeRowsAsJsonArray<T>(
   pages: OutputRowPages<T>,
   { picked, wanted, write }: ListWriteOptions<T>,
 ): Promise<void> {

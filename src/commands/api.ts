@@ -6,7 +6,7 @@ import type { CommandSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
 import { usageError } from '../errors.ts';
 import { parseExactJson, parseJson } from '../json.ts';
-import { loginHints } from '../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../session/session-binding.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
 import { cacheCompletionNamesOfResponse } from './remember-names.ts';
 
@@ -81,7 +81,12 @@ export const apiCommand: CommandSpec<CommandContext> = {
     }
     const answer = await client.request({ method, path, ...(body === undefined ? {} : { body }) });
     if (answer.status < 200 || answer.status >= 300)
-      throw toApiError(answer, method, path.split('?')[0] ?? path, loginHints(settings, context.host.folders.config));
+      throw toApiError(
+        answer,
+        method,
+        path.split('?')[0] ?? path,
+        buildRefusedRequestHints(settings, context.host.folders.config),
+      );
     if (answer.raw.size === 0) {
       await context.output.note(`${answer.status}, no body.`);
       return 0;

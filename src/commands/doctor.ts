@@ -7,7 +7,7 @@ import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts
 import type { CommandContext } from '../context.ts';
 import { checkBrowser, checkBrowserPortReachability, checkEnvironmentVariables } from '../doctor/check-browser.ts';
 import { checkLoginCallbackPorts } from '../doctor/check-login-callback-ports.ts';
-import { checkClientSecret, checkLoginProfile } from '../doctor/check-login-profile.ts';
+import { checkClientSecretConfigured, checkLoginProfile } from '../doctor/check-login-profile.ts';
 import { checkStateFolder } from '../doctor/check-state-folder.ts';
 import { checkUrlResponds, type DoctorCheckedEndpoint } from '../doctor/check-url-responds.ts';
 import { buildFailedDoctorFinding, createDoctorReport, type DoctorFinding } from '../doctor/doctor-finding.ts';
@@ -24,7 +24,7 @@ import { readAccountFile } from '../session/account.ts';
 import { buildSessionBinding } from '../session/credential-record.ts';
 import { determineLoginSessionState, formatTokenExpiry } from '../session/session-report.ts';
 import { formatLoginCommand, loadStoredSession } from '../session/stored-session.ts';
-import { formatFlowOption, formatProfileCommand } from '../session/suggested-commands.ts';
+import { formatCommandForProfile, formatFlowOption } from '../session/suggested-commands.ts';
 
 const view: ListView<DoctorFinding> = {
   isReport: true,
@@ -170,7 +170,7 @@ async function probeCredentialStore(context: CommandContext, settings: ProfileSe
     return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({
     keychain: host.keychain,
-    fileStoreCommand: formatProfileCommand(settings.profile, 'config set credential_store file'),
+    fileStoreCommand: formatCommandForProfile(settings.profile, 'config set credential_store file'),
     limit: prompts.interactive ? 60_000 : 3_000,
     onWaiting: () => {
       if (prompts.interactive) void output.show('waiting for the keychain to be unlocked');
@@ -207,7 +207,7 @@ async function checkSession(
           status: 'ok',
           observed: 'no client secret is stored; a public client needs none',
         } as const)
-      : checkClientSecret(settings, known);
+      : checkClientSecretConfigured(settings, known);
   const stored = await loadStoredSession(await context.store(settings), binding);
   if (stored.kind !== 'found')
     return [secret, { id: 'session', status: 'warning', observed: sessionStateText[stored.kind], hint }];

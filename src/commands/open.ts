@@ -1,7 +1,11 @@
-import { findDroplets, isDropletId, requireUnambiguousDroplet } from '../batch/lookup/find-droplets.ts';
+import {
+  findDropletsByIdOrName,
+  isDropletId,
+  requireUnambiguousDroplet,
+} from '../batch/lookup/find-droplets-by-id-or-name.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import { shortenInputForError } from '../cli/shorten-input-for-error.ts';
-import { findPanelPages, type PanelPageUrls } from '../config/panel-pages.ts';
+import { type ControlPanelUrls, findControlPanelUrls } from '../config/panel-pages.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -52,7 +56,7 @@ export const openCommand: CommandSpec<CommandContext> = {
       );
     const cluster = page === 'migration' ? readClusterUuid({ ...args, positionals: [id ?? ''] }) : '';
     const settings = context.settings();
-    const pages = findPanelPages(context.host.folders.state, settings.values.auth_url);
+    const pages = findControlPanelUrls(context.host.folders.state, settings.values.auth_url);
     const url = await urlOf(context, settings, pages, { page, id: id ?? '', cluster });
     const { host, output } = context;
     const canOpen = canOpenBrowser(detectBrowserEnvironment(host.env, host.platform), true, host.env.BROWSER);
@@ -82,7 +86,7 @@ interface WantedPage {
 async function urlOf(
   context: CommandContext,
   settings: ProfileSettings,
-  pages: PanelPageUrls | undefined,
+  pages: ControlPanelUrls | undefined,
   { page, id, cluster }: WantedPage,
 ): Promise<string> {
   const origin = settings.values.auth_url;
@@ -112,7 +116,7 @@ async function urlOf(
 
 async function findDropletId(context: CommandContext, settings: ProfileSettings, name: string): Promise<number> {
   const reader = { api: await context.api(settings), pause: createRateLimitPause(context) };
-  const found = (await findDroplets([name], reader).finally(() => context.progress.stop())).get(name);
+  const found = (await findDropletsByIdOrName([name], reader).finally(() => context.progress.stop())).get(name);
   const droplet = found === undefined ? undefined : requireUnambiguousDroplet(name, found, 'GET');
   if (droplet !== undefined) return droplet.id;
   throw new CliError('not_found', `no droplet has the name "${shortenInputForError(name)}"`, {

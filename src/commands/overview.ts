@@ -3,7 +3,7 @@ import type { ListView } from '../cli/columns.ts';
 import type { CommandSpec } from '../cli/command.ts';
 import type { CommandContext } from '../context.ts';
 import { resourceActionListView } from './actions/list.ts';
-import { type ProgramOverview, readProgramOverview } from './read-overview.ts';
+import { type ProfileOverview, readProfileOverview } from './read-overview.ts';
 
 /** Runs when `cloudctl` is typed without a command, so the overview has no command name and no help page. */
 export const overviewCommand: CommandSpec<CommandContext> = {
@@ -12,7 +12,7 @@ export const overviewCommand: CommandSpec<CommandContext> = {
     const isPage =
       output.format === 'table' && globals.values('format').length === 0 && globals.value('query') === undefined;
     output.checkColumns(view);
-    const overview = await readProgramOverview(context);
+    const overview = await readProfileOverview(context);
     const hasSession = overview.state !== 'logged_out';
     if (isPage && !hasSession) await output.text(startText);
     await output.object(overview, isPage ? withoutEmpty(overview) : view);
@@ -39,7 +39,7 @@ const startText = 'cloudctl: browser login, droplets in batch, online database m
 const tryText = 'Try everything without an account: `cloudctl sandbox start`';
 const moreText = 'All commands: `cloudctl --help`';
 
-const view: ListView<ProgramOverview> = {
+const view: ListView<ProfileOverview> = {
   columns: [
     { name: 'Profile', value: (row) => row.profile },
     { name: 'Account', value: accountOf },
@@ -63,19 +63,19 @@ const view: ListView<ProgramOverview> = {
 };
 
 /** Leaves out the rows of the overview that have no value. */
-function withoutEmpty(overview: ProgramOverview): ListView<ProgramOverview> {
+function withoutEmpty(overview: ProfileOverview): ListView<ProfileOverview> {
   return {
     ...view,
     columns: view.columns.filter(({ extra, value }) => extra !== true && value(overview) !== undefined),
   };
 }
 
-function accountOf({ name, email, uuid }: ProgramOverview): string | undefined {
+function accountOf({ name, email, uuid }: ProfileOverview): string | undefined {
   if (name === undefined) return email ?? uuid;
   return email === undefined ? name : `${name} <${email}>`;
 }
 
-function sessionText({ state, expires_in: left }: ProgramOverview): string {
+function sessionText({ state, expires_in: left }: ProfileOverview): string {
   switch (state) {
     case 'valid':
     case 'expires_soon':
@@ -104,12 +104,12 @@ function timeLeft(seconds: number): string {
   return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
 }
 
-function actionsText({ actions_in_progress: actions }: ProgramOverview): string | undefined {
+function actionsText({ actions_in_progress: actions }: ProfileOverview): string | undefined {
   if (actions === undefined) return undefined;
   return actions.length === 0 ? 'none in progress' : `${actions.length} in progress`;
 }
 
-function migrationsText({ migrations_in_progress: migrations = [] }: ProgramOverview): string | undefined {
+function migrationsText({ migrations_in_progress: migrations = [] }: ProfileOverview): string | undefined {
   if (migrations.length === 0) return undefined;
   return migrations.map(({ cluster, status }) => `into cluster ${cluster}, ${status}`).join('; ');
 }

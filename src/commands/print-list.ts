@@ -9,7 +9,11 @@ import type { CommandContext } from '../context.ts';
 import type { ExitCode } from '../errors.ts';
 import type { JsonRecord } from '../json.ts';
 import { createRateLimitPause } from './rate-limit-pause.ts';
-import { type CompletionNameCollector, createCompletionNameCollector, type RememberedList } from './remember-names.ts';
+import {
+  type CompletionListKey,
+  type CompletionNameCollector,
+  createCompletionNameCollector,
+} from './remember-names.ts';
 import { readListWatchInterval, watchResourceList } from './watch-list.ts';
 
 /** The `--limit` option of every command that lists resources. */
@@ -27,7 +31,7 @@ export interface PrintResourceListOptions<T> {
   /** The options that filter items; the notice about an empty list names them. */
   readonly filters?: readonly string[];
   /** The list of completion names to which the names of the printed objects are added. */
-  readonly remember?: RememberedList;
+  readonly remember?: CompletionListKey;
   /** For a list with `--watch`: the present state of an object that is not in the list any more. */
   readonly reread?: (api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>;
 }

@@ -14,7 +14,7 @@ import { type JsonRecord, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import { readAccountFile } from '../session/account.ts';
 import { buildSessionBinding } from '../session/credential-record.ts';
-import { loginHints } from '../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../session/session-binding.ts';
 import {
   buildLoginSessionReport,
   computeTokenSecondsLeftOrZero,
@@ -27,7 +27,7 @@ import { formatFlowOption } from '../session/suggested-commands.ts';
 import { listStartedMigrations } from '../watch/list-started-migrations.ts';
 
 /** The output of `cloudctl` alone; contains no token. */
-export interface ProgramOverview
+export interface ProfileOverview
   extends Partial<
     Pick<LoginSessionReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>
   > {
@@ -62,7 +62,7 @@ const limitMs = 2_500;
  * What is known of the profile, its session and the actions in progress. Reads files, and sends requests for at most 2.5 seconds:
  * a server that does not answer is named in `problem`. Never refreshes the session, so that nothing has to be waited for.
  */
-export async function readProgramOverview(context: CommandContext): Promise<ProgramOverview> {
+export async function readProfileOverview(context: CommandContext): Promise<ProfileOverview> {
   const settings = context.settings();
   const { profileName: profile, accessToken } = settings;
   if (accessToken !== undefined) return readWithToken(context, settings, accessToken);
@@ -111,11 +111,11 @@ async function readWithToken(
   context: CommandContext,
   settings: ProfileSettings,
   token: Secret,
-): Promise<ProgramOverview> {
+): Promise<ProfileOverview> {
   const session = { profile: settings.profileName, state: 'token' } as const;
   const api = await createBoundedApi(context, settings, token);
   const [account, actions] = await Promise.all([
-    fetchAccountOfToken(api, loginHints(settings, context.host.folders.config)).catch(() => ({})),
+    fetchAccountOfToken(api, buildRefusedRequestHints(settings, context.host.folders.config)).catch(() => ({})),
     readActions(context, settings, token, 'unset CLOUDCTL_ACCESS_TOKEN'),
   ]);
   const {
@@ -139,7 +139,7 @@ async function readActions(
   settings: ProfileSettings,
   token: Secret,
   login: string,
-): Promise<Pick<ProgramOverview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
+): Promise<Pick<ProfileOverview, 'actions_in_progress' | 'migrations_in_progress' | 'problem' | 'next'>> {
   try {
     const api = await createBoundedApi(context, settings, token);
     const actions: JsonRecord[] = [];
@@ -213,7 +213,7 @@ async function createBoundedApi(context: CommandContext, settings: ProfileSettin
   context.requireSafe();
   const { base_url: baseOrigin } = settings.values;
   const { clock, folders } = context.host;
-  const hints = loginHints(settings, folders.config);
+  const hints = buildRefusedRequestHints(settings, folders.config);
   const send = await context.send();
   const deadline = AbortSignal.timeout(limitMs);
   return createApiClient({

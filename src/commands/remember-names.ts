@@ -10,7 +10,7 @@ import type { CommandContext } from '../context.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 
 /** Lists of the resource API whose names completion suggests; also their keys in a response. */
-export type RememberedList = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
+export type CompletionListKey = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
 
 /** Collects names for completion while a command reads a list. */
 export interface CompletionNameCollector {
@@ -28,7 +28,7 @@ export interface CompletionNameCollector {
 export function createCompletionNameCollector(
   context: CommandContext,
   settings: ProfileSettings,
-  list: RememberedList,
+  list: CompletionListKey,
 ): CompletionNameCollector {
   const collected = new Map<keyof CachedCompletionNames, CachedCompletionName[]>();
   let rowCount = 0;
@@ -81,7 +81,7 @@ export function cacheCompletionNamesOfResponse(
   names.save(false);
 }
 
-const ownKind: Readonly<Record<RememberedList, keyof CachedCompletionNames>> = {
+const ownKind: Readonly<Record<CompletionListKey, keyof CachedCompletionNames>> = {
   droplets: 'droplets',
   databases: 'clusters',
   regions: 'regions',
@@ -89,13 +89,13 @@ const ownKind: Readonly<Record<RememberedList, keyof CachedCompletionNames>> = {
   images: 'images',
 };
 
-function isRememberedList(text: string | undefined): text is RememberedList {
+function isRememberedList(text: string | undefined): text is CompletionListKey {
   return text !== undefined && Object.hasOwn(ownKind, text);
 }
 
 type FoundName = readonly [kind: keyof CachedCompletionNames, name: CachedCompletionName];
 
-function namesOf(list: RememberedList, row: JsonRecord): readonly FoundName[] {
+function namesOf(list: CompletionListKey, row: JsonRecord): readonly FoundName[] {
   switch (list) {
     case 'droplets': {
       const { region, image } = row;

@@ -18,7 +18,7 @@ export interface CachedCompletionName {
   readonly description?: string;
 }
 
-export const noCachedCompletionNames: CachedCompletionNames = {
+export const emptyCachedCompletionNames: CachedCompletionNames = {
   droplets: [],
   clusters: [],
   regions: [],
@@ -39,7 +39,7 @@ export function readCachedCompletionNames(
 ): CachedCompletionNames {
   const json = parseJson(readCacheText(cachePath(stateFolder, profile)));
   if (!json.ok || !isJsonRecord(json.value) || baseOrigin === undefined || json.value.base_url !== baseOrigin)
-    return noCachedCompletionNames;
+    return emptyCachedCompletionNames;
   const { value } = json;
   const names = (kind: keyof CachedCompletionNames): readonly CachedCompletionName[] =>
     Array.isArray(value[kind]) ? decodeNames(value[kind]) : [];

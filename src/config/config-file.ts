@@ -4,7 +4,7 @@ import { isJsonRecord, type JsonRecord, parseJson } from '../json.ts';
 import { ensureFolder, readTextIfPresent, writeFileAtomically } from '../platform/files.ts';
 import type { ProgramFolders } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
-import { decodeProfile, isProfileKey, isProfileName, type Profile, profileNameRule } from './profile.ts';
+import { decodeProfile, isProfileName, isProfileSettingKey, type Profile, profileNameRule } from './profile.ts';
 
 /** The decoded config.json; `raw` also contains keys of newer versions, so that they are not lost when the file is written. */
 export interface ConfigFile {
@@ -119,7 +119,7 @@ function readConfigText(path: string): string | undefined {
 
 function keepUnknownKeys(old: unknown): JsonRecord {
   if (!isJsonRecord(old)) return {};
-  return Object.fromEntries(Object.entries(old).filter(([key]) => !isProfileKey(key)));
+  return Object.fromEntries(Object.entries(old).filter(([key]) => !isProfileSettingKey(key)));
 }
 
 function writeConfig(folder: string, json: JsonRecord): void {

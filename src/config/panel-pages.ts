@@ -1,8 +1,8 @@
 import { CliError } from '../errors.ts';
-import { readKnownSandboxes, type SandboxConnection } from './sandbox-connection.ts';
+import { readKnownSandboxes, type SandboxConnectionDetails } from './sandbox-connection-details.ts';
 
 /** Addresses of the control panel of a running sandbox. */
-export interface PanelPageUrls {
+export interface ControlPanelUrls {
   readonly home: string;
   /** A list: `droplets`, `migrations`, `applications`, `requests`, `timeline`. */
   page(name: string): string;
@@ -14,7 +14,10 @@ export interface PanelPageUrls {
  * The pages of the control panel of this authorization server; undefined when it is not a sandbox of this machine: the
  * specification of the service names no address of its panel.
  */
-export function findPanelPages(stateFolder: string, authOrigin: string | undefined): PanelPageUrls | undefined {
+export function findControlPanelUrls(
+  stateFolder: string,
+  authOrigin: string | undefined,
+): ControlPanelUrls | undefined {
   const sandbox = readSandboxes(stateFolder).find(({ auth_url }) => auth_url === authOrigin);
   if (sandbox === undefined || !URL.canParse(sandbox.panel_url)) return undefined;
   const home = new URL(sandbox.panel_url).href;
@@ -29,7 +32,7 @@ export function findPanelPages(stateFolder: string, authOrigin: string | undefin
 }
 
 /** Reads the recorded sandboxes; the list is empty if the record is damaged. */
-function readSandboxes(stateFolder: string): readonly SandboxConnection[] {
+function readSandboxes(stateFolder: string): readonly SandboxConnectionDetails[] {
   try {
     return readKnownSandboxes(stateFolder);
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isJsonRecord } from '../json.ts';
-import { checkCallbackUrl, parseOrigin } from './urls.ts';
+import { parseOrigin, validateCallbackUrlSetting } from './urls.ts';
 
 /** One profile of config.json. A profile never contains a secret. */
 export interface Profile {
@@ -18,7 +18,7 @@ export interface Profile {
   readonly batch_ledger_days?: number;
 }
 
-export type ProfileKey = keyof Profile;
+export type ProfileSettingKey = keyof Profile;
 export type ProfileParseResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
@@ -33,7 +33,7 @@ interface ProfileKeySpec {
 }
 
 /** Every key of a profile, with its environment variable and its parser. */
-export const profileKeys: Readonly<Record<ProfileKey, ProfileKeySpec>> = {
+export const profileSettingKeys: Readonly<Record<ProfileSettingKey, ProfileKeySpec>> = {
   auth_url: {
     description: 'origin of the authorization server',
     variable: 'CLOUDCTL_AUTH_URL',
@@ -101,8 +101,8 @@ export const profileKeys: Readonly<Record<ProfileKey, ProfileKeySpec>> = {
   },
 };
 
-export function isProfileKey(key: string): key is ProfileKey {
-  return Object.hasOwn(profileKeys, key);
+export function isProfileSettingKey(key: string): key is ProfileSettingKey {
+  return Object.hasOwn(profileSettingKeys, key);
 }
 
 /** A profile name is also a file name and a keychain account; it is lower case, because some file systems ignore case. */
@@ -118,9 +118,9 @@ export function decodeProfile(json: unknown): ProfileParseResult<Profile> & { re
   const entries: [string, unknown][] = [];
   for (const [key, value] of Object.entries(json)) {
     // Unknown keys come from a newer version: the program ignores them, and keeps them when it writes the file.
-    if (!isProfileKey(key)) continue;
+    if (!isProfileSettingKey(key)) continue;
     const text = toText(value);
-    const parsed = text === undefined ? undefined : profileKeys[key].parse(text);
+    const parsed = text === undefined ? undefined : profileSettingKeys[key].parse(text);
     const isWrongType = parsed?.ok === true && typeof value === 'number' && typeof parsed.value !== 'number';
     if (parsed === undefined || isWrongType) return { ok: false, key, reason: `${key} has the wrong type` };
     if (!parsed.ok) return { ok: false, key, reason: `${key} is ${parsed.reason}` };
@@ -148,7 +148,7 @@ function parseOriginText(text: string): ProfileParseResult<string> {
 function parseCallbackUrls(text: string): ProfileParseResult<readonly string[]> {
   const urls = text.split(',').map((url) => url.trim());
   for (const url of urls) {
-    const parsed = checkCallbackUrl(url);
+    const parsed = validateCallbackUrlSetting(url);
     if (!parsed.ok) return parsed;
   }
   return { ok: true, value: urls };

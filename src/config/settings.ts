@@ -2,7 +2,14 @@ import { CliError, usageError } from '../errors.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
 import type { ConfigFile } from './config-file.ts';
-import { isProfileKey, isProfileName, type Profile, type ProfileKey, profileKeys, profileNameRule } from './profile.ts';
+import {
+  isProfileName,
+  isProfileSettingKey,
+  type Profile,
+  type ProfileSettingKey,
+  profileNameRule,
+  profileSettingKeys,
+} from './profile.ts';
 
 /** The resolved settings of this run. Precedence of settings: option > environment > profile > default. */
 export interface ProfileSettings {
@@ -33,7 +40,7 @@ export function formatProfileOption({ name, isDefault }: ProfileReference): read
   return isDefault ? [] : ['--profile', name];
 }
 
-export function profileReference(
+export function resolveProfileReference(
   name: string,
   env: ProcessEnvironment,
   config: Pick<ConfigFile, 'current'>,
@@ -45,7 +52,7 @@ export function profileReference(
 
 /** Settings that were given as options, by profile key. An error in such a setting names the option. */
 export type ProfileSettingOverrides = Readonly<
-  Partial<Record<ProfileKey, { readonly option: string; readonly text: string }>>
+  Partial<Record<ProfileSettingKey, { readonly option: string; readonly text: string }>>
 >;
 
 export interface ProfileSettingsInput {
@@ -70,10 +77,10 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ProfileSett
     );
   const stored = input.config.profiles.get(profileName);
   const values: [string, unknown][] = Object.entries(stored ?? {});
-  for (const key of Object.keys(profileKeys)) {
-    if (!isProfileKey(key)) continue;
+  for (const key of Object.keys(profileSettingKeys)) {
+    if (!isProfileSettingKey(key)) continue;
     const typed = input.overrides?.[key];
-    const { variable, parse, example } = profileKeys[key];
+    const { variable, parse, example } = profileSettingKeys[key];
     const text =
       typed?.text ?? (variable === undefined ? undefined : readNonEmptyEnvironmentValue(input.env[variable]));
     if (text === undefined) continue;
@@ -93,7 +100,7 @@ export function resolveProfileSettings(input: ProfileSettingsInput): ProfileSett
     );
   return {
     profileName,
-    profile: profileReference(profileName, input.env, input.config),
+    profile: resolveProfileReference(profileName, input.env, input.config),
     isProfileStored: stored !== undefined,
     isProfileNamed: named !== undefined,
     // The parser of each key has checked its value, either here or when config.json was read.

@@ -48,7 +48,7 @@ export interface ConfiguredCallbackUrl {
 }
 
 /** Checks a callback URL: http on a loopback host (RFC 8252 §7.3), with a path that browsers send unchanged. */
-export function checkCallbackUrl(
+export function validateCallbackUrlSetting(
   text: string,
 ): { readonly ok: true; readonly callback: ConfiguredCallbackUrl } | RejectedUrl {
   const parts = splitUrl(text);

@@ -1,15 +1,24 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
-import { NotTestable } from './conformance-difference.ts';
-import { type ConformanceResponse, isSuccessful, readJsonBody, requireOfResponse } from './conformance-response.ts';
+import { ConformanceNotTestableError } from './conformance-difference-error.ts';
+import {
+  type ConformanceResponse,
+  isSuccessfulResponse,
+  readJsonBody,
+  requireResponseCondition,
+} from './conformance-response.ts';
 import { firstSandboxPerson, stopMigrationsInPanel } from './sandbox-people.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
-import { requireWriteToken } from './tokens.ts';
+import { obtainWriteTestToken } from './tokens.ts';
 
 /** The specification does not show response bodies, so that one of another form than the sandbox's proves nothing. */
-export function requireKnownForm(server: ServerUnderTest, isKnown: boolean, response: ConformanceResponse): void {
-  if (isKnown || server.admin !== undefined || !isSuccessful(response)) return;
-  throw new NotTestable(`the response has another form than that of the sandbox: ${response.received}`);
+export function requireKnownResponseFormat(
+  server: ServerUnderTest,
+  isKnown: boolean,
+  response: ConformanceResponse,
+): void {
+  if (isKnown || server.admin !== undefined || !isSuccessfulResponse(response)) return;
+  throw new ConformanceNotTestableError(`the response has another form than that of the sandbox: ${response.received}`);
 }
 
 export interface ConformanceApiRequest {
@@ -29,7 +38,7 @@ export function sendApiRequest(
 }
 
 /** The droplet attributes of every creation request, which the public service and the sandbox know. */
-export const dropletAttributes = { region: 'nyc3', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+export const conformanceDropletAttributes = { region: 'nyc3', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
 
 /**
  * Creates droplets, hands the response to `observe`, and deletes what was created. A droplet that cannot be deleted is
@@ -40,7 +49,7 @@ export async function withCreatedDroplets<T>(
   body: JsonRecord,
   observe: (response: ConformanceResponse, droplets: readonly JsonRecord[]) => Promise<T> | T,
 ): Promise<T> {
-  const token = await requireWriteToken(server);
+  const token = await obtainWriteTestToken(server);
   const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json: body });
   const droplets = readCreatedDroplets(response);
   try {
@@ -54,7 +63,7 @@ export async function withCreatedDroplets<T>(
 export function readCreatedDroplets(response: ConformanceResponse): readonly JsonRecord[] {
   const json = readJsonBody(response) ?? {};
   const list = Array.isArray(json.droplets) ? json.droplets : [json.droplet];
-  return isSuccessful(response) ? list.filter(isJsonRecord) : [];
+  return isSuccessfulResponse(response) ? list.filter(isJsonRecord) : [];
 }
 
 async function deleteDroplet(server: ServerUnderTest, token: Secret, droplet: JsonRecord): Promise<void> {
@@ -62,40 +71,40 @@ async function deleteDroplet(server: ServerUnderTest, token: Secret, droplet: Js
   if (id === undefined) return;
   const path = `/v2/droplets/${encodeURIComponent(String(id))}`;
   const response = await sendApiRequest(server, token, { method: 'DELETE', path });
-  if (!isSuccessful(response)) server.left.push(`droplet ${id}`);
+  if (!isSuccessfulResponse(response)) server.left.push(`droplet ${id}`);
 }
 
 /** The names of all droplets of the account: up to 50 pages. */
-export async function listDropletNames(server: ServerUnderTest, token: Secret): Promise<readonly string[]> {
+export async function fetchAllDropletNames(server: ServerUnderTest, token: Secret): Promise<readonly string[]> {
   const names: string[] = [];
   for (let page = 1; page <= 50; page += 1) {
     const query = { page: String(page), per_page: '200' };
     const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/droplets', query });
-    requireKnownForm(server, Array.isArray(readJsonBody(response)?.droplets), response);
-    const items = readListItems(response, 'droplets');
+    requireKnownResponseFormat(server, Array.isArray(readJsonBody(response)?.droplets), response);
+    const items = requireListItemsOfResponse(response, 'droplets');
     names.push(...items.map((item) => readStringField(item, 'name') ?? ''));
     if (items.length < 200) break;
   }
   return names;
 }
 
-/** The items of a list response; throws ConformanceDifference when there is no list. */
-export function readListItems(response: ConformanceResponse, key: string): readonly JsonRecord[] {
+/** The items of a list response; throws ConformanceDifferenceError when there is no list. */
+export function requireListItemsOfResponse(response: ConformanceResponse, key: string): readonly JsonRecord[] {
   const list = readJsonBody(response)?.[key];
-  requireOfResponse(isSuccessful(response) && Array.isArray(list), `a list of ${key}`, response);
+  requireResponseCondition(isSuccessfulResponse(response) && Array.isArray(list), `a list of ${key}`, response);
   return Array.isArray(list) ? list.filter(isJsonRecord) : [];
 }
 
 /** The cluster of migration statements: the given one, or one of the sandbox without a database server. */
-export function requireCluster(server: ServerUnderTest): string {
+export function requireTestedCluster(server: ServerUnderTest): string {
   const own = server.people?.clusters.find(({ engine, hasServer }) => engine !== 'redis' && !hasServer);
   const cluster = server.cluster ?? own?.uuid;
-  if (cluster === undefined) throw new NotTestable('needs --cluster');
+  if (cluster === undefined) throw new ConformanceNotTestableError('needs --cluster');
   return cluster;
 }
 
 /** A source in a domain that is reserved for examples (RFC 2606), so that no data is read. */
-export const exampleSource = {
+export const exampleMigrationSource = {
   host: 'source.example.com',
   port: 5432,
   dbname: 'shop',
@@ -104,38 +113,60 @@ export const exampleSource = {
 };
 
 /** Starts a migration, hands the response to `observe`, and stops the migration. */
-export async function withMigration<T>(
+export async function withConformanceMigration<T>(
   server: ServerUnderTest,
   body: unknown,
   observe: (response: ConformanceResponse) => Promise<T> | T,
 ): Promise<T> {
-  const token = await requireWriteToken(server);
-  const path = migrationPath(requireCluster(server));
+  const token = await obtainWriteTestToken(server);
+  const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
   const response = await sendApiRequest(server, token, { method: 'PUT', path, json: body });
   try {
     return await observe(response);
   } finally {
-    if (isSuccessful(response)) await stopMigration(server, token, path);
+    if (isSuccessfulResponse(response)) await stopMigration(server, token, path);
   }
 }
 
 async function stopMigration(server: ServerUnderTest, token: Secret, path: string): Promise<void> {
   const response = await sendApiRequest(server, token, { method: 'DELETE', path });
-  if (isSuccessful(response)) return;
+  if (isSuccessfulResponse(response)) return;
   if (server.admin !== undefined) await stopMigrationsInPanel(server, firstSandboxPerson(server));
-  else server.left.push(`the migration into cluster ${requireCluster(server)}`);
+  else server.left.push(`the migration into cluster ${requireTestedCluster(server)}`);
 }
 
-export function migrationPath(cluster: string): string {
+export function buildOnlineMigrationApiPath(cluster: string): string {
   return `/v2/databases/${cluster}/online-migration`;
 }
 
 /** The status of the latest migration of the cluster, as GET of its path reports it. */
 export async function readMigrationStatus(server: ServerUnderTest): Promise<ConformanceResponse> {
-  const path = migrationPath(requireCluster(server));
-  const response = await sendApiRequest(server, await requireWriteToken(server), { method: 'GET', path });
+  const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
+  const response = await sendApiRequest(server, await obtainWriteTestToken(server), { method: 'GET', path });
   // The specification has no request for the status of a migration.
-  if (server.admin === undefined && !isSuccessful(response))
-    throw new NotTestable(`the server does not report the status of a migration: ${response.received}`);
+  if (server.admin === undefined && !isSuccessfulResponse(response))
+    throw new ConformanceNotTestableError(`the server does not report the status of a migration: ${response.received}`);
   return response;
+}
+
+/** A droplet name that no other part of the conformance run uses. */
+export function createUniqueConformanceName(server: ServerUnderTest): string {
+  return `conformance-${server.unique()}`;
+}
+
+/** Throws ConformanceDifferenceError unless the response contains this number of created droplets. */
+export function requireCreatedDroplets(server: ServerUnderTest, response: ConformanceResponse, number: number): void {
+  const created = readCreatedDroplets(response);
+  requireKnownResponseFormat(server, created.length > 0, response);
+  requireResponseCondition(isSuccessfulResponse(response) && created.length === number, `${number} created`, response);
+}
+
+/** The slugs of a droplet, whose attributes are objects with a slug or slugs. */
+export function readDropletAttributeSlugs(droplet: JsonRecord): JsonRecord {
+  return Object.fromEntries(
+    ['region', 'size', 'image'].map((name) => {
+      const value = droplet[name];
+      return [name, isJsonRecord(value) ? value.slug : value];
+    }),
+  );
 }

@@ -2,10 +2,10 @@ import { startLoopbackServer } from '../loopback/loopback-server.ts';
 import { validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import type { Clock } from '../platform/host.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
-import { ConformanceDifference, NotTestable } from './conformance-difference.ts';
-import type { BrowserVisit } from './server-under-test.ts';
+import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
+import type { BrowserAuthorization } from './server-under-test.ts';
 
-export interface BrowserVisitOptions {
+export interface BrowserAuthorizationOptions {
   readonly callbackUrl: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
@@ -21,7 +21,7 @@ export interface BrowserVisitOptions {
 }
 
 /** Lets a person authorize in a browser, and receives each redirect on the callback URL of this machine. */
-export function createBrowserVisit(options: BrowserVisitOptions): BrowserVisit {
+export function createBrowserAuthorization(options: BrowserAuthorizationOptions): BrowserAuthorization {
   const { callbackUrl, clock, random, limitMs, show } = options;
   return async ({ url, state, flow, request }) => {
     const listener = await startLoopbackServer({
@@ -40,7 +40,7 @@ export function createBrowserVisit(options: BrowserVisitOptions): BrowserVisit {
     const ended = AbortSignal.any([options.signal, timeoutSignal(limitMs)]);
     const aborted = new Promise<never>((_, reject) => {
       ended.addEventListener('abort', () => {
-        const late = new NotTestable('no redirect was received in time');
+        const late = new ConformanceNotTestableError('no redirect was received in time');
         reject(options.signal.aborted ? options.signal.reason : late);
       });
     });
@@ -50,7 +50,7 @@ export function createBrowserVisit(options: BrowserVisitOptions): BrowserVisit {
       await listener.closed;
       const received = `a redirect with ${[...parameters.keys()].join(', ')}`;
       const sent = 'GET /v1/oauth/authorize in a browser';
-      if (result.kind === 'state_mismatch') throw new ConformanceDifference('the same state', { sent, received });
+      if (result.kind === 'state_mismatch') throw new ConformanceDifferenceError('the same state', { sent, received });
       return Object.fromEntries(parameters);
     } finally {
       await listener.close();

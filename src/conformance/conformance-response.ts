@@ -1,5 +1,5 @@
 import { isJsonRecord, type JsonRecord, parseJson, readStringField } from '../json.ts';
-import { ConformanceDifference } from './conformance-difference.ts';
+import { ConformanceDifferenceError } from './conformance-difference-error.ts';
 
 /** One request that was sent, and the response to it. Both descriptions are shown when a statement does not hold. */
 export interface ConformanceResponse {
@@ -43,56 +43,56 @@ export function readJsonBody({ body }: ConformanceResponse): JsonRecord | undefi
 }
 
 /** The error code of the authorization server or of the resource API; undefined without one. */
-export function readErrorCode(response: ConformanceResponse): string | undefined {
+export function readConformanceErrorCode(response: ConformanceResponse): string | undefined {
   const json = readJsonBody(response) ?? {};
   return readStringField(json, 'error') ?? readStringField(json, 'id');
 }
 
-export function isSuccessful({ status }: ConformanceResponse): boolean {
+export function isSuccessfulResponse({ status }: ConformanceResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Throws ConformanceDifference unless the condition is true. `expected` says what the statement requires. */
-export function requireOfResponse(condition: boolean, expected: string, response: ConformanceResponse): void {
-  if (!condition) throw new ConformanceDifference(expected, response);
+/** Throws ConformanceDifferenceError unless the condition is true. `expected` says what the statement requires. */
+export function requireResponseCondition(condition: boolean, expected: string, response: ConformanceResponse): void {
+  if (!condition) throw new ConformanceDifferenceError(expected, response);
 }
 
-/** Throws ConformanceDifference unless the response is an OAuth error with this code and a description (spec §2, §7). */
+/** Throws ConformanceDifferenceError unless the response is an OAuth error with this code and a description (spec §2, §7). */
 export function requireOAuthError(response: ConformanceResponse, code: string): void {
   const json = readJsonBody(response) ?? {};
-  requireOfResponse(
-    !isSuccessful(response) && readStringField(json, 'error') === code,
+  requireResponseCondition(
+    !isSuccessfulResponse(response) && readStringField(json, 'error') === code,
     `a JSON body with error=${code}`,
     response,
   );
-  requireOfResponse(
+  requireResponseCondition(
     (readStringField(json, 'error_description') ?? '') !== '',
     `error=${code} with an error_description`,
     response,
   );
 }
 
-/** Throws ConformanceDifference unless the response is the not-found error of the resource API (spec §2, §5.7, §7). */
+/** Throws ConformanceDifferenceError unless the response is the not-found error of the resource API (spec §2, §5.7, §7). */
 export function requireNotFoundError(response: ConformanceResponse): void {
   const json = readJsonBody(response) ?? {};
-  requireOfResponse(
-    !isSuccessful(response) && readStringField(json, 'id') === 'not_found',
+  requireResponseCondition(
+    !isSuccessfulResponse(response) && readStringField(json, 'id') === 'not_found',
     'a JSON body with id=not_found',
     response,
   );
-  requireOfResponse((readStringField(json, 'message') ?? '') !== '', 'id=not_found with a message', response);
+  requireResponseCondition((readStringField(json, 'message') ?? '') !== '', 'id=not_found with a message', response);
 }
 
-/** Throws ConformanceDifference unless a token is refused, in whatever form; spec §7 defines the form for an unknown token only. */
+/** Throws ConformanceDifferenceError unless a token is refused, in whatever form; spec §7 defines the form for an unknown token only. */
 export function requireRefusalOfToken(response: ConformanceResponse): void {
   const isRefused = response.status >= 400 && response.status < 500;
-  requireOfResponse(isRefused, 'a refusal of the token', response);
+  requireResponseCondition(isRefused, 'a refusal of the token', response);
 }
 
 /** `status code`, such as `400 invalid_grant`, which is how observations of open choices name a response. */
 export function summarizeResponse(response: ConformanceResponse): string {
   if (response.status === 0) return 'no response';
-  const code = isSuccessful(response) ? undefined : readErrorCode(response);
+  const code = isSuccessfulResponse(response) ? undefined : readConformanceErrorCode(response);
   return code === undefined ? String(response.status) : `${response.status} ${code}`;
 }
 
@@ -108,7 +108,7 @@ function describeBody(body: string): string {
 }
 
 /** The text of a page, or the whole body if it is none. */
-export function readPageText({ body }: ConformanceResponse): string {
+export function extractResponsePlainText({ body }: ConformanceResponse): string {
   return textOfPage(body);
 }
 

@@ -1,14 +1,19 @@
 import { readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
-import { type ConformanceResponse, isSuccessful, readJsonBody, requireOfResponse } from './conformance-response.ts';
-import { exchangeParameters, postTokenRequest, requestCode } from './grants.ts';
+import {
+  type ConformanceResponse,
+  isSuccessfulResponse,
+  readJsonBody,
+  requireResponseCondition,
+} from './conformance-response.ts';
+import { buildCodeExchangeParameters, postTokenRequest, requestAuthorizationCode } from './grants.ts';
 import { advanceSandboxClock, withFrozenClock } from './sandbox-people.ts';
 import { type RequestParameterValues, rememberSecret, type ServerUnderTest } from './server-under-test.ts';
 
-export const exchangeParameterNames = ['grant_type', 'code', 'client_id', 'client_secret', 'redirect_uri'] as const;
+export const codeExchangeParameterNames = ['grant_type', 'code', 'client_id', 'client_secret', 'redirect_uri'] as const;
 
 /** Credentials that are wrong, unknown or missing. */
-export const wrongCredentials: readonly RequestParameterValues[] = [
+export const wrongClientCredentialParameters: readonly RequestParameterValues[] = [
   { client_secret: 'a-wrong-client-secret' },
   { client_id: 'an-unknown-client-id' },
   { client_secret: undefined },
@@ -20,25 +25,25 @@ export function exchangeMadeUpCode(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},
 ): Promise<ConformanceResponse> {
-  const code = { code: madeUp(server, '[code]'), verifier: undefined };
-  return postTokenRequest(server, exchangeParameters(server, code, changes));
+  const code = { code: createMadeUpSecret(server, '[code]'), verifier: undefined };
+  return postTokenRequest(server, buildCodeExchangeParameters(server, code, changes));
 }
 
-export function madeUp(server: ServerUnderTest, shown: string): Secret {
+export function createMadeUpSecret(server: ServerUnderTest, shown: string): Secret {
   return rememberSecret(server, `madeup${server.unique()}${server.unique()}`, shown);
 }
 
 /** Exchanges a code after a time of the virtual clock. */
-export function exchangeAfter(server: ServerUnderTest, step: string): Promise<ConformanceResponse> {
+export function exchangeCodeAfterClockAdvance(server: ServerUnderTest, step: string): Promise<ConformanceResponse> {
   return withFrozenClock(server, async () => {
-    const code = await requestCode(server);
+    const code = await requestAuthorizationCode(server);
     await advanceSandboxClock(server, step);
-    return postTokenRequest(server, exchangeParameters(server, code));
+    return postTokenRequest(server, buildCodeExchangeParameters(server, code));
   });
 }
 
-/** Throws ConformanceDifference unless the response is an error with any code. */
+/** Throws ConformanceDifferenceError unless the response is an error with any code. */
 export function requireTokenError(response: ConformanceResponse): void {
   const error = readStringField(readJsonBody(response) ?? {}, 'error') ?? '';
-  requireOfResponse(!isSuccessful(response) && error !== '', 'a JSON body with an error', response);
+  requireResponseCondition(!isSuccessfulResponse(response) && error !== '', 'a JSON body with an error', response);
 }

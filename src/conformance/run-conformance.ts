@@ -1,28 +1,28 @@
 import type { Clock } from '../platform/host.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { redactSecrets } from '../secret.ts';
-import { ConformanceDifference, NotTestable } from './conformance-difference.ts';
+import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
 import type { ConformanceReport, ConformanceResult, ConformanceStatus } from './conformance-report.ts';
-import { requireAdmin } from './sandbox-people.ts';
+import { requireSandboxAdminApi } from './sandbox-people.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
-import type { ChoiceObservations, ConformanceNeed, ConformanceStatement, OpenChoiceProbe } from './statement.ts';
-import { requireWriteToken } from './tokens.ts';
+import type { ConformanceNeed, ConformanceStatement, SpecGapObservations, SpecGapProbe } from './statement.ts';
+import { obtainWriteTestToken } from './tokens.ts';
 
 /** An open choice of the specification with what the sandbox does (docs/open-choices.md). */
-export interface DocumentedChoice {
+export interface DocumentedSpecGap {
   readonly id: string;
   readonly section: string;
   readonly question: string;
   /** What the sandbox does in each case that a request shows; otherwise `unobserved` says why no request shows it. */
-  readonly observed?: ChoiceObservations;
+  readonly observed?: SpecGapObservations;
   readonly unobserved?: string;
 }
 
 export interface ConformanceRunOptions {
   readonly server: ServerUnderTest;
   readonly statements: readonly ConformanceStatement[];
-  readonly probes: readonly OpenChoiceProbe[];
-  readonly choices: readonly DocumentedChoice[];
+  readonly probes: readonly SpecGapProbe[];
+  readonly choices: readonly DocumentedSpecGap[];
   readonly clock: Clock;
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -39,7 +39,7 @@ export async function runConformance(options: ConformanceRunOptions): Promise<Co
   };
   await keepSandboxState(server, async () => {
     // Tokens that several statements use are issued before a statement moves the clock.
-    if (server.admin !== undefined && server.allowWrites) await requireWriteToken(server).catch(() => undefined);
+    if (server.admin !== undefined && server.allowWrites) await obtainWriteTestToken(server).catch(() => undefined);
     for (const statement of statements.toSorted((one, other) => turnOf(one) - turnOf(other)))
       add(await playStatement(server, statement));
     for (const choice of choices)
@@ -83,8 +83,8 @@ async function playStatement(server: ServerUnderTest, statement: ConformanceStat
 
 async function observeChoice(
   server: ServerUnderTest,
-  { id, section, question: text, observed: expected = {}, unobserved = 'no request shows it' }: DocumentedChoice,
-  probe: OpenChoiceProbe | undefined,
+  { id, section, question: text, observed: expected = {}, unobserved = 'no request shows it' }: DocumentedSpecGap,
+  probe: SpecGapProbe | undefined,
 ): Promise<ConformanceResult> {
   const row = { id, section, text };
   if (probe === undefined) return { ...row, status: 'not_testable', reason: unobserved };
@@ -94,7 +94,7 @@ async function observeChoice(
     const found = { observed, unlike_sandbox: unlike };
     // The sandbox must do what its page says; for every other server the specification leaves the choice open.
     if (server.admin === undefined || unlike.length === 0) return { status: 'open_choice', ...found };
-    const list = (values: ChoiceObservations): string => unlike.map((name) => `${name}: ${values[name]}`).join('; ');
+    const list = (values: SpecGapObservations): string => unlike.map((name) => `${name}: ${values[name]}`).join('; ');
     return { status: 'differs', ...found, expected: list(expected), sent: 'see the cases', received: list(observed) };
   });
 }
@@ -105,15 +105,15 @@ async function settle(
   { needs, isChoice }: { readonly needs: readonly ConformanceNeed[]; readonly isChoice: boolean },
   play: () => Promise<Omit<ConformanceResult, 'id' | 'section' | 'text'>>,
 ): Promise<ConformanceResult> {
-  const missing = findMissingNeed(server, needs);
+  const missing = findUnmetConformanceNeed(server, needs);
   if (missing !== undefined) return { ...row, status: 'not_testable', reason: missing };
   try {
     // The clock and the control panel change more than one statement, so each starts from the same state.
     const played = needs.includes('sandbox') ? keepSandboxState(server, play) : play();
     return { ...row, ...(await played) };
   } catch (error) {
-    if (error instanceof NotTestable) return { ...row, status: 'not_testable', reason: error.message };
-    if (!(error instanceof ConformanceDifference)) throw error;
+    if (error instanceof ConformanceNotTestableError) return { ...row, status: 'not_testable', reason: error.message };
+    if (!(error instanceof ConformanceDifferenceError)) throw error;
     const { expected, sent, received } = error;
     // Only the sandbox has documented choices, so that it can break them.
     if (isChoice && server.admin === undefined)
@@ -127,7 +127,10 @@ async function settle(
 }
 
 /** Which need is not met; undefined when the statement can be played. */
-export function findMissingNeed(server: ServerUnderTest, needs: readonly ConformanceNeed[]): string | undefined {
+export function findUnmetConformanceNeed(
+  server: ServerUnderTest,
+  needs: readonly ConformanceNeed[],
+): string | undefined {
   const { client, allowWrites, admin, visit, accessToken, refreshToken, cluster, people } = server;
   const canAuthorize = client?.secret !== undefined && (admin !== undefined || visit !== undefined);
   const changes = needs.some((need) => ['writes', 'consent', 'grant', 'sandbox'].includes(need));
@@ -151,7 +154,7 @@ export function findMissingNeed(server: ServerUnderTest, needs: readonly Conform
 /** Restores the state of a sandbox, its consent script and its clock after `play`. */
 async function keepSandboxState<T>(server: ServerUnderTest, play: () => Promise<T>): Promise<T> {
   if (server.admin === undefined || !server.allowWrites) return play();
-  const admin = requireAdmin(server);
+  const admin = requireSandboxAdminApi(server);
   const snapshot = await admin.call('GET', '/snapshot');
   try {
     return await play();

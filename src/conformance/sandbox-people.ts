@@ -2,16 +2,16 @@ import type { SandboxAdminApi } from '../api/sandbox-admin.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 import { Secret } from '../secret.ts';
 import { type CookieJar, sendWithCookies } from './browse.ts';
-import { NotTestable } from './conformance-difference.ts';
+import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import {
   rememberSecret,
-  type SandboxPeople,
+  type SandboxTestResources,
   type ServerUnderTest,
   type TestedClient,
   type TestedPerson,
 } from './server-under-test.ts';
 
-export async function readSandboxPeople(admin: SandboxAdminApi): Promise<SandboxPeople> {
+export async function readSandboxTestResources(admin: SandboxAdminApi): Promise<SandboxTestResources> {
   const world = await admin.call('GET', '/world');
   return {
     users: records(world, 'users').map((user) => ({
@@ -54,12 +54,12 @@ export function otherSandboxClient(server: ServerUnderTest): TestedClient {
 }
 
 export async function advanceSandboxClock(server: ServerUnderTest, step: string): Promise<void> {
-  await requireAdmin(server).call('POST', '/clock', { advance: step });
+  await requireSandboxAdminApi(server).call('POST', '/clock', { advance: step });
 }
 
 /** Stops the virtual clock while `play` runs, so that it can move to an exact moment. */
 export async function withFrozenClock<T>(server: ServerUnderTest, play: () => Promise<T>): Promise<T> {
-  const admin = requireAdmin(server);
+  const admin = requireSandboxAdminApi(server);
   await admin.call('POST', '/clock', { freeze: true });
   try {
     return await play();
@@ -72,7 +72,7 @@ export async function setSandboxConsent(
   server: ServerUnderTest,
   script: { readonly mode: 'approve' | 'deny' | 'ask'; readonly user?: string; readonly team?: string },
 ): Promise<void> {
-  await requireAdmin(server).call('POST', '/consent', script);
+  await requireSandboxAdminApi(server).call('POST', '/consent', script);
 }
 
 /** Signs in on the sign-in page and returns the cookies. */
@@ -80,7 +80,8 @@ export async function signInAtSandbox(server: ServerUnderTest, person: TestedPer
   const cookies: CookieJar = new Map();
   const form = { email: person.email, password: person.password, next: '/panel' };
   const response = await sendWithCookies(server, cookies, { method: 'POST', path: '/panel/sign-in', form });
-  if (response.status !== 303 || cookies.size === 0) throw new NotTestable(`could not sign in: ${response.received}`);
+  if (response.status !== 303 || cookies.size === 0)
+    throw new ConformanceNotTestableError(`could not sign in: ${response.received}`);
   return cookies;
 }
 
@@ -120,12 +121,12 @@ async function submitPanelForms(
   }
 }
 
-export function requireAdmin({ admin }: ServerUnderTest): SandboxAdminApi {
+export function requireSandboxAdminApi({ admin }: ServerUnderTest): SandboxAdminApi {
   return requireFound(admin, 'there is no admin API');
 }
 
 function requireFound<T>(value: T | undefined, reason: string): T {
-  if (value === undefined) throw new NotTestable(reason);
+  if (value === undefined) throw new ConformanceNotTestableError(reason);
   return value;
 }
 

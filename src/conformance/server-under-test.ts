@@ -26,14 +26,14 @@ export interface TestedPerson {
 }
 
 /** The users, applications and clusters of a sandbox. */
-export interface SandboxPeople {
+export interface SandboxTestResources {
   readonly users: readonly TestedPerson[];
   readonly applications: readonly TestedClient[];
   readonly clusters: readonly { readonly uuid: string; readonly engine: string; readonly hasServer: boolean }[];
 }
 
 /** Opens an authorization URL in the browser of a person and waits for the redirect to the callback URL. */
-export type BrowserVisit = (visit: {
+export type BrowserAuthorization = (visit: {
   readonly url: string;
   /** The state in the URL. */
   readonly state: string;
@@ -56,10 +56,10 @@ export interface ServerUnderTestOptions {
   readonly pkce: boolean;
   readonly cluster: string | undefined;
   readonly allowWrites: boolean;
-  readonly visit: BrowserVisit | undefined;
+  readonly visit: BrowserAuthorization | undefined;
   /** The admin API, when the server is a sandbox. */
   readonly admin: SandboxAdminApi | undefined;
-  readonly people: SandboxPeople | undefined;
+  readonly people: SandboxTestResources | undefined;
   readonly send: HttpSender;
   readonly timeoutMs: number;
   readonly random: (bytes: number) => Uint8Array;
@@ -116,7 +116,7 @@ export function createServerUnderTest(options: ServerUnderTestOptions): ServerUn
 }
 
 /** Computes a result once; later calls return the same result or the same error. */
-export function shareResult<T>(server: ServerUnderTest, name: string, compute: () => Promise<T>): Promise<T> {
+export function computeOncePerServer<T>(server: ServerUnderTest, name: string, compute: () => Promise<T>): Promise<T> {
   const known = server.shared.get(name);
   // The name belongs to one caller, so the result has the type of that caller.
   if (known !== undefined) return known as Promise<T>;

@@ -16,8 +16,8 @@ interface NumberedStatement {
   readonly text: string;
 }
 
-/** A statement of the specification about the server. `play` throws ConformanceDifference when the server breaks it. */
-export interface PlayedStatement extends NumberedStatement {
+/** A statement of the specification about the server. `play` throws ConformanceDifferenceError when the server breaks it. */
+export interface TestableConformanceStatement extends NumberedStatement {
   readonly needs: readonly ConformanceNeed[];
   /**
    * When the statement is played: 0 (default), 1 for a second use of a token, for which a server may end the whole grant, and 2
@@ -28,19 +28,19 @@ export interface PlayedStatement extends NumberedStatement {
 }
 
 /** A statement that no request to a server can test. */
-export interface UntestableStatement extends NumberedStatement {
+export interface UntestableConformanceStatement extends NumberedStatement {
   readonly untestable: string;
 }
 
-export type ConformanceStatement = PlayedStatement | UntestableStatement;
+export type ConformanceStatement = TestableConformanceStatement | UntestableConformanceStatement;
 
 /** What a server does in each case of a choice that the specification leaves open, such as `wrong client secret: 401`. */
-export type ChoiceObservations = Readonly<Record<string, string>>;
+export type SpecGapObservations = Readonly<Record<string, string>>;
 
 /** Observes which choice a server makes where the specification leaves one open. */
-export interface OpenChoiceProbe {
+export interface SpecGapProbe {
   /** The id of the choice on docs/open-choices.md. */
   readonly id: string;
   readonly needs: readonly ConformanceNeed[];
-  readonly observe: (server: ServerUnderTest) => Promise<ChoiceObservations>;
+  readonly observe: (server: ServerUnderTest) => Promise<SpecGapObservations>;
 }

@@ -6,10 +6,10 @@ import { CliError } from '../errors.ts';
 import type { AccountIdentity } from '../identity.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { readAccountFile } from '../session/account.ts';
-import { loginHints } from '../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../session/session-binding.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
-export interface AccountIdentityLookupWait {
+export interface RateLimitWaitOptions {
   /** The longest wait for the rate limit in milliseconds. */
   readonly maxWait: number;
   /** Called before each wait for the rate limit. @param ms milliseconds */
@@ -23,12 +23,12 @@ export interface AccountIdentityLookupWait {
 export async function readCurrentAccountIdentity(
   context: CommandContext,
   settings: ProfileSettings,
-  { maxWait, onPause }: AccountIdentityLookupWait,
+  { maxWait, onPause }: RateLimitWaitOptions,
   signal?: AbortSignal,
 ): Promise<AccountIdentity> {
   const known = await readStoredAccountIdentity(context, settings);
   if (known.accountUuid !== undefined && known.team !== undefined) return known;
-  const hints = loginHints(settings, context.host.folders.config);
+  const hints = buildRefusedRequestHints(settings, context.host.folders.config);
   const pause = async (ms: number): Promise<void> => {
     await onPause(ms);
     await context.host.clock.sleep(ms, signal);
@@ -49,7 +49,7 @@ export async function readCurrentAccountIdentity(
 export async function readAccountIdentityIfAvailable(
   context: CommandContext,
   settings: ProfileSettings,
-  wait: AccountIdentityLookupWait,
+  wait: RateLimitWaitOptions,
 ): Promise<AccountIdentity> {
   // A profile without a valid base_url, or without a session, is an error.
   await context.api(settings);

@@ -6,13 +6,13 @@ import { tryAcquireFileLock } from '../platform/file-lock.ts';
 import { storeLoggedInAccount } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { LoginDeps } from '../session/login.ts';
-import type { LoginRequest } from '../session/login-request.ts';
+import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
 import { isSpecCompliantServer, unreachableHint } from '../session/session-binding.ts';
 import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
 import type { StoredSessionDependencies } from './stored-session.ts';
 
 /** The dependencies of a login apart from those that interact with the user: questions, instructions and reports. */
-export type UnattendedLoginDeps = Omit<
+export type NonInteractiveLoginDeps = Omit<
   LoginDeps,
   | 'canContinue'
   | 'onOtherScope'
@@ -23,13 +23,13 @@ export type UnattendedLoginDeps = Omit<
   | 'report'
 >;
 
-export interface LoginTarget {
+export interface ProfileLoginParameters {
   readonly settings: ProfileSettings;
   readonly binding: SessionBinding;
   readonly client: OAuthClient;
-  readonly request: LoginRequest;
+  readonly request: OAuthLoginOptions;
   /** The flow of the profile: a suggested command does not repeat it. */
-  readonly profileFlow: LoginRequest['flow'] | undefined;
+  readonly profileFlow: OAuthLoginOptions['flow'] | undefined;
 }
 
 /** Time limit of a connection to the authorization server, in milliseconds. */
@@ -37,8 +37,8 @@ const probeLimitMs = 10_000;
 
 export function createLoginDeps(
   parts: Omit<StoredSessionDependencies, 'client' | 'output' | 'prompts'>,
-  { settings, binding, client, request, profileFlow }: LoginTarget,
-): UnattendedLoginDeps {
+  { settings, binding, client, request, profileFlow }: ProfileLoginParameters,
+): NonInteractiveLoginDeps {
   const { host, place, store } = parts;
   const { profileName, values } = settings;
   return {

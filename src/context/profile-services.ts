@@ -3,21 +3,29 @@ import type { ConfigFile } from '../config/config-file.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
-import type { Host, OutputSink } from '../platform/host.ts';
+import type { HostSystem, OutputSink } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
-import { readClientSecret } from '../session/client-secret.ts';
+import { readStoredClientSecret } from '../session/client-secret.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
+import type { ProfileAccessTokenProvider } from '../session/profile-access-token-provider.ts';
 import type { ProfilePaths } from '../session/profile-paths.ts';
-import type { ProfileSession } from '../session/profile-session.ts';
-import { createFixedTokenSession, loginHints, requireSessionBinding } from '../session/session-binding.ts';
-import { createProfileCredentialStore, createProfileShare, type ProfileCredentialStoreDeps } from './profile-store.ts';
+import {
+  buildRefusedRequestHints,
+  createFixedTokenSession,
+  requireSessionBinding,
+} from '../session/session-binding.ts';
+import {
+  createProfileCredentialStore,
+  createSharedProfileFromSettings,
+  type ProfileCredentialStoreDeps,
+} from './profile-store.ts';
 import type { SharedProfile } from './shared-profile.ts';
 import { createStoredSession, type StoredSessionDependencies } from './stored-session.ts';
 
 /** The parts of the command context that the services of a profile use. */
 export interface ProfileServicesDeps extends Omit<StoredSessionDependencies, 'place' | 'store' | 'client'> {
-  readonly host: Host;
+  readonly host: HostSystem;
   readonly prompts: StoredSessionDependencies['prompts'];
   readonly stderr: Pick<OutputSink, 'write'>;
   readonly config: () => ConfigFile;
@@ -30,7 +38,7 @@ export interface ProfileServicesDeps extends Omit<StoredSessionDependencies, 'pl
 export interface ProfileServices {
   readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
   readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;
-  readonly session: (settings: ProfileSettings) => Promise<ProfileSession>;
+  readonly session: (settings: ProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
   readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;
 }
@@ -48,10 +56,10 @@ export function createProfileServices(deps: ProfileServicesDeps): ProfileService
     authOrigin: binding.authOrigin,
     clientId: binding.clientId,
     clientSecret:
-      environmentClientSecret(settings, binding) ?? (await readClientSecret(await store(settings), binding)),
+      environmentClientSecret(settings, binding) ?? (await readStoredClientSecret(await store(settings), binding)),
     tokenParams: settings.values.token_params ?? 'query',
   });
-  const session = async (settings: ProfileSettings): Promise<ProfileSession> => {
+  const session = async (settings: ProfileSettings): Promise<ProfileAccessTokenProvider> => {
     if (settings.accessToken !== undefined) return createFixedTokenSession(settings.accessToken);
     const binding = requireSessionBinding(settings, config(), host.folders.config);
     const place = deps.profilePaths(settings.profileName);
@@ -70,10 +78,16 @@ export function createProfileServices(deps: ProfileServicesDeps): ProfileService
       renew: (refused: Secret) => bearer.renew(refused),
       clock: host.clock,
       timeout: deps.timeout,
-      loginHints: loginHints(settings, host.folders.config),
+      loginHints: buildRefusedRequestHints(settings, host.folders.config),
     });
   };
-  return { store, share: (settings) => createProfileShare(storeDeps(settings), settings), session, api, client };
+  return {
+    store,
+    share: (settings) => createSharedProfileFromSettings(storeDeps(settings), settings),
+    session,
+    api,
+    client,
+  };
 }
 
 /** The client secret in the environment is sent only to the server for which the profile is configured. */

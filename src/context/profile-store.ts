@@ -1,6 +1,6 @@
 import type { Prompts } from '../cli/prompts.ts';
 import type { ProfileSettings } from '../config/settings.ts';
-import type { Host, OutputSink } from '../platform/host.ts';
+import type { HostSystem, OutputSink } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { createFileCredentialStore } from '../session/file-store.ts';
@@ -10,7 +10,7 @@ import { createKeychainRefreshJournal } from '../session/write-ahead-journal.ts'
 import type { SharedProfile } from './shared-profile.ts';
 
 export interface ProfileCredentialStoreDeps {
-  readonly host: Host;
+  readonly host: HostSystem;
   readonly place: ProfilePaths;
   readonly prompts: Pick<Prompts, 'interactive'>;
   readonly stderr: Pick<OutputSink, 'write'>;
@@ -30,12 +30,12 @@ export async function createProfileCredentialStore(
   const { profile, values } = settings;
   for (const folder of [host.folders.state, place.folder]) requireOwnFolder(folder);
   if (values.credential_store === 'file') return createFileCredentialStore(place, undefined, profile);
-  if (values.credential_store === 'shared') return (await createProfileShare(deps, settings)).store;
+  if (values.credential_store === 'shared') return (await createSharedProfileFromSettings(deps, settings)).store;
   return createProfileKeychainStore(deps, settings, limit);
 }
 
 /** The share of a profile with `credential_store: shared`. */
-export async function createProfileShare(
+export async function createSharedProfileFromSettings(
   deps: ProfileCredentialStoreDeps,
   settings: ProfileSettings,
 ): Promise<SharedProfile> {

@@ -5,8 +5,9 @@ import { type LoggedInAccount, readAccountFile } from '../session/account.ts';
 import type { CredentialRecord } from '../session/credential-record.ts';
 import { performLogin } from '../session/login.ts';
 import { canOpenBrowser, showLoginInstructions } from '../session/login-instructions.ts';
-import type { LoginRequest } from '../session/login-request.ts';
-import { buildAccountHint, loadStoredSession } from '../session/stored-session.ts';
+import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
+import { loadStoredSession } from '../session/stored-session.ts';
+import { buildAuthorizationAccountHint } from '../session/suggested-commands.ts';
 import { createLoginDeps } from './login-deps.ts';
 import type { Reauthentication } from './stored-session.ts';
 
@@ -68,8 +69,8 @@ function silentRequest(
   record: CredentialRecord | undefined,
   account: LoggedInAccount | undefined,
   pkce: boolean,
-): LoginRequest | undefined {
-  const hint = buildAccountHint(record?.accountUuid ?? account?.hint);
+): OAuthLoginOptions | undefined {
+  const hint = buildAuthorizationAccountHint(record?.accountUuid ?? account?.hint);
   const scope = record?.scope ?? account?.scope;
   if (hint === undefined || scope === undefined || record?.isGivenToken === true) return undefined;
   if (account?.flow === 'implicit' || account?.flow === 'token') return undefined;

@@ -1,34 +1,38 @@
 import { hostname } from 'node:os';
 import { type ProfileSettings, readNonEmptyEnvironmentValue } from '../config/settings.ts';
 import { readTextIfPresent } from '../platform/files.ts';
-import type { Host } from '../platform/host.ts';
+import type { HostSystem } from '../platform/host.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { createFileCredentialStore } from '../session/file-store.ts';
 import { formatMachineName } from '../session/machine-name.ts';
-import { existingKeychainAccount, type ProfilePaths, stateFolderId } from '../session/profile-paths.ts';
-import { type FoundShareKeys, readShareKeys, type ShareKeyPlaces } from '../session/share-key-items.ts';
+import { type ProfilePaths, readExistingKeychainAccount, readOrCreateStateFolderId } from '../session/profile-paths.ts';
+import {
+  type FoundSharedStoreKeys,
+  readSharedStoreKeys,
+  type SharedStoreKeyLocations,
+} from '../session/share-key-items.ts';
 import { createSharedCredentialStore } from '../session/shared-credential-store.ts';
 import { openSharedStore } from '../shared-store/open-shared-store.ts';
-import type { SharedSessionKey, SharedSessionStore } from '../shared-store/shared-session.ts';
-import { parseStoreUrl, type SharedStoreAddress, storeUrlVariable } from '../shared-store/store-url.ts';
+import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import { parseSharedStoreUrl, type SharedStoreAddress, storeUrlVariable } from '../shared-store/store-url.ts';
 
 /** The parts of a profile that several machines share. */
 export interface SharedProfile {
   readonly store: CredentialStore;
-  readonly keyPlaces: ShareKeyPlaces;
+  readonly keyPlaces: SharedStoreKeyLocations;
   /** Throws a CliError when this machine has no keys. */
-  readonly readKeys: () => Promise<FoundShareKeys>;
+  readonly readKeys: () => Promise<FoundSharedStoreKeys>;
   readonly keychain: CredentialStore;
   /** The path of the key file. */
   readonly keyFile: string;
   readonly machine: () => string;
   /** Throws a CliError (usage) for a missing or wrong CLOUDCTL_STORE_URL. */
   readonly address: () => SharedStoreAddress;
-  readonly open: (key: SharedSessionKey) => Promise<SharedSessionStore>;
+  readonly open: (key: SharedSessionRowKey) => Promise<SharedSessionStore>;
 }
 
 export interface SharedProfileDeps {
-  readonly host: Host;
+  readonly host: HostSystem;
   readonly place: ProfilePaths;
   readonly keychain: CredentialStore;
   readonly warn: (text: string) => Promise<void>;
@@ -42,22 +46,22 @@ export function createSharedProfile(
   const keyPlaces = {
     env: host.env,
     file: local,
-    keychain: existingKeychainAccount(place) === undefined ? undefined : keychain,
+    keychain: readExistingKeychainAccount(place) === undefined ? undefined : keychain,
   };
   const machine = (): string => {
     const given = readNonEmptyEnvironmentValue(host.env.CLOUDCTL_MACHINE_NAME);
-    return formatMachineName(given, hostname(), stateFolderId(place, host.random));
+    return formatMachineName(given, hostname(), readOrCreateStateFolderId(place, host.random));
   };
   const address = (): SharedStoreAddress =>
-    parseStoreUrl(readNonEmptyEnvironmentValue(host.env[storeUrlVariable]), readTextIfPresent);
-  const open = async (key: SharedSessionKey): Promise<SharedSessionStore> =>
+    parseSharedStoreUrl(readNonEmptyEnvironmentValue(host.env[storeUrlVariable]), readTextIfPresent);
+  const open = async (key: SharedSessionRowKey): Promise<SharedSessionStore> =>
     openSharedStore(address(), key, {
       onUnconfirmed: (missing) => void warn(`the shared store has not confirmed that the session is in ${missing}`),
     });
   const store = createSharedCredentialStore({
     profile,
     place,
-    keys: async () => (await readShareKeys(keyPlaces)).keys,
+    keys: async () => (await readSharedStoreKeys(keyPlaces)).keys,
     open,
     local,
     location: `the shared store of ${storeUrlVariable}`,
@@ -66,6 +70,6 @@ export function createSharedProfile(
     random: host.random,
     warn,
   });
-  const readKeys = () => readShareKeys(keyPlaces);
+  const readKeys = () => readSharedStoreKeys(keyPlaces);
   return { store, keyPlaces, readKeys, keychain, keyFile: place.shareFile, machine, address, open };
 }

@@ -3,21 +3,24 @@ import type { Prompts } from '../cli/prompts.ts';
 import type { ProfileSettings } from '../config/settings.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
-import type { Host, HttpSenderOptions } from '../platform/host.ts';
+import type { HostSystem, HttpSenderOptions } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
 import { readAccountFile, updateAccountFile } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { failpointObserver } from '../session/failpoints.ts';
-import { probeToken } from '../session/probe-token.ts';
+import {
+  createProfileAccessTokenProvider,
+  type ProfileAccessTokenProvider,
+} from '../session/profile-access-token-provider.ts';
 import type { ProfilePaths } from '../session/profile-paths.ts';
-import { createProfileSession, type ProfileSession } from '../session/profile-session.ts';
+import { sendAccessTokenProbe } from '../session/send-access-token-probe.ts';
 import { formatFlowOption } from '../session/suggested-commands.ts';
 import { withReauthentication } from '../session/with-reauthentication.ts';
 
 /** The parts of the command context that a stored session uses. */
 export interface StoredSessionDependencies {
-  readonly host: Host;
+  readonly host: HostSystem;
   readonly output: Pick<CommandOutput, 'format' | 'note' | 'warn'>;
   readonly prompts: Pick<Prompts, 'interactive' | 'confirm'>;
   readonly place: ProfilePaths;
@@ -41,9 +44,9 @@ export function createStoredSession(
   settings: ProfileSettings,
   binding: SessionBinding,
   reauthenticate: Reauthentication,
-): ProfileSession {
+): ProfileAccessTokenProvider {
   const { host, output, place, store, send } = parts;
-  const session = createProfileSession({
+  const session = createProfileAccessTokenProvider({
     profile: settings.profile,
     binding,
     // The refresh request in query form sends no client credentials (spec.md §5.3), so they are not read from the credential
@@ -55,7 +58,8 @@ export function createStoredSession(
     store,
     createSender: () => send({ fresh: true }),
     lock: () => parts.lock(place.lock),
-    probe: async (token, signal) => probeToken(await send({ fresh: true }), binding.baseOrigin, token, signal),
+    probe: async (token, signal) =>
+      sendAccessTokenProbe(await send({ fresh: true }), binding.baseOrigin, token, signal),
     random: host.random,
     flowOption: (sid) => {
       const account = readAccountFile(host.folders.config, settings.profileName);

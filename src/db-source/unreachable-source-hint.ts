@@ -1,6 +1,6 @@
 import { databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { buildQuotedSourceOptionArgs, type MoreSourceOptions } from './build-quoted-source-option-args.ts';
 import type { DbSource } from './read-source.ts';
-import { type MoreSourceOptions, sourceOptionArgs } from './source-option-args.ts';
 
 /**
  * What the user does about a source that cannot be connected to. The command has only options that preflight takes.
@@ -16,5 +16,5 @@ export function unreachableSourceHint(
       ? 'the source does not support SSL: add `--disable-ssl`, or enable SSL on the source'
       : 'the source does not support TLS: write its address with redis:// instead of rediss://';
   }
-  return `find the cause with \`${['cloudctl db preflight', ...sourceOptionArgs(source, more)].join(' ')}\``;
+  return `find the cause with \`${['cloudctl db preflight', ...buildQuotedSourceOptionArgs(source, more)].join(' ')}\``;
 }

@@ -25,7 +25,10 @@ export function checkLoginProfile(settings: ProfileSettings): DoctorFinding {
 }
 
 /** In the code flow the application authenticates with its client secret (spec.md §4.2); the implicit flow uses no client secret. */
-export function checkClientSecret(settings: ProfileSettings, known: 'variable' | 'stored' | 'missing'): DoctorFinding {
+export function checkClientSecretConfigured(
+  settings: ProfileSettings,
+  known: 'variable' | 'stored' | 'missing',
+): DoctorFinding {
   const id = 'client-secret';
   if (settings.values.flow === 'implicit')
     return { id, status: 'ok', observed: 'the implicit flow needs no client secret' };

@@ -1,6 +1,9 @@
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { cleanUpFromMigrationJournal } from './clean-up-from-migration-journal.ts';
-import { connectDataPlane, type DataPlane } from './data-plane.ts';
+import {
+  type ConnectedClusterDatabaseServer,
+  connectClusterDatabaseServer,
+} from './connected-cluster-database-server.ts';
 import { createMigrationEngineDependencies } from './engine-dependencies.ts';
 import { defaultMigrationEngineLimits, type MigrationEngineDependencies, type MigrationJob } from './migration-job.ts';
 import { createMemoryMigrationJournal } from './migration-journal.ts';
@@ -26,7 +29,7 @@ export interface MigrationEngineOptions {
 
 export interface EngineMigrationRequest {
   readonly id: string;
-  readonly dataPlane: DataPlane;
+  readonly dataPlane: ConnectedClusterDatabaseServer;
   readonly source: RequestedMigrationSource;
   readonly ignoreDbs: readonly string[];
   readonly deadline: number;
@@ -39,7 +42,7 @@ export interface EngineMigrationRequest {
 
 /** Starts migrations between real servers, for callers without knowledge of PostgreSQL or Redis. */
 export interface MigrationEngine {
-  openDataPlane(url: string): Promise<DataPlane>;
+  openDataPlane(url: string): Promise<ConnectedClusterDatabaseServer>;
   /** Returns an error message if the migration request is not valid. */
   start(order: EngineMigrationRequest): RunningMigration | string;
   /**
@@ -64,7 +67,7 @@ export function createMigrationEngine({
     schemaCopy: chooseSchemaCopier({ env }),
     ...replaced,
   });
-  const planes: DataPlane[] = [];
+  const planes: ConnectedClusterDatabaseServer[] = [];
   const running = new Set<RunningMigration>();
   const startJob = (job: MigrationJob, after: Promise<unknown> | undefined): RunningMigration => {
     const migration = startMigrationBetweenServers(job, deps, after);
@@ -74,7 +77,7 @@ export function createMigrationEngine({
   };
   return {
     async openDataPlane(url) {
-      const plane = await connectDataPlane(url, deps);
+      const plane = await connectClusterDatabaseServer(url, deps);
       planes.push(plane);
       return plane;
     },

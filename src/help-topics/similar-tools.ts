@@ -4,7 +4,7 @@ import { buildCommandReplacements } from '../cli/command-replacements.ts';
 export const rootCommandAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
 
 /** The first words of commands of similar tools, each with the command of this program that replaces it. */
-export const similarToolReplacements: Readonly<Record<string, string>> = {
+export const similarToolCommandReplacements: Readonly<Record<string, string>> = {
   ...buildCommandReplacements('cloudctl droplets --help', [
     'compute',
     'server',

@@ -4,67 +4,76 @@ import { CliError } from '../errors.ts';
 import type { Clock, ProcessEnvironment } from '../platform/host.ts';
 import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
 import type { SchemaFingerprints } from '../preflight/baseline.ts';
-import { readSchemaShapes } from '../preflight/read-schema-shapes.ts';
+import { readSchemaFingerprints } from '../preflight/read-schema-fingerprints.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { Secret } from '../secret.ts';
-import type { InventoryEntry } from './inventory-entry.ts';
+import {
+  buildUncheckedSourceOutcome,
+  condensePreflightReport,
+  type InventorySourceOutcome,
+} from './inventory-source-outcome.ts';
+import {
+  describeBaselineChanges,
+  type PerSourceFileFolder,
+  readPreflightBaselineOfSource,
+  writeSourceReport,
+} from './per-source-file-folder.ts';
+import { createResultCache, type ResultCache } from './result-cache.ts';
 import { type PasswordCommandResult, runPasswordCommand } from './run-password-command.ts';
-import type { ServerSlot } from './run-with-server-slots.ts';
-import type { SharedPostgresqlPreflights } from './shared-postgresql.ts';
-import type { SharedRedisPreflights } from './shared-redis.ts';
-import { createSharedResults, type SharedResults } from './shared-results.ts';
-import { describeBaselineChanges, readSourceBaseline, type SourceFolder, writeSourceReport } from './source-folder.ts';
-import type { SourceObservation } from './source-observation.ts';
-import { condensePreflightReport, type SourceOutcome, uncheckedOutcome } from './source-outcome.ts';
+import type { ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
+import type { PostgresqlPreflightEngineFactory } from './shared-postgresql.ts';
+import type { RedisPreflightEngineFactory } from './shared-redis.ts';
+import type { SourceConnectionObservation } from './source-connection-observation.ts';
+import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 
-export interface SourceChecker {
-  readonly postgresql: SharedPostgresqlPreflights;
-  readonly redis: SharedRedisPreflights;
+export interface InventorySourceCheckDeps {
+  readonly postgresql: PostgresqlPreflightEngineFactory;
+  readonly redis: RedisPreflightEngineFactory;
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Milliseconds for one preflight. */
   readonly deadline: number;
-  readonly baselines: SourceFolder | undefined;
-  readonly reports: SourceFolder | undefined;
-  readonly schemas: SharedResults<SchemaFingerprints | undefined>;
+  readonly baselines: PerSourceFileFolder | undefined;
+  readonly reports: PerSourceFileFolder | undefined;
+  readonly schemas: ResultCache<SchemaFingerprints | undefined>;
   readonly onQuery: (name: string, place: string, text: string) => void;
 }
 
 /** Schemas of a server, which sources share. */
-export function createSharedSchemas(): SourceChecker['schemas'] {
-  return createSharedResults((schemas) => Object.keys(schemas ?? {}).length, 100_000);
+export function createSharedSourceSchemas(): InventorySourceCheckDeps['schemas'] {
+  return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
 }
 
 /** The outcome, and whether it says more about this machine than about the source. */
 export interface CheckedSource {
-  readonly outcome: SourceOutcome;
+  readonly outcome: InventorySourceOutcome;
   readonly lacksPassword: boolean;
 }
 
 /** Runs the preflight of one source, writes its files, and keeps what the report of the inventory needs. */
 export async function checkInventorySource(
-  entry: InventoryEntry,
-  slot: ServerSlot,
-  checker: SourceChecker,
+  entry: SourceInventoryEntry,
+  slot: ServerConcurrencySlot,
+  checker: InventorySourceCheckDeps,
 ): Promise<CheckedSource> {
   const { engine } = entry.withPassword(undefined);
   const origin = { line: entry.line, name: entry.name, url: entry.url, engine, method: entry.options.method };
   const found = await findPassword(entry, checker);
   if ('failure' in found) {
     const reason = `the password command failed: ${found.failure}`;
-    return { outcome: uncheckedOutcome(origin, reason), lacksPassword: true };
+    return { outcome: buildUncheckedSourceOutcome(origin, reason), lacksPassword: true };
   }
   const source = entry.withPassword(found.password);
-  const seen: SourceObservation = { server: undefined, unreachable: undefined, lacksPassword: false };
+  const seen: SourceConnectionObservation = { server: undefined, unreachable: undefined, lacksPassword: false };
   const report = await runSource(entry, source, slot, seen, checker).catch(failureReason);
-  if (typeof report === 'string') return { outcome: uncheckedOutcome(origin, report), lacksPassword: false };
+  if (typeof report === 'string') return { outcome: buildUncheckedSourceOutcome(origin, report), lacksPassword: false };
   if (checker.reports !== undefined) writeSourceReport(checker.reports, entry.name, report);
   if (seen.unreachable !== undefined || seen.lacksPassword) {
     const reason = seen.lacksPassword ? 'the server requires a password, and there is none' : (seen.unreachable ?? '');
-    return { outcome: uncheckedOutcome(origin, reason, report), lacksPassword: seen.lacksPassword };
+    return { outcome: buildUncheckedSourceOutcome(origin, reason, report), lacksPassword: seen.lacksPassword };
   }
   const changes = await compareWithBaseline(entry, source, report, seen, checker);
   return { outcome: condensePreflightReport(origin, report, seen.server, changes), lacksPassword: false };
@@ -80,8 +89,8 @@ function failureReason(error: unknown): string {
 }
 
 async function findPassword(
-  { name, passwordCommand, withPassword }: InventoryEntry,
-  { env, platform, signal }: SourceChecker,
+  { name, passwordCommand, withPassword }: SourceInventoryEntry,
+  { env, platform, signal }: InventorySourceCheckDeps,
 ): Promise<PasswordCommandResult | { readonly password: undefined }> {
   const { engine, source } = withPassword(undefined);
   if (source.password !== undefined) return { password: source.password };
@@ -96,11 +105,11 @@ async function findPassword(
 }
 
 function runSource(
-  entry: InventoryEntry,
+  entry: SourceInventoryEntry,
   source: DbSource,
-  slot: ServerSlot,
-  seen: SourceObservation,
-  checker: SourceChecker,
+  slot: ServerConcurrencySlot,
+  seen: SourceConnectionObservation,
+  checker: InventorySourceCheckDeps,
 ): Promise<PreflightReport> {
   const { clock, deadline, signal } = checker;
   const common = {
@@ -118,16 +127,18 @@ function runSource(
 
 /** The changes since the baseline; writes the baseline if there is none. Undefined without `--baseline`. */
 async function compareWithBaseline(
-  entry: InventoryEntry,
+  entry: SourceInventoryEntry,
   source: DbSource,
   report: PreflightReport,
-  seen: SourceObservation,
-  { baselines, clock, schemas }: SourceChecker,
+  seen: SourceConnectionObservation,
+  { baselines, clock, schemas }: InventorySourceCheckDeps,
 ): Promise<readonly string[] | undefined> {
   if (baselines === undefined) return undefined;
-  const baseline = readSourceBaseline(baselines, entry.name);
+  const baseline = readPreflightBaselineOfSource(baselines, entry.name);
   const key = JSON.stringify([seen.server, source.source.username, entry.options.ignoreDbs]);
-  const { value } = await schemas(key, () => readSchemaShapes(clock, source, entry.options, report).catch(noSchemas));
+  const { value } = await schemas(key, () =>
+    readSchemaFingerprints(clock, source, entry.options, report).catch(noSchemas),
+  );
   const own = value === undefined ? undefined : schemasOfDatabases(value, report);
   if (baseline !== undefined) return describeBaselineChanges(baseline, report, own);
   writeSourceReport(baselines, entry.name, { ...report, schemas: own });

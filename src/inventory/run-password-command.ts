@@ -23,7 +23,7 @@ export function parsePasswordCommand(text: string | undefined): readonly string[
   return words;
 }
 
-export interface PasswordCommandRun {
+export interface RunPasswordCommandOptions {
   /** Variables that tell the command which password is needed. */
   readonly source: {
     readonly name: string;
@@ -47,7 +47,7 @@ export type PasswordCommandResult = { readonly password: Secret } | { readonly f
  */
 export async function runPasswordCommand(
   [program = '', ...words]: readonly string[],
-  { source, env, signal, limit = passwordCommandLimit, run = runExternalProgram }: PasswordCommandRun,
+  { source, env, signal, limit = passwordCommandLimit, run = runExternalProgram }: RunPasswordCommandOptions,
 ): Promise<PasswordCommandResult> {
   const expired = timeoutSignal(limit);
   const variables = {

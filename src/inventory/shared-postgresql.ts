@@ -1,18 +1,18 @@
 import { usageError } from '../errors.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
-import { buildReadOnlyTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction, searchPathSafeRollbackSql } from '../postgresql/search-path-safe-sql.ts';
 import { postgresqlChecks } from '../preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected-postgresql-facts.ts';
 import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-postgresql-source.ts';
 import { decodePostgresqlServerInstance, serverInstanceSql } from '../preflight/postgresql/queries/server-instances.ts';
 import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
 import type { WalRate } from '../preflight/postgresql/source-facts.ts';
-import type { InventoryEntry } from './inventory-entry.ts';
-import type { ServerSlot } from './run-with-server-slots.ts';
-import { createSharedResults } from './shared-results.ts';
-import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
+import { createResultCache } from './result-cache.ts';
+import type { ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
+import { isTransientConnectionErrorCode, type SourceConnectionObservation } from './source-connection-observation.ts';
+import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 
-export interface SharedPostgresqlOptions {
+export interface PostgresqlPreflightEngineFactoryOptions {
   /** Names of the databases that sources with the scope `database` have, by user name. */
   readonly named: (username: string) => ReadonlySet<string>;
   /** Connections that query the databases of one server. */
@@ -21,10 +21,10 @@ export interface SharedPostgresqlOptions {
   readonly walInterval?: number;
 }
 
-export type SharedPostgresqlPreflights = (
-  entry: InventoryEntry,
-  slot: ServerSlot,
-  seen: SourceObservation,
+export type PostgresqlPreflightEngineFactory = (
+  entry: SourceInventoryEntry,
+  slot: ServerConcurrencySlot,
+  seen: SourceConnectionObservation,
 ) => PostgresqlPreflightEngine;
 
 /**
@@ -32,8 +32,10 @@ export type SharedPostgresqlPreflights = (
  * name, TLS and login is its own. What the queries return is collected once for each server, role and set of options, and the
  * current write rate is measured once for each server.
  */
-export function createSharedPostgresqlPreflights(options: SharedPostgresqlOptions): SharedPostgresqlPreflights {
-  const collected = createSharedResults<CollectedPostgresqlFacts>(({ databases }) => databases.length);
+export function createPostgresqlPreflightEngineFactory(
+  options: PostgresqlPreflightEngineFactoryOptions,
+): PostgresqlPreflightEngineFactory {
+  const collected = createResultCache<CollectedPostgresqlFacts>(({ databases }) => databases.length);
   const rates = new Map<string, Promise<WalRate | undefined>>();
   const failures = new Map<string, { readonly opened: OpenedPostgresqlSource; readonly attempts: number }>();
   return (entry, slot, seen) => {
@@ -98,17 +100,18 @@ const maxAttempts = 2;
 
 function namedOf(
   names: readonly string[],
-  entry: InventoryEntry,
-  { named }: SharedPostgresqlOptions,
+  entry: SourceInventoryEntry,
+  { named }: PostgresqlPreflightEngineFactoryOptions,
 ): readonly string[] {
   const wanted = named(entry.withPassword(undefined).source.username ?? '');
   return names.filter((name) => wanted.has(name));
 }
 
-function observe({ facts: { connection } }: OpenedPostgresqlSource, seen: SourceObservation): void {
+function observe({ facts: { connection } }: OpenedPostgresqlSource, seen: SourceConnectionObservation): void {
   if (connection.kind === 'entered') return;
   seen.lacksPassword = connection.code === 'NO_PASSWORD';
-  if (connection.kind === 'unreachable' || isConnectionFailure(connection.code)) seen.unreachable = connection.message;
+  if (connection.kind === 'unreachable' || isTransientConnectionErrorCode(connection.code))
+    seen.unreachable = connection.message;
 }
 
 /**
@@ -128,8 +131,8 @@ async function readIdentity(
     return `${systemIdentifier}@${started}`;
   } catch (error) {
     if (error instanceof PostgresqlQueryError && error.lost) return undefined;
-    onSend(facts.dbname, rollbackQueryMessage);
-    await session?.query(rollbackQueryMessage, identityTimeout).catch(() => {});
+    onSend(facts.dbname, searchPathSafeRollbackSql);
+    await session?.query(searchPathSafeRollbackSql, identityTimeout).catch(() => {});
     return undefined;
   }
 }

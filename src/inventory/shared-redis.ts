@@ -2,18 +2,21 @@ import { getPreflightQueryValue } from '../preflight/query.ts';
 import type { CollectedRedisFacts } from '../preflight/redis/collect-redis-facts.ts';
 import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
 import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
-import type { ServerSlot } from './run-with-server-slots.ts';
-import { createSharedResults } from './shared-results.ts';
-import { isConnectionFailure, type SourceObservation } from './source-observation.ts';
+import { createResultCache } from './result-cache.ts';
+import type { ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
+import { isTransientConnectionErrorCode, type SourceConnectionObservation } from './source-connection-observation.ts';
 
-export type SharedRedisPreflights = (slot: ServerSlot, seen: SourceObservation) => RedisPreflightEngine;
+export type RedisPreflightEngineFactory = (
+  slot: ServerConcurrencySlot,
+  seen: SourceConnectionObservation,
+) => RedisPreflightEngine;
 
 /**
  * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the measurement of
  * the activity are shared by the sources that have the same address and user.
  */
-export function createSharedRedisPreflights(): SharedRedisPreflights {
-  const collected = createSharedResults<CollectedRedisFacts>(() => 1);
+export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory {
+  const collected = createResultCache<CollectedRedisFacts>(() => 1);
   return (slot, seen) => {
     const engine = createRedisPreflightEngine();
     return {
@@ -23,7 +26,7 @@ export function createSharedRedisPreflights(): SharedRedisPreflights {
         const { connection } = opened;
         if (connection.kind === 'refused') {
           seen.lacksPassword = connection.code === 'NOAUTH' && run.source.password === undefined;
-          if (connection.phase === 'network' || isConnectionFailure(connection.code))
+          if (connection.phase === 'network' || isTransientConnectionErrorCode(connection.code))
             seen.unreachable = connection.message;
         }
         return opened;

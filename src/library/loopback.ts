@@ -4,7 +4,7 @@ import { type LoopbackServer, startLoopbackServer } from '../loopback/loopback-s
 import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
 import { systemClock } from '../platform/clock.ts';
-import { deferred } from '../platform/deferred.ts';
+import { createDeferred } from '../platform/create-deferred.ts';
 
 export interface ReceiveAuthorizationOptions {
   /**
@@ -73,7 +73,7 @@ export class ReceiveAuthorizationError extends Error {
 export async function receiveAuthorization(options: ReceiveAuthorizationOptions): Promise<ReceivedAuthorization> {
   const { signal, authorizationUrl } = options;
   signal?.throwIfAborted();
-  const outcome = deferred<BrowserTabResponse>();
+  const outcome = createDeferred<BrowserTabResponse>();
   const server = await listen(options, () => outcome.promise);
   const listening = new AbortController();
   void server.closed.then(() => listening.abort());

@@ -1,10 +1,10 @@
 import { decodeSandboxPersonInTeam, type SandboxPersonInTeam } from '../sandbox/admin/people.ts';
-import { grantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
+import { buildSandboxGrantOfAuthorization } from '../sandbox/oauth/authorization-response.ts';
 import type { TokenPair } from '../sandbox/records.ts';
-import type { World } from '../sandbox/world.ts';
+import type { SandboxStateManager } from '../sandbox/sandbox-state-manager.ts';
 import type { SandboxTokenOperations, SandboxTokenPair } from './sandbox-types.ts';
 
-export function createSandboxTokens(world: World): SandboxTokenOperations {
+export function createSandboxTokenOperations(world: SandboxStateManager): SandboxTokenOperations {
   const pairOf = (token: string): TokenPair => {
     const pair = world.pair(token) ?? world.pairByRefreshToken(token);
     if (pair === undefined) throw new RangeError('the token was not issued by this sandbox');
@@ -14,7 +14,7 @@ export function createSandboxTokens(world: World): SandboxTokenOperations {
     issue: ({ user = world.seed.people[0]?.uuid ?? '', team, scope = 'read' } = {}) => {
       const clientId = world.seed.applications[0]?.clientId ?? '';
       const authorization = world.authorize({ ...findPersonInTeam(user, team, world), clientId, scope });
-      return tokenPairOf(world.issuePair(grantOfAuthorization(authorization, scope), 'admin_issue'));
+      return tokenPairOf(world.issuePair(buildSandboxGrantOfAuthorization(authorization, scope), 'admin_issue'));
     },
     expire: (token) => world.expire(pairOf(token)),
     revoke: (token) => world.revoke(pairOf(token)),
@@ -33,7 +33,11 @@ function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: Token
 }
 
 /** Throws a RangeError for an unknown user or team. */
-export function findPersonInTeam(user: string, team: string | undefined, world: World): SandboxPersonInTeam {
+export function findPersonInTeam(
+  user: string,
+  team: string | undefined,
+  world: SandboxStateManager,
+): SandboxPersonInTeam {
   const found = decodeSandboxPersonInTeam(
     new Map(Object.entries({ user, ...(team === undefined ? {} : { team }) })),
     world,

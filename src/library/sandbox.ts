@@ -1,8 +1,8 @@
 import { decodeFault } from '../sandbox/faults/decode-fault.ts';
 import { type SandboxServers, startSandboxServers } from '../sandbox/sandbox.ts';
+import type { SandboxStateManager } from '../sandbox/sandbox-state-manager.ts';
 import { advanceClock, freezeClock, resumeClock } from '../sandbox/virtual-clock.ts';
-import type { World } from '../sandbox/world.ts';
-import { createSandboxTokens, findPersonInTeam } from './sandbox-tokens.ts';
+import { createSandboxTokenOperations, findPersonInTeam } from './sandbox-tokens.ts';
 import type { Sandbox, SandboxConsent, SandboxOptions } from './sandbox-types.ts';
 
 export type * from './sandbox-types.ts';
@@ -54,7 +54,7 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
     client: { id: ready.client_id, secret: ready.client_secret, callbackUrl: ready.callback_url },
     users: ready.users,
     clusters: ready.clusters.map(({ uuid, name, engine }) => ({ uuid, name, engine })),
-    tokens: createSandboxTokens(world),
+    tokens: createSandboxTokenOperations(world),
     clock: {
       now: () => new Date(world.now()),
       advance: (milliseconds) => {
@@ -83,7 +83,7 @@ function sandboxOf({ ready, world, faults, requests, reset, close }: SandboxServ
   };
 }
 
-function consentScript(consent: SandboxConsent, world: World): World['consent'] {
+function consentScript(consent: SandboxConsent, world: SandboxStateManager): SandboxStateManager['consent'] {
   if (consent.mode !== 'approve') return consent;
   return { mode: 'approve', ...findPersonInTeam(consent.user, consent.team, world) };
 }

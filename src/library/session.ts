@@ -7,9 +7,9 @@ import {
   refreshTokenFingerprint,
 } from '../session/encrypted-journal.ts';
 import {
+  buildStoredTokensAfterRefresh,
   decodeStoredTokens,
   encodeStoredTokens,
-  nextStoredTokens,
   type StoredTokens,
   storedTokenFields,
   type Tokens,
@@ -128,7 +128,7 @@ async function refreshSession(
   const keep = await store.journal.begin(Buffer.from(head), room);
   let next: StoredTokens;
   try {
-    next = nextStoredTokens(session, storedTokenFields(await refresh(refreshToken, signal)));
+    next = buildStoredTokensAfterRefresh(session, storedTokenFields(await refresh(refreshToken, signal)));
   } catch (error) {
     if (error instanceof RefreshRefusedError) return endSession(store, session, error);
     if (error instanceof RequestNotSentError) await store.journal.remove();

@@ -35,7 +35,7 @@ export function storedTokenFields({ accessToken, refreshToken, expiresInSeconds 
 }
 
 /** A response without a refresh token keeps the old one (RFC 6749 §6). */
-export function nextStoredTokens(
+export function buildStoredTokensAfterRefresh(
   { id, generation, journalKey, refreshToken }: StoredTokens,
   fields: StoredTokenFields,
 ): StoredTokens {

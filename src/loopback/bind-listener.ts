@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { CliError } from '../errors.ts';
+import type { AllowedPeerNetwork } from './allowed-peer-network.ts';
 import { type LoopbackCallbackUrl, replaceCallbackPort } from './loopback-callback.ts';
-import type { PeerNetwork } from './peer-network.ts';
 
 /**
  * The listening servers of one callback URL, with the port that they are bound to. The servers refuse connections until `open`
@@ -20,7 +20,7 @@ export interface CallbackListenAddress {
   /** Default: the port of the callback URL. */
   readonly port?: number;
   /** The only peers that are answered. Without them, the peers are those of this machine. */
-  readonly allowedPeers?: readonly PeerNetwork[];
+  readonly allowedPeers?: readonly AllowedPeerNetwork[];
 }
 
 /** Binds the first callback URL that can be bound. Throws `port_in_use` when no callback URL can be bound. */

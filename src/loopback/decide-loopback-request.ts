@@ -1,7 +1,7 @@
 import { type LoopbackRequest, readRawRequestPath } from './loopback-request.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
 import type {
-  LoginPhase,
+  LoopbackLoginPhase,
   LoopbackRequestCheck,
   LoopbackRequestDecision,
   LoopbackRequestExpectations,
@@ -25,7 +25,7 @@ import {
  */
 export function decideLoopbackRequest<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
-  phase: LoginPhase,
+  phase: LoopbackLoginPhase,
   request: LoopbackRequest,
 ): LoopbackRequestDecision<Accepted> {
   for (const check of checks) {

@@ -1,11 +1,11 @@
-import { deferred } from '../platform/deferred.ts';
+import { createDeferred } from '../platform/create-deferred.ts';
 import type { Clock } from '../platform/host.ts';
 import type { BrowserTabResponse } from './outcome-page.ts';
-import type { LoginPhase } from './request-decision.ts';
+import type { LoopbackLoginPhase } from './request-decision.ts';
 
 /** The state machine of one login: armed (waits for a response), taken (a response was accepted), closed. */
 export interface LoginStateMachine<Accepted> {
-  phase(): LoginPhase;
+  phase(): LoopbackLoginPhase;
   /** Records that the start link was opened; the link works only once. */
   markStarted(): void;
   /** Accepts a response synchronously, so that no second response is accepted; returns false when the login is not armed. */
@@ -35,12 +35,12 @@ export interface LoginStateMachineOptions<Accepted> {
 export function createLoginStateMachine<Accepted>(
   options: LoginStateMachineOptions<Accepted>,
 ): LoginStateMachine<Accepted> {
-  let phase: LoginPhase = { kind: 'armed', started: false };
+  let phase: LoopbackLoginPhase = { kind: 'armed', started: false };
   let tabs = 0;
-  const taken = deferred<Accepted>();
-  const finished = deferred<BrowserTabResponse>();
-  const answered = deferred<void>();
-  const closed = deferred<void>();
+  const taken = createDeferred<Accepted>();
+  const finished = createDeferred<BrowserTabResponse>();
+  const answered = createDeferred<void>();
+  const closed = createDeferred<void>();
   const ended = new AbortController();
   // The rejection of `finished` is marked as handled, because not every caller awaits it.
   finished.promise.catch(() => undefined);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CliError } from '../errors.ts';
 import type { Clock } from '../platform/host.ts';
 import { isLoopbackPeer } from '../platform/loopback-host.ts';
+import { isPeerInAllowedNetworks } from './allowed-peer-network.ts';
 import { bindFirstCallback, type CallbackListenAddress, closeLoopbackListener } from './bind-listener.ts';
 import { renderImplicitFlowBridgePage } from './bridge-page.ts';
 import { decideLoopbackRequest } from './decide-loopback-request.ts';
@@ -17,7 +18,6 @@ import {
   type LoopbackResponse,
 } from './loopback-response.ts';
 import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
-import { isPeerInNetworks } from './peer-network.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
 import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';
@@ -137,7 +137,7 @@ function loginExpectations<Accepted>(
   const allowedPeers = options.listenAddress?.allowedPeers;
   return {
     isAllowedPeer: (address) =>
-      allowedPeers === undefined ? isLoopbackPeer(address) : isPeerInNetworks(address, allowedPeers),
+      allowedPeers === undefined ? isLoopbackPeer(address) : isPeerInAllowedNetworks(address, allowedPeers),
     host: callback.host,
     flow: options.flow,
     callbackQuery: callback.query,

@@ -33,7 +33,7 @@ export interface LoopbackPaths {
 }
 
 /** The phases of a login: armed (waits for a response), taken (a response was accepted), closed. */
-export type LoginPhase =
+export type LoopbackLoginPhase =
   | { readonly kind: 'armed'; readonly started: boolean }
   | { readonly kind: 'taken' }
   | { readonly kind: 'closed' };

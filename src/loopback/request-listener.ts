@@ -5,7 +5,7 @@ import { buildLoopbackRefusalResponse, serializeLoopbackResponse } from './loopb
 import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
-export interface ConnectionOptions {
+export interface LoopbackConnectionOptions {
   readonly sockets: SocketLimiter;
   /** Whether the connection of a peer stays open; any other is closed before a request is read. */
   readonly acceptPeer: (address: string | undefined) => boolean;
@@ -17,7 +17,7 @@ export interface ConnectionOptions {
  */
 export function attachRequestListener(
   server: Server,
-  { sockets, acceptPeer }: ConnectionOptions,
+  { sockets, acceptPeer }: LoopbackConnectionOptions,
   onRequest: RequestListener,
 ): void {
   const answering = new WeakMap<Duplex, ServerResponse>();

@@ -1,6 +1,6 @@
 import { equalInConstantTime } from '../platform/equal-in-constant-time.ts';
 import { Secret } from '../secret.ts';
-import type { OAuthFlow } from './authorization-url.ts';
+import type { OAuthFlow } from './build-authorization-url.ts';
 import { decodeTokenGrant, type TokenGrant } from './token-grant.ts';
 
 /** The values that the response to one authorization request must have. */

@@ -42,7 +42,10 @@ export interface TokenAccountInfo {
  * The account of a grant and its context (personal or team). A response with an account but without a team means the personal
  * context of the account (spec.md §2).
  */
-export function readAccountAndTeamOfGrant(info: TokenAccountInfo | undefined): { accountUuid?: string; team?: string } {
+export function getAccountAndTeamOfTokenInfo(info: TokenAccountInfo | undefined): {
+  accountUuid?: string;
+  team?: string;
+} {
   const { uuid, teamUuid } = info ?? {};
   const team = teamUuid ?? (uuid === undefined ? undefined : personalTeamValue);
   return { ...(uuid === undefined ? {} : { accountUuid: uuid }), ...(team === undefined ? {} : { team }) };
@@ -60,7 +63,7 @@ export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
   if (!isJsonRecord(json)) return { ok: false, reason: 'the response is not a JSON object' };
   if (json.error !== undefined) return { ok: false, reason: 'the response has a success status and an error' };
   const accessToken = readStringField(json, 'access_token');
-  if (accessToken === undefined || !isTokenText(accessToken))
+  if (accessToken === undefined || !hasOAuthTokenSyntax(accessToken))
     return { ok: false, reason: 'access_token is missing or not visible ASCII' };
   if (readStringField(json, 'token_type')?.toLowerCase() !== 'bearer')
     return { ok: false, reason: 'token_type is missing or not bearer' };
@@ -71,7 +74,7 @@ export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
   if (
     refreshToken !== undefined &&
     refreshToken !== null &&
-    !(typeof refreshToken === 'string' && isTokenText(refreshToken))
+    !(typeof refreshToken === 'string' && hasOAuthTokenSyntax(refreshToken))
   ) {
     return { ok: false, reason: 'refresh_token is not visible ASCII' };
   }
@@ -94,11 +97,11 @@ export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
 export function decodePartialTokenGrant(json: unknown): PartialTokenGrant | undefined {
   if (!isJsonRecord(json) || json.error !== undefined) return undefined;
   const [refreshToken, accessToken] = [readStringField(json, 'refresh_token'), readStringField(json, 'access_token')];
-  if (refreshToken === undefined || !isTokenText(refreshToken)) return undefined;
+  if (refreshToken === undefined || !hasOAuthTokenSyntax(refreshToken)) return undefined;
   const info = isJsonRecord(json.info) ? decodeInfo(json.info) : undefined;
   return {
     refreshToken: new Secret(refreshToken),
-    ...(accessToken === undefined || !isTokenText(accessToken) ? {} : { accessToken: new Secret(accessToken) }),
+    ...(accessToken === undefined || !hasOAuthTokenSyntax(accessToken) ? {} : { accessToken: new Secret(accessToken) }),
     ...(info === undefined ? {} : { info }),
   };
 }
@@ -118,7 +121,7 @@ function decodeScope({ scope = '' }: JsonRecord): string | undefined {
  * A token is visible ASCII without spaces, as an HTTP header allows (RFC 6750 §2.1), and has at most 64 KiB, because signed
  * tokens are long.
  */
-export function isTokenText(text: string): boolean {
+export function hasOAuthTokenSyntax(text: string): boolean {
   return /^[\x21-\x7e]{1,65536}$/.test(text);
 }
 

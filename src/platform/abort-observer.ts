@@ -20,7 +20,7 @@ const observedSignals = new WeakMap<AbortSignal, SignalObservers>();
  * Registers an observer of a signal. All observers of a signal share one abort listener: adding and removing a listener takes
  * as long as writing a small request, and Node warns about more than ten listeners.
  */
-export function observeAbort(signal: AbortSignal, observer: AbortObserver): void {
+export function addAbortObserver(signal: AbortSignal, observer: AbortObserver): void {
   const known = observedSignals.get(signal);
   const observed = known ?? createSignalObservers();
   observed.all.push(observer);
@@ -30,7 +30,7 @@ export function observeAbort(signal: AbortSignal, observer: AbortObserver): void
   signal.addEventListener('abort', observed.tell, { once: true });
 }
 
-export function unobserveAbort(signal: AbortSignal, observer: AbortObserver): void {
+export function removeAbortObserver(signal: AbortSignal, observer: AbortObserver): void {
   const observed = observedSignals.get(signal);
   const at = observed?.all.indexOf(observer) ?? -1;
   if (observed === undefined || at === -1) return;

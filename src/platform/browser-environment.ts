@@ -13,7 +13,7 @@ export interface BrowserEnvironment {
   readonly display: boolean;
 }
 
-export interface EnvironmentFileReaders {
+export interface BrowserEnvironmentFileReaders {
   readonly exists: (path: string) => boolean;
   /** The text of the file; empty when the file is missing. */
   readonly text: (path: string) => string;
@@ -22,7 +22,7 @@ export interface EnvironmentFileReaders {
 export function detectBrowserEnvironment(
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
-  readers: EnvironmentFileReaders = systemReaders,
+  readers: BrowserEnvironmentFileReaders = systemReaders,
 ): BrowserEnvironment {
   const container =
     platform === 'linux' &&
@@ -52,7 +52,7 @@ export function isCi(env: ProcessEnvironment): boolean {
   return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
 }
 
-const systemReaders: EnvironmentFileReaders = {
+const systemReaders: BrowserEnvironmentFileReaders = {
   exists: existsSync,
   text: (path) => (existsSync(path) ? readFileSync(path, 'utf8') : ''),
 };

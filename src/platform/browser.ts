@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { detectBrowserEnvironment } from './browser-environment.ts';
-import type { Browser, ProcessEnvironment } from './host.ts';
+import type { BrowserLauncher, ProcessEnvironment } from './host.ts';
 
 /** Opens a URL in the browser of the user: with the command in $BROWSER, else with the command of the platform. */
-export function systemBrowser(env: ProcessEnvironment, platform: NodeJS.Platform): Browser {
+export function createSystemBrowser(env: ProcessEnvironment, platform: NodeJS.Platform): BrowserLauncher {
   return {
     async open(url) {
       const address = new URL(url);

@@ -73,7 +73,7 @@ export class DatabaseError extends Error {
   }
 }
 
-export const closedDuringHandshake = 'the connection was closed during the TLS handshake';
+export const closedDuringTlsHandshakeMessage = 'the connection was closed during the TLS handshake';
 
 /** The reason of a failed TLS handshake. OpenSSL adds the names of its function and source file to the reason. */
 export function tlsErrorReason(error: unknown): string {

@@ -1,9 +1,9 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { buildNetworkFailureError, buildTlsFailureError } from './build-network-failure-error.ts';
 import type { ProcessEnvironment } from './host.ts';
 import { HttpSendError } from './http-sender.ts';
-import { networkFailure, tlsFailure } from './network-failure.ts';
 import { type HttpProxy, proxyFor } from './proxy.ts';
 
 export interface HttpConnectTarget {
@@ -86,7 +86,9 @@ interface HostAndPort {
 
 function tcp(place: HostAndPort, name: string, signal: AbortSignal): Promise<Socket> {
   const socket = connectTcp({ ...place, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 });
-  return waitForSocket(socket, 'connect', signal, (error) => networkFailure(error, `could not connect to ${name}`));
+  return waitForSocket(socket, 'connect', signal, (error) =>
+    buildNetworkFailureError(error, `could not connect to ${name}`),
+  );
 }
 
 function tls(raw: Socket, host: string, name: string, ca: string | undefined, signal: AbortSignal): Promise<Socket> {
@@ -99,7 +101,9 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });
-  return waitForSocket(socket, 'secureConnect', signal, (error) => tlsFailure(error, `could not connect to ${name}`));
+  return waitForSocket(socket, 'secureConnect', signal, (error) =>
+    buildTlsFailureError(error, `could not connect to ${name}`),
+  );
 }
 
 /** Opens a tunnel through the proxy with CONNECT (RFC 9110 §9.3.6). The certificate of a proxy with an https URL is verified too. */

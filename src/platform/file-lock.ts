@@ -3,7 +3,12 @@ import { dirname } from 'node:path';
 import { CliError } from '../errors.ts';
 import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
-import { chooseFileLockKind, type FileLockKind, listAvailableFileLockKinds, writeLockKindToFile } from './lock-kind.ts';
+import {
+  chooseFileLockMechanism,
+  type FileLockMechanism,
+  listAvailableFileLockMechanisms,
+  writeLockKindToFile,
+} from './lock-kind.ts';
 
 export interface HeldFileLock {
   /**
@@ -45,11 +50,11 @@ export async function acquireFileLock(path: string, options: FileLockOptions): P
 }
 
 /** Tries to acquire the lock without waiting; returns undefined when another process has it. */
-export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockKinds()): HeldFileLock | undefined {
+export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockMechanisms()): HeldFileLock | undefined {
   for (;;) {
     const descriptor = open(path);
     try {
-      const kind = chooseFileLockKind(descriptor, kinds);
+      const kind = chooseFileLockMechanism(descriptor, kinds);
       if (!kind.lock(descriptor)) {
         closeSync(descriptor);
         return undefined;
@@ -67,7 +72,7 @@ export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockKi
   }
 }
 
-function release(descriptor: number, kind: FileLockKind): void {
+function release(descriptor: number, kind: FileLockMechanism): void {
   try {
     kind.unlock?.(descriptor);
   } finally {

@@ -77,7 +77,7 @@ export function writeFileAtomically(path: string, text: string): void {
     throw error;
   }
   closeSync(descriptor);
-  syncFolder(dirname(target));
+  fsyncFolder(dirname(target));
 }
 
 /** A new file that contains a header and reserved disk space after the header. */
@@ -102,7 +102,7 @@ export function createPreallocatedFile(path: string, head: string, room: number)
   try {
     writeFileSync(descriptor, Buffer.concat([start, Buffer.alloc(room)]));
     fsyncSync(descriptor);
-    syncFolder(dirname(path));
+    fsyncFolder(dirname(path));
   } catch (error) {
     closeSync(descriptor);
     rmSync(path, { force: true });
@@ -138,13 +138,13 @@ export function removeFileDurably(path: string): void {
     unlinkSync(path);
     return true;
   });
-  if (removed === true) syncFolder(dirname(path));
+  if (removed === true) fsyncFolder(dirname(path));
 }
 
 /** Renames a file durably within its folder; replaces an existing file. */
 export function renameFileDurably(from: string, to: string): void {
   replaceFile(from, to);
-  syncFolder(dirname(to));
+  fsyncFolder(dirname(to));
 }
 
 /** The names of the files in a folder; empty when the folder is missing. */
@@ -202,7 +202,7 @@ export function writeAllBytesAt(descriptor: number, bytes: Uint8Array, position:
   }
 }
 
-export function syncFolder(path: string): void {
+export function fsyncFolder(path: string): void {
   // Windows cannot open a folder to sync it, but its file system journals the rename.
   if (process.platform === 'win32') return;
   const descriptor = openSync(path, 'r');

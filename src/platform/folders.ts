@@ -8,7 +8,7 @@ import type { ProcessEnvironment, ProgramFolders } from './host.ts';
  * standard folders are those of the npm package env-paths 4. The package env-paths itself is not used, because it reads
  * process.env when it is imported and has no state folder (its folder for state is `log` on Linux and `data` elsewhere).
  */
-export function platformFolders(env: ProcessEnvironment, platform: NodeJS.Platform): ProgramFolders {
+export function resolveProgramFolders(env: ProcessEnvironment, platform: NodeJS.Platform): ProgramFolders {
   const standard = tables[platform === 'win32' || platform === 'darwin' ? platform : 'other'];
   const home = (): string => homeFolder(platform === 'win32' ? env.USERPROFILE : env.HOME);
   return {

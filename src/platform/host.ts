@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { HttpSender } from './http-sender.ts';
 
 /** The interfaces to the operating system; tests replace some of them. */
-export interface Host {
+export interface HostSystem {
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
   readonly stdin: Readable & { readonly isTTY?: boolean };
@@ -21,7 +21,7 @@ export interface Host {
    * for each request.
    */
   readonly createSender: (options: HttpSenderOptions) => Promise<HttpSender>;
-  readonly browser: Browser;
+  readonly browser: BrowserLauncher;
   /** Starts a pager, which shows long text on the terminal. */
   readonly startPager: (command: string) => RunningPager;
   readonly keychain: Keychain;
@@ -68,7 +68,7 @@ export interface HttpSenderOptions {
   readonly trace?: ((line: string) => void) | undefined;
 }
 
-export interface Browser {
+export interface BrowserLauncher {
   /**
    * Starts the command that opens URLs; resolves with false when the system has none. The result does not show whether the
    * browser opened the URL.

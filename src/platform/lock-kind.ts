@@ -6,7 +6,7 @@ import { type FileLocker, flockLocker } from './flock.ts';
  * The two kinds of locks do not exclude each other: fcntl(2) from the npm library, flock(2) from the flock program. On macOS the
  * library uses flock(2) and on Windows LockFileEx, under the same name.
  */
-export interface FileLockKind {
+export interface FileLockMechanism {
   readonly name: 'fcntl' | 'flock';
   readonly lock: FileLocker;
   /**
@@ -16,13 +16,13 @@ export interface FileLockKind {
   readonly unlock?: (descriptor: number) => void;
 }
 
-let known: readonly FileLockKind[] | undefined;
+let known: readonly FileLockMechanism[] | undefined;
 
 /**
  * The kinds of locks that this installation can acquire, the preferred one first. The lock library is loaded on first use,
  * because loading it takes 10 ms.
  */
-export function listAvailableFileLockKinds(): readonly FileLockKind[] {
+export function listAvailableFileLockMechanisms(): readonly FileLockMechanism[] {
   known ??= [...nativeKind(), { name: 'flock', lock: flockLocker }];
   return known;
 }
@@ -31,7 +31,7 @@ export function listAvailableFileLockKinds(): readonly FileLockKind[] {
  * The kind of lock that the lock file records, else the preferred kind. Throws when this installation cannot acquire locks of
  * the recorded kind.
  */
-export function chooseFileLockKind(descriptor: number, kinds: readonly FileLockKind[]): FileLockKind {
+export function chooseFileLockMechanism(descriptor: number, kinds: readonly FileLockMechanism[]): FileLockMechanism {
   const recorded = recordedKind(descriptor);
   const kind = recorded === undefined ? kinds[0] : kinds.find(({ name }) => name === recorded);
   if (kind !== undefined) return kind;
@@ -43,7 +43,7 @@ export function chooseFileLockKind(descriptor: number, kinds: readonly FileLockK
  * The first process records its kind of lock in the lock file, which must be locked. Returns false when another process has
  * recorded another kind before, so that the lock of this process does not exclude that process.
  */
-export function writeLockKindToFile(descriptor: number, { name }: FileLockKind): boolean {
+export function writeLockKindToFile(descriptor: number, { name }: FileLockMechanism): boolean {
   // Windows has only one kind of lock, and cannot read a locked file.
   if (process.platform === 'win32') return true;
   if (recordedKind(descriptor) === undefined) {
@@ -61,7 +61,7 @@ export function writeLockKindToFile(descriptor: number, { name }: FileLockKind):
   return recorded === undefined || recorded === name;
 }
 
-function recordedKind(descriptor: number): FileLockKind['name'] | undefined {
+function recordedKind(descriptor: number): FileLockMechanism['name'] | undefined {
   if (process.platform === 'win32') return undefined;
   const bytes = Buffer.alloc(6);
   const text = bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, bytes.length, 0));
@@ -78,7 +78,7 @@ interface NativeLockLibrary {
  * The npm lock library has no build for the C library musl, and ends the process in Bun and Deno, which lack functions
  * of libuv.
  */
-function nativeKind(): readonly FileLockKind[] {
+function nativeKind(): readonly FileLockMechanism[] {
   if ('Bun' in globalThis || 'Deno' in globalThis) return [];
   const load = createRequire(import.meta.url);
   try {

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 
 /** The parts of the system that a test replaces. */
-export interface FileReplacementSystem {
+export interface FileReplacementOperations {
   readonly platform: NodeJS.Platform;
   readonly rename: (from: string, to: string) => void;
   readonly pause: (milliseconds: number) => void;
@@ -11,7 +11,7 @@ export interface FileReplacementSystem {
  * Renames a file, and replaces an existing one. On Windows the rename fails while another program, such as
  * a virus scanner, has the existing file open (MoveFileEx), so it is repeated there for two seconds.
  */
-export function replaceFile(from: string, to: string, system: FileReplacementSystem = realSystem): void {
+export function replaceFile(from: string, to: string, system: FileReplacementOperations = realSystem): void {
   for (let attempt = 0; ; attempt += 1) {
     try {
       system.rename(from, to);
@@ -28,7 +28,7 @@ export function replaceFile(from: string, to: string, system: FileReplacementSys
 const busyCodes: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY'];
 const pausesMs: readonly number[] = [10, 20, 50, 100, 200, 400, 600, 620];
 
-const realSystem: FileReplacementSystem = {
+const realSystem: FileReplacementOperations = {
   platform: process.platform,
   rename: (from, to) => renameSync(from, to),
   // The callers are synchronous, so that no other code of this process runs between the write and the rename.

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { createTemporaryFile, fileErrorCode, syncFolder, writeAllBytesAt } from './files.ts';
+import { createTemporaryFile, fileErrorCode, fsyncFolder, writeAllBytesAt } from './files.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** The error for a file or folder with secrets that another user could have created, read or changed. */
@@ -47,7 +47,7 @@ const readyEnding = '.ready.tmp';
 const linkEnding = '.link.tmp';
 
 /** The prepared replacement of a file with secrets: reserved disk space in a temporary file that replaces the file. */
-export interface SecretFileReplacement {
+export interface PreparedSecretFileReplacement {
   /** The temporary file. */
   readonly path: string;
   /**
@@ -66,7 +66,7 @@ export interface SecretFileReplacement {
  * Reserves disk space in the folder of the file, and proves that `commit` can replace the file by making every system call of
  * `commit` once. Throws the error of the operating system, after removing the temporary file.
  */
-export function prepareSecretFileReplacement(path: string, reserve: number): SecretFileReplacement {
+export function prepareSecretFileReplacement(path: string, reserve: number): PreparedSecretFileReplacement {
   requireReplaceable(path);
   const { descriptor, temporary: created } = createTemporaryFile(path, [readyEnding, linkEnding]);
   const temporary = created.replace(/\.tmp$/, readyEnding);
@@ -81,7 +81,7 @@ export function prepareSecretFileReplacement(path: string, reserve: number): Sec
     fsyncSync(descriptor);
     requireSameMount(path, created);
     replaceFile(created, temporary);
-    syncFolder(dirname(path));
+    fsyncFolder(dirname(path));
   } catch (error) {
     close();
     for (const left of [created, temporary]) rmSync(left, { force: true });
@@ -104,7 +104,7 @@ export function prepareSecretFileReplacement(path: string, reserve: number): Sec
       } finally {
         close();
       }
-      syncFolder(dirname(path));
+      fsyncFolder(dirname(path));
       return true;
     },
     hasText: () => hasText,
@@ -135,7 +135,7 @@ export function writeSecretFile(path: string, text: string, isKept = false): voi
   } finally {
     closeSync(descriptor);
   }
-  syncFolder(dirname(path));
+  fsyncFolder(dirname(path));
 }
 
 /** If the file cannot be synced, its text may be lost in a power failure, which is better than not storing it. */
@@ -159,7 +159,7 @@ export function renameTemporarySecretFile(temporary: string, path: string, text:
   } finally {
     closeSync(descriptor);
   }
-  syncFolder(dirname(path));
+  fsyncFolder(dirname(path));
 }
 
 const noFollow = constants.O_NOFOLLOW ?? 0;

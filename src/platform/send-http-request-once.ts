@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { programVersion } from '../version.ts';
-import { type AbortObserver, observeAbort, unobserveAbort } from './abort-observer.ts';
+import { type AbortObserver, addAbortObserver, removeAbortObserver } from './abort-observer.ts';
 import type { HttpRequestInit, HttpResponse } from './http-sender.ts';
 import {
   createResponseBodyStream,
@@ -11,7 +11,7 @@ import {
 /** A response with a decompressed body; the body is null where the method or the status allows none. */
 export type DecompressedResponse = Pick<HttpResponse, 'status' | 'headers' | 'body'>;
 
-export interface DispatchAttempt extends ResponseBodyEndHandlers {
+export interface HttpDispatchAttempt extends ResponseBodyEndHandlers {
   /**
    * Whether undici has begun to write the request. Error codes do not show whether a request was sent, because each code occurs
    * both before and after sending.
@@ -27,7 +27,7 @@ export function sendHttpRequestOnce(
   dispatcher: Dispatcher,
   url: URL,
   init: HttpRequestInit,
-  attempt: DispatchAttempt,
+  attempt: HttpDispatchAttempt,
 ): Promise<DecompressedResponse> {
   const { method, headers, body = null, signal } = init;
   return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ export function sendHttpRequestOnce(
       onResponseEnd,
       onResponseError,
     };
-    observeAbort(signal, passage);
+    addAbortObserver(signal, passage);
     const { origin, path } = targetOf(url);
     dispatcher.dispatch({ origin, path, method, headers: withDefaultHeaders(headers), body }, passage);
   });
@@ -61,7 +61,7 @@ export function sendHttpRequestOnce(
 interface RequestInProgress extends AbortObserver, Dispatcher.DispatchHandler {
   readonly method: string;
   readonly signal: AbortSignal;
-  readonly attempt: DispatchAttempt;
+  readonly attempt: HttpDispatchAttempt;
   readonly resolve: (response: DecompressedResponse) => void;
   readonly reject: (error: unknown) => void;
   controller: Dispatcher.DispatchController | undefined;
@@ -105,7 +105,7 @@ function onResponseData(this: RequestInProgress, _: unknown, chunk: Uint8Array):
 }
 
 function onResponseEnd(this: RequestInProgress): void {
-  unobserveAbort(this.signal, this);
+  removeAbortObserver(this.signal, this);
   this.bodyStream?.end();
 }
 
@@ -114,7 +114,7 @@ function onResponseError(this: RequestInProgress, _: unknown, error: Error): voi
 }
 
 function fail(passage: RequestInProgress, error: unknown): void {
-  unobserveAbort(passage.signal, passage);
+  removeAbortObserver(passage.signal, passage);
   passage.reject(error);
   passage.bodyStream?.fail(error);
 }

@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import { CliError } from '../errors.ts';
 import type { OutputSink } from './host.ts';
-import { isTerminalCandidate } from './terminal-candidate.ts';
+import { canBeTerminal } from './terminal-candidate.ts';
 
 export interface StreamSinkOptions {
   /** The file descriptor of the output stream. */
@@ -31,7 +31,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
   let candidate: boolean | undefined;
   // The descriptor alone shows a pipe or a file, so the stream is not opened for them.
   const isTerminal = (): boolean => {
-    candidate ??= output !== undefined || isTerminalCandidate(options.descriptor);
+    candidate ??= output !== undefined || canBeTerminal(options.descriptor);
     return candidate && opened().isTTY === true;
   };
   const onFailure = (error: Error): CliError | undefined => {

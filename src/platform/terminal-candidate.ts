@@ -5,7 +5,7 @@ import { fstatSync, statSync } from 'node:fs';
  * of the process gives a certain answer, but creating the stream loads `net`, which takes a tenth of the start time of
  * Node.
  */
-export function isTerminalCandidate(descriptor: number): boolean {
+export function canBeTerminal(descriptor: number): boolean {
   try {
     const status = fstatSync(descriptor);
     return status.isCharacterDevice() && status.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;

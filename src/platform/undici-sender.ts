@@ -1,6 +1,6 @@
+import { describeIncompleteResponse } from './build-network-failure-error.ts';
 import type { HttpSenderOptions } from './host.ts';
 import { type HttpResponse, HttpSendError, type HttpSender } from './http-sender.ts';
-import { incompleteResponseReason } from './network-failure.ts';
 import { proxyFor } from './proxy.ts';
 import { withRequestTrace } from './request-trace.ts';
 import type { DecompressedResponse } from './send-http-request-once.ts';
@@ -127,6 +127,6 @@ function failureOf(error: unknown, { sent, origin, signal }: FailureContext): Ht
   return new HttpSendError(
     'connection',
     true,
-    `no complete response from ${origin}: ${incompleteResponseReason(cause)}`,
+    `no complete response from ${origin}: ${describeIncompleteResponse(cause)}`,
   );
 }

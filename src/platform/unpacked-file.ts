@@ -18,7 +18,7 @@ import { createTemporaryFile, ensureFolder, fileErrorCode } from './files.ts';
  * module. A file with other bytes, a link, or a file of another user is replaced. The folder is created with mode 0700 and has to
  * belong to this user; its parents are checked by the caller. Throws when the folder is not private or cannot be written to.
  */
-export function unpackFile(folder: string, name: string, bytes: Uint8Array): string {
+export function extractFileToPrivateFolder(folder: string, name: string, bytes: Uint8Array): string {
   createPrivateFolder(folder);
   const path = join(folder, name);
   if (hasBytes(path, bytes)) return path;

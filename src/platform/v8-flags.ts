@@ -6,7 +6,7 @@ import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
  */
 export function tuneV8ForClient(): void {
   limitYoungGeneration();
-  reduceInlining();
+  reduceV8Inlining();
   compileWasmOnce();
 }
 
@@ -31,7 +31,7 @@ export function collectGarbageEarly(): void {
  * Reduces inlining to a sixth of V8's default of 920 bytes. Without a lower inlining limit, compiling took a third of the CPU
  * time of a batch of 10,000 names; with it, the code is not slower at 100,000 names (docs/decisions/012-batches.md).
  */
-export function reduceInlining(): void {
+export function reduceV8Inlining(): void {
   setFlag('--max-inlined-bytecode-size-cumulative=150');
 }
 

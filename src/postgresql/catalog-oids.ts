@@ -28,15 +28,15 @@ export const oidsOfCatalogs = {
   pg_ts_dict: 3600,
 } as const;
 
-export const schemaOid = { pg_catalog: 11, pg_toast: 99, public: 2200 } as const;
+export const builtinSchemaOids = { pg_catalog: 11, pg_toast: 99, public: 2200 } as const;
 
-export const tablespaceOid = { pg_default: 1663 } as const;
+export const builtinTablespaceOids = { pg_default: 1663 } as const;
 
-export const languageOid = { internal: 12, sql: 14 } as const;
+export const builtinLanguageOids = { internal: 12, sql: 14 } as const;
 
-export const accessMethodOid = { heap: 2, btree: 403, gist: 783 } as const;
+export const builtinAccessMethodOids = { heap: 2, btree: 403, gist: 783 } as const;
 
-export const typeOid = {
+export const builtinTypeOids = {
   bool: 16,
   bytea: 17,
   char: 18,
@@ -106,17 +106,17 @@ export const typeOid = {
   anycompatiblerange: 5080,
 } as const;
 
-export const functionOid = { array_append: 378, array_prepend: 379, array_cat: 383 } as const;
+export const builtinFunctionOids = { array_append: 378, array_prepend: 379, array_cat: 383 } as const;
 
 /**
  * Types whose values are written as bare names of functions or operators, which fail to be read if several objects have
  * the name.
  */
 export const regprocTypes: readonly number[] = [
-  typeOid.regproc,
-  typeOid.regoper,
-  typeOid.regprocArray,
-  typeOid.regoperArray,
+  builtinTypeOids.regproc,
+  builtinTypeOids.regoper,
+  builtinTypeOids.regprocArray,
+  builtinTypeOids.regoperArray,
 ];
 
 /**
@@ -124,27 +124,27 @@ export const regprocTypes: readonly number[] = [
  * the other types have no input function at all.
  */
 export const serverSpecificTypeOids: readonly number[] = [
-  typeOid.money,
-  typeOid.moneyArray,
-  typeOid.aclitem,
-  typeOid.aclitemArray,
-  typeOid.regclass,
-  typeOid.regclassArray,
-  typeOid.pg_node_tree,
-  typeOid.pg_ndistinct,
-  typeOid.pg_dependencies,
-  typeOid.pg_mcv_list,
-  typeOid.pg_brin_bloom_summary,
-  typeOid.pg_brin_minmax_multi_summary,
+  builtinTypeOids.money,
+  builtinTypeOids.moneyArray,
+  builtinTypeOids.aclitem,
+  builtinTypeOids.aclitemArray,
+  builtinTypeOids.regclass,
+  builtinTypeOids.regclassArray,
+  builtinTypeOids.pg_node_tree,
+  builtinTypeOids.pg_ndistinct,
+  builtinTypeOids.pg_dependencies,
+  builtinTypeOids.pg_mcv_list,
+  builtinTypeOids.pg_brin_bloom_summary,
+  builtinTypeOids.pg_brin_minmax_multi_summary,
 ];
 
 /** Types of dates and times, as a pattern over node trees. */
-export const dateTimeTypePattern = [
-  typeOid.date,
-  typeOid.time,
-  typeOid.timestamp,
-  typeOid.timestamptz,
-  typeOid.timetz,
+export const dateTimeTypeOidPattern = [
+  builtinTypeOids.date,
+  builtinTypeOids.time,
+  builtinTypeOids.timestamp,
+  builtinTypeOids.timestamptz,
+  builtinTypeOids.timetz,
 ].join('|');
 
 /*
@@ -153,7 +153,7 @@ export const dateTimeTypePattern = [
  */
 
 /** Functions that read the clock: now() is 1299; transaction_timestamp, statement_timestamp and clock_timestamp are 2647 to 2649. */
-export const clockReadingFunctions = '1299|264[789]';
+export const clockFunctionOidPattern = '1299|264[789]';
 
 /**
  * Functions that resolve a name by the search_path and return NULL if no object has it (such as to_regclass), and
@@ -173,11 +173,11 @@ export const serverStateFunctionOidPattern =
   '89|1181|157[45]|1598|2026|2034|2168|219[6-9]|2286|2324|2325|2332|2559|2560|2849|2852|294[34]|299[78]|3163|329[89]|3330|3348|3432|3810|382[01]|3830|3939|5059|506[01]|6212|6339|634[01]|642[89]|6430';
 
 /** Functions whose result depends on TimeZone, DateStyle or IntervalStyle. */
-export const settingsDependentFunctions =
+export const settingsFunctionOidPattern =
   '1171|1174|1176|1178|1189|1190|1217|130[5-7]|1386|1388|1768|1770|1778|1780|2019|202[78]|2047|2049|2059|235[1-7]|237[7-9]|238[0-3]|252[0-9]|253[0-3]|2549|3462|4135|6203|622[13]|633[4-6]';
 
 /**
  * Functions that no release declares IMMUTABLE: to_char, to_number, now, array_to_string, quote_literal, concat, format,
  * || with any type, JSON functions, to_tsvector without a configuration, and those that depend on settings.
  */
-export const nonImmutableFunctions = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingsDependentFunctions}`;
+export const nonImmutableFunctionOidPattern = `1181|1284|1285|1290|1299|177[2-7]|2003|2004|384|395|305[89]|315[3-6]|3176|319[89]|320[01]|327[1-4]|3539|3540|3749|375[01]|3787|${settingsFunctionOidPattern}`;

@@ -6,7 +6,7 @@ import type { ConnectionParameters } from './connection-string.ts';
  * CliError for parameters that a migration cannot support, and for unknown parameters, because a misspelt sslmode must
  * not be ignored.
  */
-export function validateConnectionParameters(parameters: ConnectionParameters, what: string): readonly string[] {
+export function validateConnectionStringParameters(parameters: ConnectionParameters, what: string): readonly string[] {
   for (const name of parameters.keys()) {
     const reason = refused[name];
     if (reason !== undefined) throw usageError(`the parameter ${name} of ${what} is not supported: ${reason}`);

@@ -18,7 +18,7 @@ import type { Client } from './pg.ts';
 import { createPostgresqlMessageStream } from './postgresql-message-stream.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
 import { toPostgresqlConnectError, toPostgresqlQueryError } from './query-error.ts';
-import type { SearchPathSafeMessage } from './search-path-safe-message.ts';
+import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
 import { sendPostgresqlStatement } from './send-postgresql-statement.ts';
 import type { PostgresqlSource } from './source.ts';
 import { isStartupSettingRefusal, postgresqlStartupSettings } from './startup-settings.ts';
@@ -34,7 +34,7 @@ export interface PostgresqlConnectOptions {
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
-  /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildWriteTransaction`). */
+  /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildWriteTransactionMessage`). */
   readonly withoutStartupSettings?: boolean;
   /** Memory limit that sessions share whose responses are kept at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
@@ -54,14 +54,14 @@ export interface PostgresqlSession {
    * @param limit milliseconds (default: 30 s), after which the session is closed
    * @throws QueryError; unless it is `lost`, the session can be used again
    */
-  query(message: SearchPathSafeMessage, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
+  query(message: SearchPathSafeSql, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /**
    * Sends a message with one `COPY … TO STDOUT` (https://www.postgresql.org/docs/current/sql-copy.html). If the
    * response is not read to its end, the session is closed. Throws a QueryError.
    */
-  copyOut: ReceiveCopyToStdout<SearchPathSafeMessage>;
+  copyOut: ReceiveCopyToStdout<SearchPathSafeSql>;
   /** Runs `COPY … FROM STDIN`. Throws a QueryError. */
-  copyIn(message: SearchPathSafeMessage): Promise<CopyFromStdinSink>;
+  copyIn(message: SearchPathSafeSql): Promise<CopyFromStdinSink>;
   /** Closes the session within a second; never throws. */
   end(): Promise<void>;
 }

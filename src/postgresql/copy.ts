@@ -1,7 +1,7 @@
-import type { PostgresqlCopyDelivery } from './message-reader.ts';
+import type { CopyRowDeliveryMode } from './message-reader.ts';
 import type { Client } from './pg.ts';
 import type { PostgresqlQueryError } from './query-error.ts';
-import type { SearchPathSafeMessage } from './search-path-safe-message.ts';
+import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
 import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './send-postgresql-statement.ts';
 
 /**
@@ -12,7 +12,7 @@ import { type PostgresqlCopyMessageHandler, sendPostgresqlStatement } from './se
 export type ReceiveCopyToStdout<Text extends string> = (
   text: Text,
   take: TakeCopyData,
-  messages?: PostgresqlCopyDelivery,
+  messages?: CopyRowDeliveryMode,
 ) => Promise<number>;
 
 type TakeCopyData = (bytes: Uint8Array) => Promise<void> | undefined;
@@ -30,7 +30,7 @@ export interface CopyFromStdinSink {
 }
 
 /** The parts of a session that a COPY uses. */
-export interface PostgresqlCopyTransport {
+export interface PostgresqlCopySession {
   readonly signal: AbortSignal | undefined;
   readonly drop: () => void;
   readonly toError: (error: unknown) => PostgresqlQueryError;
@@ -38,8 +38,8 @@ export interface PostgresqlCopyTransport {
 
 export async function receiveCopyToStdout(
   client: Client,
-  transport: PostgresqlCopyTransport,
-  text: SearchPathSafeMessage,
+  transport: PostgresqlCopySession,
+  text: SearchPathSafeSql,
   take: TakeCopyData,
 ): Promise<number> {
   const copy = createCopyHandlers(transport);
@@ -69,8 +69,8 @@ const chunkSize = 65_536;
 
 export async function startCopyFromStdin(
   client: Client,
-  transport: PostgresqlCopyTransport,
-  text: SearchPathSafeMessage,
+  transport: PostgresqlCopySession,
+  text: SearchPathSafeSql,
 ): Promise<CopyFromStdinSink> {
   const copy = createCopyHandlers(transport);
   const buffer = Buffer.allocUnsafe(chunkSize);
@@ -125,7 +125,7 @@ interface CopyHandlers {
 }
 
 /** Handles the messages that both directions have in common. */
-function createCopyHandlers({ signal, drop, toError }: PostgresqlCopyTransport): CopyHandlers {
+function createCopyHandlers({ signal, drop, toError }: PostgresqlCopySession): CopyHandlers {
   let count = 0;
   let failed = false;
   let settle = (_rows: number) => {};

@@ -5,7 +5,7 @@ import { checkPostgresqlMessageBody } from './check-postgresql-message-body.ts';
  * How the rows of a COPY are delivered. `rows`: each row is delivered as one message. `parts`: a large row is delivered
  * in several messages, so that the whole row is never in memory.
  */
-export type PostgresqlCopyDelivery = 'rows' | 'parts';
+export type CopyRowDeliveryMode = 'rows' | 'parts';
 
 export interface PostgresqlMessageReader {
   /**
@@ -14,7 +14,7 @@ export interface PostgresqlMessageReader {
    */
   read(chunk: Buffer): void;
   /** Must be called when a statement is sent: the size of its response is counted from here. */
-  expectResponse(copy?: PostgresqlCopyDelivery): void;
+  expectResponse(copy?: CopyRowDeliveryMode): void;
   /** Must be called when the responses are no longer in memory. */
   close(): void;
 }
@@ -51,7 +51,7 @@ export function createPostgresqlMessageReader(
   let isFirst = true;
   let loginBytes = 0;
   const use = memory.open();
-  let copy: PostgresqlCopyDelivery | undefined;
+  let copy: CopyRowDeliveryMode | undefined;
   let partLeft = 0;
 
   /**

@@ -21,7 +21,7 @@ export function parsePostgresqlArray(text: string): readonly (string | null)[] {
  * Decodes the fields of a composite value in its text form
  * (https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX).
  */
-export function parsePostgresqlRecord(text: string): readonly (string | null)[] {
+export function parsePostgresqlCompositeValue(text: string): readonly (string | null)[] {
   if (!text.startsWith('(') || !text.endsWith(')')) throw new TypeError('the server did not return a composite value');
   const fields: (string | null)[] = [];
   let at = 0;

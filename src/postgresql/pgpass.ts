@@ -27,7 +27,7 @@ export function findPostgresqlPassword(
   const path = passwordFile(env, platform);
   const problem = fileProblem(path, platform);
   if (problem !== undefined) return { password: undefined, warning: `ignored the password file ${path}: ${problem}` };
-  const found = passwordInFile(readTextIfPresent(path) ?? '', source);
+  const found = findPgpassPassword(readTextIfPresent(path) ?? '', source);
   return { password: found === undefined ? undefined : new Secret(found), warning: undefined };
 }
 
@@ -35,7 +35,7 @@ export function findPostgresqlPassword(
  * The password in the first matching line of the password file. In a field, a backslash escapes the next character, and
  * `*` alone matches everything.
  */
-export function passwordInFile(
+export function findPgpassPassword(
   text: string,
   { host, port, dbname, username }: Pick<PostgresqlSource, 'host' | 'port' | 'dbname' | 'username'>,
 ): string | undefined {

@@ -1,13 +1,13 @@
 import { isJsonRecord, readStringField } from '../json.ts';
+import { systemErrorReason } from '../platform/build-network-failure-error.ts';
 import {
-  closedDuringHandshake,
+  closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
   type DatabaseConnectPhase,
   DatabaseError,
   databaseConnectErrorCodes,
   tlsErrorReason,
 } from '../platform/connect-error.ts';
-import { systemErrorReason } from '../platform/network-failure.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 
@@ -17,7 +17,7 @@ export class PostgresqlQueryError extends DatabaseError {
 }
 
 /** The phase in which a connection failed. */
-export interface PostgresqlConnectProgress {
+export interface PostgresqlConnectFailurePhase {
   readonly phase: DatabaseConnectPhase;
   readonly tls: TlsConnectionInfo | undefined;
   /** Whether the server had sent any bytes. */
@@ -27,7 +27,7 @@ export interface PostgresqlConnectProgress {
 /** @param limit time limit of the connection in milliseconds */
 export function toPostgresqlConnectError(
   error: unknown,
-  { phase, tls, answered }: PostgresqlConnectProgress,
+  { phase, tls, answered }: PostgresqlConnectFailurePhase,
   limit: number,
 ): DatabaseConnectError {
   const { code, message: said, server } = read(error, limit);
@@ -48,7 +48,7 @@ export function toPostgresqlConnectError(
   return new DatabaseConnectError(
     'tls',
     databaseConnectErrorCodes.tls,
-    closed ? closedDuringHandshake : tlsErrorReason(error),
+    closed ? closedDuringTlsHandshakeMessage : tlsErrorReason(error),
   );
 }
 

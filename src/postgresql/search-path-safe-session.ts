@@ -5,11 +5,11 @@ import type { PostgresqlRow } from './postgresql-row.ts';
 import { PostgresqlQueryError } from './query-error.ts';
 import {
   buildReadOnlyTransaction,
-  buildSearchPathSafeMessage,
-  searchPathSafeSessionMessage,
-} from './search-path-safe-message.ts';
+  buildSearchPathSafeSql,
+  searchPathSafeSessionSetupSql,
+} from './search-path-safe-sql.ts';
 
-/** A direct session that has sent `searchPathSafeSessionMessage`, so that it can send any statement. */
+/** A direct session that has sent `searchPathSafeSessionSetupSql`, so that it can send any statement. */
 export interface SearchPathSafeSession extends Omit<PostgresqlSession, 'query' | 'copyOut' | 'copyIn'> {
   /** Like `query` of the session, but for any SQL text. */
   query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
@@ -26,12 +26,12 @@ export interface SearchPathSafeSession extends Omit<PostgresqlSession, 'query' |
  */
 export async function makeSessionSearchPathSafe(session: PostgresqlSession): Promise<SearchPathSafeSession> {
   await refusePooler(session);
-  await session.query(searchPathSafeSessionMessage);
+  await session.query(searchPathSafeSessionSetupSql);
   return {
     ...session,
-    query: (text, limit) => session.query(buildSearchPathSafeMessage(text), limit),
-    copyOut: (text, take, messages) => session.copyOut(buildSearchPathSafeMessage(text), take, messages),
-    copyIn: (text) => session.copyIn(buildSearchPathSafeMessage(text)),
+    query: (text, limit) => session.query(buildSearchPathSafeSql(text), limit),
+    copyOut: (text, take, messages) => session.copyOut(buildSearchPathSafeSql(text), take, messages),
+    copyIn: (text) => session.copyIn(buildSearchPathSafeSql(text)),
   };
 }
 

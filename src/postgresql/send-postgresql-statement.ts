@@ -1,6 +1,6 @@
 import type { Client, Submittable } from './pg.ts';
 import type { PostgresqlRow } from './postgresql-row.ts';
-import type { SearchPathSafeMessage } from './search-path-safe-message.ts';
+import type { SearchPathSafeSql } from './search-path-safe-sql.ts';
 
 /** Receives the messages of a COPY, which the package pg delivers one by one. */
 export type PostgresqlCopyMessageHandler = Omit<Submittable, 'submit'>;
@@ -8,14 +8,14 @@ export type PostgresqlCopyMessageHandler = Omit<Submittable, 'submit'>;
 /**
  * Sends statements in one message of the simple query protocol
  * (https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-SIMPLE-QUERY). Every statement of the
- * program is sent by this function, and a `SearchPathSafeMessage` exists only for text that sets role and search_path first, or
+ * program is sent by this function, and a `SearchPathSafeSql` exists only for text that sets role and search_path first, or
  * that is sent after such a text.
  * @param copy receives the messages of a COPY statement; the result is then empty
  * @returns the rows of each statement, in order; values are text or null, as the server wrote them
  */
 export async function sendPostgresqlStatement(
   client: Client,
-  text: SearchPathSafeMessage,
+  text: SearchPathSafeSql,
   copy?: PostgresqlCopyMessageHandler,
 ): Promise<readonly (readonly PostgresqlRow[])[]> {
   if (copy !== undefined) {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { usageError } from '../errors.ts';
 import { Secret } from '../secret.ts';
-import { validateConnectionParameters } from './connection-parameters.ts';
+import { validateConnectionStringParameters } from './connection-parameters.ts';
 import {
   type ConnectionParameters,
   isConnectionString,
@@ -71,7 +71,7 @@ export function parsePostgresqlSource(
   const individual = individualOptions(sourceOptions);
   const text = connectionStringIn(sourceOptions);
   const parameters: ConnectionParameters = text === undefined ? new Map() : parseConnectionString(text.text, text.what);
-  const notes = text === undefined ? [] : validateConnectionParameters(parameters, text.what);
+  const notes = text === undefined ? [] : validateConnectionStringParameters(parameters, text.what);
   const merged = (name: SourceField) =>
     text?.weak === true
       ? (individual.get(name) ?? parameters.get(name))

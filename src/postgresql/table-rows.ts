@@ -1,6 +1,6 @@
 import { maxTimerMs } from '../platform/timeout-signal.ts';
 import type { ReceiveCopyToStdout } from './copy.ts';
-import type { PostgresqlCopyDelivery } from './message-reader.ts';
+import type { CopyRowDeliveryMode } from './message-reader.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /**
@@ -64,13 +64,13 @@ export interface ReadTableRowsLimits {
   /** The largest number of bytes of rows; unlimited by default. */
   readonly bytes?: number;
   /** `parts`: a large row is passed in parts; by default a large row is an error. */
-  readonly messages?: PostgresqlCopyDelivery;
+  readonly messages?: CopyRowDeliveryMode;
   /** Called with the bytes of each row or part. While the returned promise is pending, no rows are read. */
   readonly pace?: (bytes: number) => Promise<void> | undefined;
 }
 
 /** `stopped`: `visit` returned true; `limit`: the table has more rows than the limits allow. */
-export type ReadTableRowsEnd = 'complete' | 'stopped' | 'limit';
+export type ReadTableRowsResult = 'complete' | 'stopped' | 'limit';
 
 /**
  * Sends the message, which contains one COPY, and passes each row to `visit` until that returns true. The rows are not
@@ -81,8 +81,8 @@ export async function readTableRows<Message extends string>(
   message: Message,
   visit: (row: Uint8Array) => boolean,
   { time, bytes = Number.POSITIVE_INFINITY, messages, pace }: ReadTableRowsLimits,
-): Promise<ReadTableRowsEnd> {
-  let end: ReadTableRowsEnd = 'complete';
+): Promise<ReadTableRowsResult> {
+  let end: ReadTableRowsResult = 'complete';
   let received = 0;
   const stop = () => {
     end = 'limit';

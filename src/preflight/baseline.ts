@@ -46,7 +46,7 @@ export function decodePreflightBaseline(text: string): PreflightBaseline | undef
 }
 
 /** The findings whose status or observed value differs from the baseline, and the schemas that changed since. */
-export function findChangesSinceBaseline(
+export function findPreflightChangesSinceBaseline(
   before: PreflightBaseline,
   after: PreflightReport,
   shapes?: SchemaFingerprints,

@@ -31,7 +31,7 @@ export interface PreflightCheckDescription {
  * one outcome. `evaluate` is called only when every required query has a value; otherwise the outcome is `unknown` or
  * `skip`.
  */
-export interface ServerCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
+export interface ServerPreflightCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
   readonly scope: 'server';
   /** `address`: the check also runs without a connection; `connection`: the check is skipped when the login failed. */
   readonly needs: 'address' | 'connection';
@@ -44,7 +44,7 @@ export interface ServerCheck<Facts, Q extends PreflightCheckQueries> extends Pre
 }
 
 /** A check that is evaluated for each database; `evaluate` receives the name of the database. */
-export interface DatabaseCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
+export interface DatabasePreflightCheck<Facts, Q extends PreflightCheckQueries> extends PreflightCheckDescription {
   readonly scope: 'database';
   readonly queries: Q;
   readonly evaluate: (
@@ -68,7 +68,7 @@ export function selectBlockableMethods(
  * missing in `mayBlock` could count as proven although the outcome of the check is unknown. In the release build
  * `evaluate` does not throw for such an outcome.
  */
-export function withBlockedMethodAssertion<Args extends readonly unknown[]>(
+export function withBlockedMigrationMethodAssertion<Args extends readonly unknown[]>(
   id: string,
   mayBlock: readonly MigrationMethod[],
   evaluate: (...args: Args) => PreflightCheckOutcome,

@@ -1,14 +1,14 @@
 import { readInputFile } from '../cli/input-file.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
-import { buildScriptSourceText, scriptPurposes } from './render-fix-script.ts';
+import { fixScriptPurposes, formatFixScriptSourceLine } from './render-fix-script.ts';
 
 /**
  * Reads a script of an earlier preflight of the same source; undefined if the file does not exist. Throws a CliError (exit 2)
  * for any other file, so that nothing that this program did not write is overwritten.
  * @param option the option that names the file
  */
-export function readEarlierScript(
+export function readEarlierFixScript(
   file: string | undefined,
   option: 'fix-sql' | 'undo-sql',
   { source }: DbSource,
@@ -16,7 +16,7 @@ export function readEarlierScript(
   const text = file === undefined ? undefined : readInputFile(file);
   if (file === undefined || text === undefined || text === '') return undefined;
   const [purpose = '', origin = ''] = text.split('\n', 2).map((line) => line.replace(/^(--|#) /, ''));
-  const isOwn = purpose === scriptPurposes[option] && origin.startsWith(buildScriptSourceText(source));
+  const isOwn = purpose === fixScriptPurposes[option] && origin.startsWith(formatFixScriptSourceLine(source));
   if (isOwn) return text;
   throw usageError(
     `cannot overwrite ${file}: it is not a script of an earlier preflight of ${source.host}:${source.port}`,

@@ -120,3 +120,6 @@ export function skipOutcome(reason: string): PreflightCheckOutcome {
 export function unknownOutcome(reason: string, fix?: FindingFix): PreflightCheckOutcome {
   return { status: 'unknown', blocks: [], observed: reason, ...(fix === undefined ? {} : { fix }) };
 }
+
+/** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
+export const instanceAdministratorText = 'the administrator of the instance';

@@ -16,7 +16,7 @@ export type PreflightFixEffect =
       readonly value: string;
     }
   /** ALTER ROLE of the role of the migration, or GRANT of a role to it. */
-  | ({ readonly kind: 'role' } & MigrationRoleChange)
+  | ({ readonly kind: 'role' } & MigrationRoleAttributeChange)
   /** ALTER TABLE … REPLICA IDENTITY; both as in the statement. */
   | { readonly kind: 'replica-identity'; readonly table: string; readonly identity: string }
   /** ACL SETUSER of the user of the migration. */
@@ -24,10 +24,10 @@ export type PreflightFixEffect =
   /** A restart, which also activates the changes that wait for one. */
   | { readonly kind: 'restart' }
   /** What only one query shows: a dropped constraint, another host rule. */
-  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `buildQueryResultEffect` types it.
+  // biome-ignore lint/suspicious/noExplicitAny: the value of any query; `buildQueryResultFixEffect` types it.
   | { readonly kind: 'result'; readonly query: PreflightQuery<any>; readonly change: (value: any) => unknown };
 
-export interface MigrationRoleChange {
+export interface MigrationRoleAttributeChange {
   readonly superuser?: true;
   readonly replication?: true;
   readonly bypassRls?: true;
@@ -41,7 +41,7 @@ export interface MigrationRoleChange {
 }
 
 /** The effect of an ALTER ROLE or GRANT on the role that the migration logs in with. */
-export function buildRoleChangeEffect(change: MigrationRoleChange): PreflightFixEffect {
+export function buildRoleChangeEffect(change: MigrationRoleAttributeChange): PreflightFixEffect {
   return { kind: 'role', ...change };
 }
 
@@ -49,12 +49,12 @@ export function buildRoleChangeEffect(change: MigrationRoleChange): PreflightFix
  * The effect of statements that change the result of only one query. `change` receives the present value of the query
  * and returns the value after the statements.
  */
-export function buildQueryResultEffect<T>(query: PreflightQuery<T>, change: (value: T) => T): PreflightFixEffect {
+export function buildQueryResultFixEffect<T>(query: PreflightQuery<T>, change: (value: T) => T): PreflightFixEffect {
   return { kind: 'result', query, change };
 }
 
 /** The effect of statements that remove the given rows from the result of a query. */
 export function buildRowRemovalEffect<T>(query: PreflightQuery<readonly T[]>, rows: readonly T[]): PreflightFixEffect {
   const removed = new Set(rows);
-  return buildQueryResultEffect(query, (all) => all.filter((row) => !removed.has(row)));
+  return buildQueryResultFixEffect(query, (all) => all.filter((row) => !removed.has(row)));
 }

@@ -1,4 +1,4 @@
-import type { CheckFinding, FindingFix, MigrationMethod } from './finding.ts';
+import { type CheckFinding, type FindingFix, instanceAdministratorText, type MigrationMethod } from './finding.ts';
 import type { PreflightReport } from './report.ts';
 
 /** One section of a fix script: its statements, who runs them and in which database. */
@@ -45,7 +45,10 @@ export function isInFixScript({ fix, status, accepted }: CheckFinding): boolean 
 }
 
 /** Whether the lines of a section are written as comments, which psql and redis-cli skip. */
-export function isCommentedSection({ kind, isOptional }: Pick<FixScriptSection, 'kind' | 'isOptional'>): boolean {
+export function isCommentedFixScriptSection({
+  kind,
+  isOptional,
+}: Pick<FixScriptSection, 'kind' | 'isOptional'>): boolean {
   return isOptional || !(kind === 'sql' || kind === 'redis' || kind === 'reload');
 }
 
@@ -91,7 +94,7 @@ function sections(
 
 /** The undo script is written before it is known which steps that are comments in the fix script are done. */
 function undoNotes(section: FixScriptSection): readonly string[] {
-  return isCommentedSection(section) && section.kind !== 'restart'
+  return isCommentedFixScriptSection(section) && section.kind !== 'restart'
     ? ['Skip this section if you did not do its steps by hand: the fix script has them as comments.']
     : [];
 }
@@ -146,9 +149,6 @@ function runnerOf(piece: FindingWithFix | undefined, kind: FixScriptSection['kin
 }
 
 const superuser = 'a superuser';
-
-/** Who runs the fix for a managed service: the person who restarts the instance in the console of the service. */
-export const instanceAdministratorText = 'the administrator of the instance';
 
 /** Ends the script with one reload, or with one restart, which also reloads the configuration. */
 function closingSections(

@@ -1,9 +1,9 @@
 import type { CheckFinding } from './finding.ts';
 import {
+  buildFindingKey,
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
   type FixSimulationProblem,
-  findingKey,
   type SimulatedPreflightFix,
 } from './simulated-preflight-fix.ts';
 
@@ -33,7 +33,7 @@ export function removeConflictingFixes(
       continue;
     }
     const corrects = (one: SimulatedPreflightFix, { finding }: SimulatedPreflightFix) =>
-      evaluate(one.effects).changed.get(findingKey(finding))?.status === 'pass';
+      evaluate(one.effects).changed.get(buildFindingKey(finding))?.status === 'pass';
     const isCorrected = corrects(other, fix);
     if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
       kept.delete(other);

@@ -1,38 +1,43 @@
 import {
+  formatPsqlConnectMetaCommand,
+  formatSingleLinePsqlStatement,
   lockTimeoutStatement,
-  psqlConnectCommand,
-  psqlSessionStatements,
-  psqlStatement,
+  psqlSessionSetupStatements,
 } from '../postgresql/psql-script.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../sanitize/terminal-text.ts';
 import {
   buildFixScriptSections,
   buildUndoScriptSections,
   type FixScriptSection,
-  isCommentedSection,
+  isCommentedFixScriptSection,
 } from './fix-sections.ts';
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
 
 /** The first line of each script, by the option that names its file. */
-export const scriptPurposes = {
+export const fixScriptPurposes = {
   'fix-sql': 'Prepares the source for the migration.',
   'undo-sql': 'Restores the values that were observed before the fix script ran.',
 } as const;
 
 /** How the second line of each script begins. */
-export function buildScriptSourceText({ host, port }: Pick<PreflightReport['source'], 'host' | 'port'>): string {
+export function formatFixScriptSourceLine({ host, port }: Pick<PreflightReport['source'], 'host' | 'port'>): string {
   return `Source ${host}:${port}, `;
 }
 
 /** Renders the script of `--fix-sql`: idempotent statements in order; undefined if there is nothing to fix. */
 export function renderFixScript(report: PreflightReport): string | undefined {
-  return script(report, buildFixScriptSections(report), scriptPurposes['fix-sql'], verdictAfterFixesSentence(report));
+  return script(
+    report,
+    buildFixScriptSections(report),
+    fixScriptPurposes['fix-sql'],
+    verdictAfterFixesSentence(report),
+  );
 }
 
 /** Renders the script of `--undo-sql`, which restores the values observed before the fixes. */
 export function renderUndoScript(report: PreflightReport): string | undefined {
-  return script(report, buildUndoScriptSections(report), scriptPurposes['undo-sql']);
+  return script(report, buildUndoScriptSections(report), fixScriptPurposes['undo-sql']);
 }
 
 function script(
@@ -46,10 +51,10 @@ function script(
   const language = isRedis ? redisLanguage : psqlLanguage;
   const needed = sections.filter(({ isOptional }) => !isOptional);
   const optional = sections.filter(({ isOptional }) => isOptional);
-  const isRun = sections.some((section) => !isCommentedSection(section));
+  const isRun = sections.some((section) => !isCommentedFixScriptSection(section));
   const head = [
     purpose,
-    `${buildScriptSourceText(report.source)}checked ${report.started_at}.${isRun || needed.length === 0 ? ` ${language.howToRun}` : ''}`,
+    `${formatFixScriptSourceLine(report.source)}checked ${report.started_at}.${isRun || needed.length === 0 ? ` ${language.howToRun}` : ''}`,
     ...(isRun
       ? ['It can be run again: every statement is idempotent.']
       : needed.length === 0
@@ -112,12 +117,12 @@ const psqlLanguage: ScriptLanguage = {
   reviewAdvice:
     'Read each statement, then remove its comment mark. Run expressions of a database as the owner of the table, not as a superuser.',
   statements: ({ kind, database, lines }) => {
-    const connect = database === undefined ? undefined : psqlConnectCommand(database);
+    const connect = database === undefined ? undefined : formatPsqlConnectMetaCommand(database);
     if (database !== undefined && connect === undefined) return [unquotable];
     return [
       ...(connect === undefined ? [] : [connect, encoding]),
-      ...psqlSessionStatements.filter((line) => kind !== 'reload' || line !== lockTimeoutStatement),
-      ...lines.flatMap((line) => withLockTimeout(psqlStatement(line) ?? unquotable)),
+      ...psqlSessionSetupStatements.filter((line) => kind !== 'reload' || line !== lockTimeoutStatement),
+      ...lines.flatMap((line) => withLockTimeout(formatSingleLinePsqlStatement(line) ?? unquotable)),
     ];
   },
 };
@@ -151,7 +156,7 @@ function sectionText(section: FixScriptSection, number: number, language: Script
   return [
     ...comments(head, mark),
     // Lines that psql or redis-cli cannot run are written as comments, so that the whole file can be run.
-    ...(isCommentedSection(section) ? lines.map((line) => `${mark}   ${oneLine(line)}`) : lines),
+    ...(isCommentedFixScriptSection(section) ? lines.map((line) => `${mark}   ${oneLine(line)}`) : lines),
   ];
 }
 

@@ -16,7 +16,7 @@ export interface PreflightReport {
   /** False if a check that could change the verdict is unknown. */
   readonly proven: boolean;
   /** The unknown conditions that could change the verdict; empty if the verdict is proven. */
-  readonly premises: readonly PreflightVerdictPremise[];
+  readonly premises: readonly PreflightVerdictCondition[];
   readonly data_loss: readonly string[];
   readonly source: {
     readonly host: string;
@@ -79,7 +79,7 @@ export type DeepReadReport =
     };
 
 /** A condition under which the verdict is correct, needed because a check could not decide it. */
-export interface PreflightVerdictPremise {
+export interface PreflightVerdictCondition {
   /** Of the check. */
   readonly id: string;
   /** A clause: `the target provides every extension`. */

@@ -1,6 +1,6 @@
 import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { requireDuration } from '../cli/duration.ts';
+import { parseDurationOrThrow } from '../cli/duration.ts';
 import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -8,18 +8,18 @@ import { runUntilSignal } from '../platform/until-signal.ts';
 import { escapeUnprintable } from '../sanitize/json-text.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { programVersion } from '../version.ts';
-import { findChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
-import { mergeUndoScripts, readEarlierScript } from './earlier-script.ts';
-import { buildFixScriptSections, isCommentedSection } from './fix-sections.ts';
-import { readSarifUri } from './formats/read-sarif-uri.ts';
+import { findPreflightChangesSinceBaseline, type PreflightBaselineChange } from './baseline.ts';
+import { mergeUndoScripts, readEarlierFixScript } from './earlier-script.ts';
+import { buildFixScriptSections, isCommentedFixScriptSection } from './fix-sections.ts';
+import { readSarifUriOption } from './formats/read-sarif-uri-option.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import type { PreflightOptions } from './preflight-options.ts';
-import { readSchemaShapes } from './read-schema-shapes.ts';
+import { readSchemaFingerprints } from './read-schema-fingerprints.ts';
 import { createRedisPreflightEngine } from './redis/engine.ts';
 import { renderFixScript, renderUndoScript } from './render-fix-script.ts';
 import type { PreflightReport } from './report.ts';
-import { type ReadProgress, readProgressText, runPreflight } from './run.ts';
+import { type DeepReadProgress, formatDeepReadProgress, runPreflight } from './run.ts';
 import { readPreflightBaseline, requireWritableFile, writeReportFile } from './write-report-file.ts';
 
 /** The preflight options that name a file to write. */
@@ -82,11 +82,11 @@ export async function runPreflightWithFiles(
       `the report format of ${odd} is unknown`,
       `use a file name that ends in one of ${preflightReportFileExtensions.join(' ')}`,
     );
-  const sarifUri = readSarifUri(args);
+  const sarifUri = readSarifUriOption(args);
   const baselineFile = args.value('baseline');
   for (const file of [...files, args.value('fix-sql'), args.value('undo-sql'), baselineFile]) requireWritableFile(file);
-  readEarlierScript(args.value('fix-sql'), 'fix-sql', source);
-  const earlierUndo = readEarlierScript(args.value('undo-sql'), 'undo-sql', source);
+  readEarlierFixScript(args.value('fix-sql'), 'fix-sql', source);
+  const earlierUndo = readEarlierFixScript(args.value('undo-sql'), 'undo-sql', source);
   const baseline = baselineFile === undefined ? undefined : readPreflightBaseline(baselineFile);
   const report = await runWithProgress(io, args, source, options);
   if (
@@ -96,7 +96,7 @@ export async function runPreflightWithFiles(
     throw usageError(`the baseline is of another source: ${baseline.source}`, 'give another file with `--baseline`');
   }
   const schemas =
-    baselineFile === undefined ? undefined : await readSchemaShapes(io.host.clock, source, options, report);
+    baselineFile === undefined ? undefined : await readSchemaFingerprints(io.host.clock, source, options, report);
   if (baselineFile !== undefined && baseline === undefined) {
     writeReportFile(baselineFile, `${escapeUnprintable(JSON.stringify({ ...report, schemas }, null, 2))}\n`);
   }
@@ -113,7 +113,7 @@ export async function runPreflightWithFiles(
   );
   return {
     report,
-    ...(baseline === undefined ? {} : { changes: findChangesSinceBaseline(baseline, report, schemas) }),
+    ...(baseline === undefined ? {} : { changes: findPreflightChangesSinceBaseline(baseline, report, schemas) }),
   };
 }
 
@@ -132,7 +132,7 @@ export function buildMigrationMethodBlockedError(report: PreflightReport, fixFil
       ? 'apply the fixes in the report, and run the preflight again'
       : fixFile === undefined
         ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`'
-        : sections.every(isCommentedSection)
+        : sections.every(isCommentedFixScriptSection)
           ? `do the steps in ${fixFile} by hand on the server, and run the preflight again`
           : `review ${fixFile}, run it section by section, and run the preflight again`;
   return new CliError('preflight_blocked', `the ${report.method} migration is not possible; nothing was sent`, {
@@ -157,12 +157,12 @@ async function runWithProgress(
   const { host, progress, output } = io;
   const common = {
     options,
-    deadline: requireDuration(args.value('deadline') ?? '60s', '--deadline', 1000),
+    deadline: parseDurationOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
     clock: host.clock,
     nearest: nearestWord,
     onProgress: (done: number, total: number) =>
       void progress.show(`${done} of ${total} ${source.engine === 'redis' ? 'steps done' : 'databases checked'}`),
-    onRead: (read: ReadProgress) => void progress.show(readProgressText(read)),
+    onRead: (read: DeepReadProgress) => void progress.show(formatDeepReadProgress(read)),
     onQuery: (where: string, text: string) => {
       if (args.has('show-queries')) void output.show(`query sent to ${where}: ${text}`, maxSanitizedTextLength);
     },

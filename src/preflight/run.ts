@@ -25,13 +25,13 @@ export interface PreflightInput<Source> {
   /** Called with the number of databases or steps done, and the total number. */
   readonly onProgress?: (done: number, total: number) => void;
   /** Called while rows are read (`--deep`). */
-  readonly onRead?: (progress: ReadProgress) => void;
+  readonly onRead?: (progress: DeepReadProgress) => void;
   /** Called with every statement just before it is sent; `place` is the name of the database, or `server`. */
   readonly onQuery?: (place: string, text: string) => void;
 }
 
 /** How far the reading of rows is. */
-export interface ReadProgress {
+export interface DeepReadProgress {
   readonly bytes: number;
   readonly database: string;
   readonly table: string;
@@ -41,7 +41,7 @@ export interface ReadProgress {
 }
 
 /** For a terminal: how much was read, and which table is being read. */
-export function readProgressText({ bytes, database, table, position, tables }: ReadProgress): string {
+export function formatDeepReadProgress({ bytes, database, table, position, tables }: DeepReadProgress): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB read; ${database}: table ${position} of ${tables}, ${table}`;
 }
 
@@ -56,7 +56,7 @@ export interface PreflightEngineInput<Source> {
   readonly clock: Clock;
   readonly nearest: NearestWordFinder;
   readonly onProgress: (done: number, total: number) => void;
-  readonly onRead: (progress: ReadProgress) => void;
+  readonly onRead: (progress: DeepReadProgress) => void;
   /** Called just before a statement is sent; `statements` is the number of statements in the text (default: 1). */
   readonly onSend: (place: string, text: string, statements?: number) => void;
 }

@@ -3,10 +3,10 @@ import type { PreflightFixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
 import { removeConflictingFixes } from './remove-conflicting-fixes.ts';
 import {
+  buildFindingKey,
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
   type FixSimulationProblem,
-  findingKey,
   type SimulatedPreflightFix,
 } from './simulated-preflight-fix.ts';
 
@@ -28,7 +28,7 @@ export function simulatePreflightFixes(
   method: MigrationMethod,
   evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
 ): PreflightFixSimulation {
-  const observed = new Map(findings.map((finding) => [findingKey(finding), finding]));
+  const observed = new Map(findings.map((finding) => [buildFindingKey(finding), finding]));
   const written = findings.filter(isInFixScript);
   const harms = new Map<CheckFinding, FixSimulationProblem>();
   const candidates = firstOfEachFix(written);
@@ -37,7 +37,7 @@ export function simulatePreflightFixes(
     const alone = evaluate(effects);
     const found = worsened(observed, alone, finding);
     if (found.length > 0) harms.set(finding, { kind: 'worse', findings: found });
-    else expected.set(findingKey(finding), alone.changed.get(findingKey(finding)) ?? finding);
+    else expected.set(buildFindingKey(finding), alone.changed.get(buildFindingKey(finding)) ?? finding);
   }
   const isOptional = ({ finding }: SimulatedPreflightFix) => isOptionalFix(finding, method);
   const harmless = candidates.filter(({ finding }) => !harms.has(finding));
@@ -63,7 +63,7 @@ export function simulatePreflightFixes(
     after:
       run.length === 0
         ? undefined
-        : result.map((finding) => withoutEffects(changed.get(findingKey(finding)) ?? finding)),
+        : result.map((finding) => withoutEffects(changed.get(buildFindingKey(finding)) ?? finding)),
     notSimulated: [...new Set(run.filter(({ fix }) => fix?.simulated === false).map(({ id }) => id))],
   };
 }
@@ -85,7 +85,7 @@ function fixKey(finding: CheckFinding): string {
   const { fix } = finding;
   return fix?.database === undefined && (fix?.sql ?? fix?.review ?? fix?.shell) !== undefined
     ? JSON.stringify([fix?.sql, fix?.review, fix?.shell])
-    : findingKey(finding);
+    : buildFindingKey(finding);
 }
 
 function effectsOf(fixes: readonly SimulatedPreflightFix[]): readonly FixEffectInDatabase[] {
@@ -103,7 +103,7 @@ function harmOfAll(
   evaluated: EvaluatedFixEffects,
 ): FixSimulationProblem | undefined {
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
-  const keys = fixes.map(({ finding }) => findingKey(finding));
+  const keys = fixes.map(({ finding }) => buildFindingKey(finding));
   const before = new Map([...observed, ...keys.map((key) => [key, expected.get(key)!] as const)]);
   const found = worsened(before, evaluated);
   return found.length === 0 ? undefined : { kind: 'worse', findings: found };
@@ -169,7 +169,8 @@ function dropHarmfulAdditions(
       add(group.slice(half));
       return;
     }
-    const isOwn = harm.kind === 'worse' && harm.findings.some((one) => findingKey(one) === findingKey(fix.finding));
+    const isOwn =
+      harm.kind === 'worse' && harm.findings.some((one) => buildFindingKey(one) === buildFindingKey(fix.finding));
     const without = (other: SimulatedPreflightFix) => together.filter((one) => one !== other);
     const culprit = isOwn ? added.find((one) => harmOf(without(one)) === undefined) : undefined;
     harms.set((culprit ?? fix).finding, harm);

@@ -9,7 +9,7 @@ export interface FixEffectInDatabase {
   readonly database: string | undefined;
 }
 
-/** The findings that change when some effects are applied, by `findingKey`. */
+/** The findings that change when some effects are applied, by `buildFindingKey`. */
 export interface EvaluatedFixEffects {
   readonly changed: ReadonlyMap<string, CheckFinding>;
   /** Why the server would not start after the restart; undefined if it would start. */
@@ -27,6 +27,6 @@ export interface SimulatedPreflightFix {
   readonly effects: readonly FixEffectInDatabase[];
 }
 
-export function findingKey({ id, database }: Pick<CheckFinding, 'id' | 'database'>): string {
+export function buildFindingKey({ id, database }: Pick<CheckFinding, 'id' | 'database'>): string {
   return database === undefined ? id : `${id} ${database}`;
 }

@@ -1,5 +1,10 @@
 import type { CheckFinding, MigrationMethod, PreflightFindingStatus } from './finding.ts';
-import type { DatabasePreflightVerdict, PreflightReport, PreflightVerdict, PreflightVerdictPremise } from './report.ts';
+import type {
+  DatabasePreflightVerdict,
+  PreflightReport,
+  PreflightVerdict,
+  PreflightVerdictCondition,
+} from './report.ts';
 
 export interface PreflightVerdictInput {
   readonly findings: readonly CheckFinding[];
@@ -70,9 +75,9 @@ function markAccepted(finding: CheckFinding, accept: readonly string[]): CheckFi
 const rehearsal = 'cloudctl db rehearse';
 
 /** Returns one premise for each check, however many databases it concerns. */
-function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdictPremise[] {
+function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdictCondition[] {
   const ids = [...new Set(findings.map(({ id }) => id))];
-  return ids.flatMap((id): PreflightVerdictPremise[] => {
+  return ids.flatMap((id): PreflightVerdictCondition[] => {
     const own = findings.filter((finding) => finding.id === id);
     const [first] = own;
     if (first === undefined) return [];

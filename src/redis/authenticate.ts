@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { parseRedisErrorCode, redactServerMessage } from './command-error.ts';
-import { exchangeRedisLine } from './resp.ts';
+import { requestRedisReplyLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-redis-command.ts';
 import type { RedisSource } from './source.ts';
 
@@ -28,7 +28,7 @@ export async function authenticateRedisConnection(
 ): Promise<RedisAuthOutcome> {
   const password = source.password?.reveal() ?? '';
   const auth = password === '' ? undefined : await sendAuth(socket, source, password, options);
-  const reply = await exchangeRedisLine(socket, ['PING'], options);
+  const reply = await requestRedisReplyLine(socket, ['PING'], options);
   const authentication: RedisAuthOutcome = auth ?? { auth: 'open' };
   if (!reply.startsWith('-')) return authentication;
   const message = redactServerMessage(reply.slice(1), source);
@@ -47,7 +47,7 @@ async function sendAuth(
 ): Promise<RedisAuthOutcome> {
   const command: RedisCommand =
     source.username === undefined ? ['AUTH', password] : ['AUTH', source.username, password];
-  const reply = await exchangeRedisLine(socket, command, options);
+  const reply = await requestRedisReplyLine(socket, command, options);
   if (!reply.startsWith('-')) return { auth: 'password' };
   const message = redactServerMessage(reply.slice(1), source);
   if (/no password is set|without any password configured/i.test(message)) {

@@ -1,12 +1,12 @@
+import { systemErrorCode, systemErrorReason } from '../platform/build-network-failure-error.ts';
 import {
-  closedDuringHandshake,
+  closedDuringTlsHandshakeMessage,
   DatabaseConnectError,
   type DatabaseConnectPhase,
   DatabaseError,
   databaseConnectErrorCodes,
   tlsErrorReason,
 } from '../platform/connect-error.ts';
-import { systemErrorCode, systemErrorReason } from '../platform/network-failure.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import type { RedisSource } from './source.ts';
 
@@ -35,7 +35,7 @@ export function redactServerMessage(text: string, source: RedisSource): string {
 export function toRedisConnectError(phase: DatabaseConnectPhase, error: unknown): DatabaseConnectError {
   if (error instanceof DatabaseConnectError) return error;
   if (error instanceof DOMException)
-    return new DatabaseConnectError(phase, databaseConnectErrorCodes.aborted, getRedisAbortReason(error));
+    return new DatabaseConnectError(phase, databaseConnectErrorCodes.aborted, getRedisCommandAbortReason(error));
   const code = systemErrorCode(error) ?? databaseConnectErrorCodes.closed;
   if (phase === 'network' && /^(ENOTFOUND|EAI_)/.test(code)) {
     return new DatabaseConnectError(phase, code, 'the host name is unknown');
@@ -47,11 +47,11 @@ export function toRedisConnectError(phase: DatabaseConnectPhase, error: unknown)
 }
 
 /** Why a signal aborted the command: the deadline of the run, or the user. */
-export function getRedisAbortReason(error: DOMException): string {
+export function getRedisCommandAbortReason(error: DOMException): string {
   return error.name === 'TimeoutError' ? 'no response before the deadline' : 'cancelled';
 }
 
-export const clientCertificateRequired = 'the server requires a client certificate (tls-auth-clients)';
+export const redisClientCertificateRequiredText = 'the server requires a client certificate (tls-auth-clients)';
 
 function tlsError(code: string, error: unknown): DatabaseConnectError {
   if (code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG') {
@@ -62,10 +62,10 @@ function tlsError(code: string, error: unknown): DatabaseConnectError {
     );
   }
   if (code === 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED' || code === 'ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE') {
-    return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, clientCertificateRequired);
+    return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, redisClientCertificateRequiredText);
   }
   if (code === databaseConnectErrorCodes.closed) {
-    return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, closedDuringHandshake);
+    return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, closedDuringTlsHandshakeMessage);
   }
   return new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, tlsErrorReason(error));
 }

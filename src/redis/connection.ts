@@ -4,7 +4,7 @@ import { createDatabaseResponseMemoryLimit } from '../platform/response-memory.t
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { authenticateRedisConnection, type RedisAuthOutcome } from './authenticate.ts';
 import {
-  getRedisAbortReason,
+  getRedisCommandAbortReason,
   parseRedisErrorCode,
   RedisCommandError,
   redactServerMessage,
@@ -22,7 +22,7 @@ import { withTimeLimit } from './time-limit.ts';
 /** A reply in RESP2. */
 export type RedisReply = string | number | null | Uint8Array | readonly RedisReply[];
 
-export interface RedisSession {
+export interface RedisConnection {
   readonly authentication: RedisAuthOutcome;
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
@@ -40,7 +40,7 @@ export interface RedisSession {
  * Opens a Redis session with TCP, TLS, AUTH and PING only. The session never reconnects and never
  * queues commands. Throws a ConnectError, and then leaves no socket open.
  */
-export async function connectRedis(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {
+export async function connectRedis(source: RedisSource, options: RedisConnectOptions): Promise<RedisConnection> {
   try {
     return await open(source, options);
   } catch (error) {
@@ -48,7 +48,7 @@ export async function connectRedis(source: RedisSource, options: RedisConnectOpt
   }
 }
 
-async function open(source: RedisSource, options: RedisConnectOptions): Promise<RedisSession> {
+async function open(source: RedisSource, options: RedisConnectOptions): Promise<RedisConnection> {
   const connection = await openRedisSocket(source, options);
   try {
     const authentication = await authenticateRedisConnection(connection.socket, source, options);
@@ -65,7 +65,7 @@ async function createSession(
   authentication: RedisAuthOutcome,
   source: RedisSource,
   options: RedisConnectOptions,
-): Promise<RedisSession> {
+): Promise<RedisConnection> {
   const { Client: RedisClient, ReplyError } = await import('./ioredis.ts');
   const client = new RedisClient({
     Connector: connectorOf(socket),
@@ -95,7 +95,7 @@ async function createSession(
     if (refused instanceof Error)
       return new RedisCommandError(databaseConnectErrorCodes.protocol, refused.message, true);
     if (error instanceof DOMException)
-      return new RedisCommandError(databaseConnectErrorCodes.aborted, getRedisAbortReason(error), true);
+      return new RedisCommandError(databaseConnectErrorCodes.aborted, getRedisCommandAbortReason(error), true);
     if (!(error instanceof ReplyError))
       return new RedisCommandError(databaseConnectErrorCodes.closed, closedByServer, true);
     const message = redactServerMessage(error.message, source);

@@ -1,7 +1,7 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { parseRedisErrorCode, redactServerMessage } from './command-error.ts';
 import { openRedisSocket } from './redis-socket.ts';
-import { exchangeRedisLine } from './resp.ts';
+import { requestRedisReplyLine } from './resp.ts';
 import type { RedisCommand, RedisConnectOptions } from './send-redis-command.ts';
 import type { RedisSource } from './source.ts';
 
@@ -66,7 +66,7 @@ async function readLine(
 ): Promise<string | undefined> {
   try {
     const { socket } = await openRedisSocket(source, options);
-    return await exchangeRedisLine(socket, command, options).finally(() => socket.destroy());
+    return await requestRedisReplyLine(socket, command, options).finally(() => socket.destroy());
   } catch {
     return undefined;
   }

@@ -76,12 +76,12 @@ export type RedisInfoField =
  * Parses the reply to commands such as INFO and CLUSTER INFO into fields. A field that the server does not report is
  * absent from the result.
  */
-export interface RedisInfoLines<Field extends string> extends Iterable<readonly [name: string, value: string]> {
+export interface RedisInfoFields<Field extends string> extends Iterable<readonly [name: string, value: string]> {
   get(field: Field): string | undefined;
   has(field: Field): boolean;
 }
 
-export type RedisInfo = RedisInfoLines<RedisInfoField>;
+export type RedisInfo = RedisInfoFields<RedisInfoField>;
 
 /** The value for a server whose INFO could not be read: no fields. */
 export const emptyRedisInfo: RedisInfo = new Map<string, string>();
@@ -99,7 +99,7 @@ export function parseRedisInfo(text: string): ReadonlyMap<string, string> {
 
 /** A field of INFO as a number; undefined if it is absent or not a number. */
 export function readRedisInfoNumber<Field extends string>(
-  info: RedisInfoLines<Field>,
+  info: RedisInfoFields<Field>,
   field: NoInfer<Field>,
 ): number | undefined {
   const text = info.get(field);

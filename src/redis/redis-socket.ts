@@ -1,6 +1,10 @@
 import { Socket } from 'node:net';
 import { connect as connectTls, rootCertificates, type TLSSocket } from 'node:tls';
-import { closedDuringHandshake, DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import {
+  closedDuringTlsHandshakeMessage,
+  DatabaseConnectError,
+  databaseConnectErrorCodes,
+} from '../platform/connect-error.ts';
 import { readTlsConnectionInfo, type TlsConnectionInfo } from '../platform/tls-connection-info.ts';
 import { toRedisConnectError } from './command-error.ts';
 import type { RedisSource } from './source.ts';
@@ -61,12 +65,12 @@ async function connectTcp(source: RedisSource, timeLimit: TimeLimit): Promise<So
 
 async function startTls(socket: Socket, source: RedisSource, timeLimit: TimeLimit): Promise<TLSSocket> {
   const secure = connectTls({ socket, ...redisTlsOptions(source) });
-  const late = () => new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, noHandshakeResponse);
+  const late = () => new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, noTlsHandshakeResponseText);
   try {
     return await withTimeLimit<TLSSocket>(timeLimit, late, (resolve, reject) => {
       const done = () => resolve(secure);
       const closed = () =>
-        reject(new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, closedDuringHandshake));
+        reject(new DatabaseConnectError('tls', databaseConnectErrorCodes.tls, closedDuringTlsHandshakeMessage));
       secure.once('secureConnect', done).once('error', reject).once('close', closed);
       return () =>
         void secure.off('secureConnect', done).off('error', reject).off('close', closed).on('error', ignoreError);
@@ -77,7 +81,7 @@ async function startTls(socket: Socket, source: RedisSource, timeLimit: TimeLimi
   }
 }
 
-export const noHandshakeResponse = 'no response to the TLS handshake';
+export const noTlsHandshakeResponseText = 'no response to the TLS handshake';
 
 /**
  * The listener is empty: the next read or write reports the error, and without a listener an error event would end the

@@ -17,7 +17,7 @@ export function encodeRedisCommand(command: RedisCommand): Buffer {
  * Sends a command and reads the first line of the reply, including the type character: `+OK`, `-NOAUTH …`. Without a
  * command the function only reads. Bytes after the line stay unread in the socket. Throws a ConnectError.
  */
-export async function exchangeRedisLine(
+export async function requestRedisReplyLine(
   socket: Socket,
   command: RedisCommand | undefined,
   options: RedisConnectOptions,

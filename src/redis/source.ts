@@ -106,7 +106,7 @@ export function withRedisPassword(
 }
 
 /** `[::1]:6379` or `db.example.com:6379`. */
-export function redisHostAndPort({ host, port }: Pick<RedisSource, 'host' | 'port'>): string {
+export function formatRedisHostAndPort({ host, port }: Pick<RedisSource, 'host' | 'port'>): string {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 

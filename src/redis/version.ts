@@ -67,7 +67,7 @@ export function parseRedisTargetVersion(text: string): RedisTargetVersion | unde
 }
 
 /** The Redis version with which a server reports to be compatible; undefined if not reported. */
-export function compatibleRedisVersion({
+export function getReportedCompatibleRedisVersion({
   redis,
 }: RedisServerVersion): { readonly major: number; readonly minor: number } | undefined {
   const [major, minor] = numbersOf(redis) ?? [];

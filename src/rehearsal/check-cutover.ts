@@ -9,16 +9,16 @@ import type { Clock } from '../platform/host.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { RedisCommandError } from '../redis/command-error.ts';
 import { defaultMigrationWatchLimits } from '../watch/migration-watch-limits.ts';
-import type { SourcePollResult } from '../watch/source-watcher.ts';
+import type { WatchedSourcePollResult } from '../watch/source-watcher.ts';
 import type { MigrationWatchRecord } from '../watch/watch-record.ts';
 import { pollWatchedSource } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
 import { type CutoverFacts, isIdleSourceCheckUseful } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
-import { migrationTargetNames, targetLoginHint } from './target-login-hint.ts';
+import { migrationTargetOptionNames, targetLoginHint } from './target-login-hint.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
-export interface CutoverOptions {
+export interface CheckCutoverOptions {
   readonly cluster: string;
   readonly source: DbSource;
   readonly target: DbSource;
@@ -39,7 +39,7 @@ const watchLimit = 20_000;
  * service. A check that depends on earlier checks is not run while one of them is not done.
  * @throws CliError `source_unreachable`, or the error of the resource API for a session that cannot be used
  */
-export async function checkCutover(api: ApiClient, options: CutoverOptions): Promise<CutoverFacts> {
+export async function checkCutover(api: ApiClient, options: CheckCutoverOptions): Promise<CutoverFacts> {
   const { source, target, clock, signal, ignoreDbs, onCheck } = options;
   const { engine } = source;
   const migration = await readMigrationFact(api, options.cluster);
@@ -90,7 +90,9 @@ async function readMigrationFact(api: ApiClient, cluster: string): Promise<Cutov
 async function readTargetFailure({
   target,
   signal,
-}: CutoverOptions): Promise<Pick<CutoverFacts, 'targetFailure' | 'targetHint' | 'isTargetWithoutTls'> | undefined> {
+}: CheckCutoverOptions): Promise<
+  Pick<CutoverFacts, 'targetFailure' | 'targetHint' | 'isTargetWithoutTls'> | undefined
+> {
   try {
     await readServerWriteActivity(target, signal);
     return undefined;
@@ -98,13 +100,13 @@ async function readTargetFailure({
     if (signal.aborted || !isServerError(error)) throw error;
     return {
       targetFailure: redactErrorReason(error, target.source.password),
-      targetHint: targetLoginHint(error, migrationTargetNames),
+      targetHint: targetLoginHint(error, migrationTargetOptionNames),
       isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === databaseConnectErrorCodes.noTls,
     };
   }
 }
 
-async function readSourceActivity({ source, signal, ignoreDbs }: CutoverOptions) {
+async function readSourceActivity({ source, signal, ignoreDbs }: CheckCutoverOptions) {
   try {
     return await readServerWriteActivity(source, signal);
   } catch (error) {
@@ -119,11 +121,11 @@ async function readSourceActivity({ source, signal, ignoreDbs }: CutoverOptions)
 }
 
 async function watchUntilIdle(
-  { source, clock, signal, ignoreDbs, slots, record }: CutoverOptions,
+  { source, clock, signal, ignoreDbs, slots, record }: CheckCutoverOptions,
   limit: number,
 ): Promise<NonNullable<CutoverFacts['lag']>> {
   const end = clock.now() + limit;
-  let last: SourcePollResult | undefined;
+  let last: WatchedSourcePollResult | undefined;
   for await (const result of pollWatchedSource(source, 1000, { clock, signal, ignoreDbs, slots, record })) {
     last = result;
     const isIdle = result.idlePolls >= defaultMigrationWatchLimits.idlePolls;
@@ -134,7 +136,7 @@ async function watchUntilIdle(
   return { isIdle: false, observed: last === undefined ? 'the source was not read' : describePoll(last) };
 }
 
-function describePoll({ ending, outage, sample }: SourcePollResult): string {
+function describePoll({ ending, outage, sample }: WatchedSourcePollResult): string {
   const [violation] = sample.violations;
   if (ending !== undefined) return ending.message;
   if (outage !== undefined) return outage;
@@ -142,7 +144,7 @@ function describePoll({ ending, outage, sample }: SourcePollResult): string {
   return violation === undefined ? progress : `${progress}; ${violation.observed}`;
 }
 
-async function readSequenceFact(options: CutoverOptions): Promise<CutoverFacts['sequences']> {
+async function readSequenceFact(options: CheckCutoverOptions): Promise<CutoverFacts['sequences']> {
   const { source, target, ignoreDbs, signal, onCheck } = options;
   if (source.engine !== 'postgresql' || target.engine !== 'postgresql') return undefined;
   onCheck('comparing the sequences');
@@ -150,7 +152,10 @@ async function readSequenceFact(options: CutoverOptions): Promise<CutoverFacts['
 }
 
 /** If a server cannot be read, the step is unknown, and the result contains the reason. */
-async function orReason<T>({ source, target, signal }: CutoverOptions, work: () => Promise<T>): Promise<T | string> {
+async function orReason<T>(
+  { source, target, signal }: CheckCutoverOptions,
+  work: () => Promise<T>,
+): Promise<T | string> {
   try {
     return await work();
   } catch (error) {

@@ -8,8 +8,8 @@ import type { SequenceComparison } from './rehearsal-report.ts';
 import {
   formatCountWithNoun,
   formatRehearsalServersLine,
+  formatUnequalTableLine,
   type RehearsalTextStyles,
-  unequalTableLine,
 } from './rehearsal-text.ts';
 
 /**
@@ -66,7 +66,7 @@ function databaseLines(database: DatabaseComparisonEntry, styles: RehearsalTextS
   };
   return [
     `${sanitizeReportLine(name)}  ${words[state]}  ${error === undefined ? counts : sanitizeReportLine(error)}`,
-    ...tables.filter((table) => table.state !== 'equal').map(unequalTableLine),
+    ...tables.filter((table) => table.state !== 'equal').map(formatUnequalTableLine),
     ...sequences.filter((one) => one.state !== 'equal').map(sequenceLine),
   ].join('\n');
 }

@@ -12,7 +12,7 @@ import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import type { RehearsalTarget } from './rehearsal-target.ts';
 
 /** Options of `db preflight` whose values a rehearsal reads from the target itself. */
-export const targetDerivedOptions: readonly string[] = [
+export const preflightOptionsReadFromTarget: readonly string[] = [
   'target-version',
   'target-extensions',
   'target-memory',
@@ -40,7 +40,7 @@ export function rehearsalPreflightOptions(
   { version, extensions }: RehearsalTargetFacts,
 ): PreflightOptions {
   return {
-    ...readPreflightOptions(withoutOptions(args, targetDerivedOptions), engine, settings, now),
+    ...readPreflightOptions(withoutOptions(args, preflightOptionsReadFromTarget), engine, settings, now),
     isOverInternet: false,
     targetVersion: version,
     targetExtensions: extensions?.map((name) => name.toLowerCase()),

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ParsedArgs } from '../cli/command.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
+import {
+  buildSourceUrlWithoutPassword,
+  buildTargetUrlWithoutPassword,
+} from '../db-source/build-source-url-without-password.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { sourceUrl, targetUrl } from '../db-source/source-url.ts';
 import { CliError } from '../errors.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
 import {
@@ -178,7 +181,7 @@ function rehearseAgainCommand(source: DbSource, target: RehearsalTarget, args: P
   const caFile = args.value('ca-file');
   const ignoreDbs = args.values('ignore-dbs');
   const options = [
-    ...['--source', sourceUrl(source), '--into', targetUrl(target)],
+    ...['--source', buildSourceUrlWithoutPassword(source), '--into', buildTargetUrlWithoutPassword(target)],
     ...(source.engine === 'postgresql' && source.source.ssl === 'disable' ? ['--disable-ssl'] : []),
     ...(caFile === undefined ? [] : ['--ca-file', caFile]),
     ...(args.has('allow-cleartext-password') ? ['--allow-cleartext-password'] : []),

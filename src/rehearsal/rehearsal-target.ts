@@ -42,7 +42,7 @@ export function readRehearsalTarget(io: CommandIo, options: ReadTargetOptions): 
 }
 
 /** The target of a migration, in `--target` or CLOUDCTL_TARGET. */
-export function readMigrationTarget(io: CommandIo, options: ReadTargetOptions): Promise<RehearsalTarget> {
+export function readMigrationTargetOption(io: CommandIo, options: ReadTargetOptions): Promise<RehearsalTarget> {
   return readTarget(io, options, { option: '--target', variable: 'CLOUDCTL_TARGET' });
 }
 

@@ -89,12 +89,12 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
       ? ''
       : `, ${equal} of ${formatCountWithNoun(sequences.length, 'sequence')} equal${unknown === 0 ? '' : `, ${unknown} not used yet and not compared`}`;
   const how = method === null ? '' : `  ${method}`;
-  const unequal = tables.filter(({ state }) => state !== 'equal').map(unequalTableLine);
+  const unequal = tables.filter(({ state }) => state !== 'equal').map(formatUnequalTableLine);
   return [sanitizeReportLine(`${name}${how}  ${what}${counted}, ${seconds.toFixed(1)} s`), ...unequal].join('\n');
 }
 
 /** One line for a table that is not equal: its name, and the difference. */
-export function unequalTableLine({ name, ...table }: TableComparison): string {
+export function formatUnequalTableLine({ name, ...table }: TableComparison): string {
   const { state, rows_source: source, rows_target: target, error, columns_not_compared: columns = [] } = table;
   const onBoth = `${source === null ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;
   const words = {

@@ -6,7 +6,7 @@ export interface TargetOptionNames {
   readonly passwordVariable: string;
 }
 
-export const migrationTargetNames: TargetOptionNames = {
+export const migrationTargetOptionNames: TargetOptionNames = {
   option: '--target',
   passwordVariable: 'CLOUDCTL_TARGET_PASSWORD',
 };

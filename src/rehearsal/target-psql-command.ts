@@ -1,6 +1,6 @@
 import { quoteShellArg } from '../cli/shell-quote.ts';
+import { buildTargetUrlWithoutPassword } from '../db-source/build-source-url-without-password.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { targetUrl } from '../db-source/source-url.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { ProcessEnvironment } from '../platform/host.ts';
  * source. It contains no password: psql takes it from CLOUDCTL_TARGET_PASSWORD, else from .pgpass or a prompt.
  */
 export function targetPsqlCommand(target: DbSource, env: ProcessEnvironment): string {
-  const psql = `psql -X -v ON_ERROR_STOP=1 ${quoteShellArg(targetUrl(target))}`;
+  const psql = `psql -X -v ON_ERROR_STOP=1 ${quoteShellArg(buildTargetUrlWithoutPassword(target))}`;
   const { CLOUDCTL_TARGET_PASSWORD: own = '', PGPASSWORD: shared = '' } = env;
   if (own !== '') return `PGPASSWORD="$CLOUDCTL_TARGET_PASSWORD" ${psql}`;
   // libpq reads .pgpass, and psql prompts, only when PGPASSWORD is empty.

@@ -18,7 +18,7 @@ export interface SandboxGrantStore {
   readonly refreshTokens: Map<string, string>;
 }
 
-export type AuthorizationCodeState = 'valid' | 'used' | 'revoked' | 'expired';
+export type AuthorizationCodeStatus = 'valid' | 'used' | 'revoked' | 'expired';
 export type TokenPairState = 'valid' | 'expired' | 'revoked' | 'refreshed';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
@@ -104,11 +104,11 @@ export function deleteApplicationAuthorization(
   store.authorizationIds.delete(authorizationKey(authorization));
 }
 
-export function getAuthorizationCodeState(
+export function getAuthorizationCodeStatus(
   store: SandboxGrantStore,
   code: AuthorizationCode,
   now: number,
-): AuthorizationCodeState {
+): AuthorizationCodeStatus {
   if (code.usedFor !== undefined) return 'used';
   if (!store.authorizations.has(code.authorization)) return 'revoked';
   return now < code.expiresAt ? 'valid' : 'expired';

@@ -1,17 +1,17 @@
-import type { DataPlanes } from './data-planes.ts';
+import type { ClusterDatabaseServers } from './cluster-database-servers.ts';
 import type { FaultList } from './faults/fault-list.ts';
 import type { SandboxReadyLine } from './ready-line.ts';
 import type { RequestLog } from './request-log.ts';
+import type { SandboxStateManager } from './sandbox-state-manager.ts';
 import type { RateLimiter } from './v2/rate-limit.ts';
-import type { World } from './world.ts';
 
 /** The dependencies that every request handler receives. */
 export interface SandboxHandlerContext {
-  readonly world: World;
+  readonly world: SandboxStateManager;
   readonly log: RequestLog;
   readonly limiter: RateLimiter;
   readonly faults: FaultList;
-  readonly planes: DataPlanes;
+  readonly planes: ClusterDatabaseServers;
   readonly settings: SandboxSettings;
   readonly ready: SandboxReadyLine;
   /** Aborted when the sandbox closes. */

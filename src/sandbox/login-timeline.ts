@@ -1,4 +1,4 @@
-import type { LoggedRequest, LoggedRequestWithTrace, LoginTrace } from './request-log.ts';
+import type { LoggedRequest, LoggedRequestWithTrace, SandboxLoginTrace } from './request-log.ts';
 
 /** The steps of one login by one person with one application, from the authorization request to the last API call. */
 export interface LoginTimeline {
@@ -60,12 +60,12 @@ interface LoginDraft {
 }
 
 /** Requests with the same authorization request are one login until it is answered; after that, they start a new one. */
-function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: LoginTrace): LoginDraft {
+function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: SandboxLoginTrace): LoginDraft {
   const known = logins.findLast((one) => one.key === trace.login);
   return known !== undefined && (!known.isAnswered || entry.method === 'POST') ? known : addLogin(logins, entry, trace);
 }
 
-function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: LoginTrace): LoginDraft {
+function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: SandboxLoginTrace): LoginDraft {
   const login: LoginDraft = {
     at,
     key,
@@ -80,7 +80,7 @@ function addLogin(logins: LoginDraft[], { at }: LoggedRequest, { login: key }: L
 }
 
 /** Consecutive equal API calls become one step with a count, because a script can send hundreds of them. */
-function appendStep(steps: LoginTimelineStep[], entry: LoggedRequest, trace: LoginTrace): void {
+function appendStep(steps: LoginTimelineStep[], entry: LoggedRequest, trace: SandboxLoginTrace): void {
   const description = describeStep(entry, trace);
   const previous = steps.at(-1);
   if (previous?.entry !== undefined && entry.path.startsWith('/v2/') && isEqualRequest(previous.entry, entry)) {
@@ -104,7 +104,10 @@ function isEqualRequest(one: LoggedRequest, other: LoggedRequest): boolean {
   );
 }
 
-function describeStep({ method, path, status, grant_type }: LoggedRequest, { redirect, person }: LoginTrace): string {
+function describeStep(
+  { method, path, status, grant_type }: LoggedRequest,
+  { redirect, person }: SandboxLoginTrace,
+): string {
   const isRefused = status >= 400;
   switch (`${method} ${path}`) {
     case 'GET /v1/oauth/authorize':

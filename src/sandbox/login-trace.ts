@@ -7,14 +7,14 @@ import type { HttpRequest } from './http/http-request.ts';
 import { readRequestParameters } from './http/request-parameters.ts';
 import { findPanelSession } from './panel/panel-session.ts';
 import type { AuthorizationCode, TokenPair } from './records.ts';
-import type { LoginTrace } from './request-log.ts';
+import type { SandboxLoginTrace } from './request-log.ts';
 
 /** The record that connects the requests of one login in the panel, for a request whose query is an authorization request. */
-export function loginTraceOfAuthorizationRequest(
+export function findLoginTraceOfAuthorizationRequest(
   request: HttpRequest,
   query: string,
   service: SandboxHandlerContext,
-): LoginTrace | undefined {
+): SandboxLoginTrace | undefined {
   const clientId = readRequestParameters(query, '', '').get('client_id');
   if (clientId === undefined) return undefined;
   const person = findPanelSession(request, service)?.person.uuid;
@@ -23,13 +23,13 @@ export function loginTraceOfAuthorizationRequest(
 }
 
 /** The trace of a request with a code. */
-export function loginTraceOfCode(code: AuthorizationCode | undefined): LoginTrace | undefined {
+export function findLoginTraceOfAuthorizationCode(code: AuthorizationCode | undefined): SandboxLoginTrace | undefined {
   if (code === undefined) return undefined;
   return { clientId: code.clientId, person: code.person, chain: secretFingerprint(code.code) };
 }
 
 /** The trace of a request with an access token or a refresh token. */
-export function createLoginTraceOfTokenPair(pair: TokenPair | undefined): LoginTrace | undefined {
+export function createLoginTraceOfTokenPair(pair: TokenPair | undefined): SandboxLoginTrace | undefined {
   return pair === undefined
     ? undefined
     : { clientId: pair.clientId, person: pair.person, chain: findRefreshChainOfTokenPair(pair) };
@@ -37,9 +37,9 @@ export function createLoginTraceOfTokenPair(pair: TokenPair | undefined): LoginT
 
 /** Adds the redirect in the reply to the trace of the login. */
 export function addRedirectToLoginTrace(
-  trace: LoginTrace | undefined,
+  trace: SandboxLoginTrace | undefined,
   { headers: { location } }: HttpReply,
-): LoginTrace | undefined {
+): SandboxLoginTrace | undefined {
   if (trace?.login === undefined || location === undefined || location.startsWith('/')) return trace;
   const url = new URL(location);
   const token = new URLSearchParams(url.hash.slice(1)).get('access_token');

@@ -14,13 +14,13 @@ const MAX_DURATION_MS = 14 * 86_400_000;
 export type SandboxMigrationStatus = 'running' | 'canceled' | SandboxMigrationEnd['status'];
 
 /** The status of a migration at an instant of the virtual clock. */
-export interface SandboxMigrationOutcome {
+export interface SandboxMigrationStatusAtTime {
   readonly status: SandboxMigrationStatus;
   /** How the migration ended; absent while it runs. The time `at` is in milliseconds of the virtual clock. */
   readonly stop?: { readonly at: number; readonly reason?: string };
 }
 
-export function getSandboxMigrationOutcome(migration: SandboxMigration, now: number): SandboxMigrationOutcome {
+export function getSandboxMigrationOutcome(migration: SandboxMigration, now: number): SandboxMigrationStatusAtTime {
   const deadline = migration.startedAt + MAX_DURATION_MS;
   const { stoppedAt, ended } = migration;
   if (ended !== undefined && ended.at < deadline) {

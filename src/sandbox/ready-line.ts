@@ -11,18 +11,18 @@ export interface SandboxReadyLine {
   readonly client_id: string;
   readonly client_secret: string;
   readonly callback_url: string;
-  readonly users: readonly ReadyLineUser[];
-  readonly clusters: readonly ReadyLineCluster[];
+  readonly users: readonly SandboxReadyLineUser[];
+  readonly clusters: readonly SandboxReadyLineCluster[];
 }
 
-export interface ReadyLineUser {
+export interface SandboxReadyLineUser {
   readonly email: string;
   readonly password: string;
   readonly uuid: string;
   readonly teams: readonly { readonly uuid: string; readonly name: string }[];
 }
 
-export interface ReadyLineCluster {
+export interface SandboxReadyLineCluster {
   readonly uuid: string;
   readonly name: string;
   readonly engine: 'postgresql' | 'redis';
@@ -38,11 +38,11 @@ export interface SandboxReadyLineInput {
   readonly authUrl: string;
   readonly baseUrl: string;
   readonly adminToken: string;
-  readonly planeOf: (cluster: SandboxCluster) => DataPlaneAddress | undefined;
+  readonly planeOf: (cluster: SandboxCluster) => ClusterDatabaseServerAddress | undefined;
 }
 
 /** Address and version of the database server of a cluster. */
-export interface DataPlaneAddress {
+export interface ClusterDatabaseServerAddress {
   readonly host: string;
   readonly port: number;
   readonly version: string;
@@ -74,17 +74,21 @@ export function buildSandboxReadyLine(
   };
 }
 
-function readyCluster(cluster: SandboxCluster, owner: string, plane: DataPlaneAddress | undefined): ReadyLineCluster {
+function readyCluster(
+  cluster: SandboxCluster,
+  owner: string,
+  plane: ClusterDatabaseServerAddress | undefined,
+): SandboxReadyLineCluster {
   return {
     ...cluster,
     owner,
     version: plane?.version ?? cluster.version,
-    data_plane: formatDataPlaneAddress(plane),
+    data_plane: formatClusterDatabaseServerAddress(plane),
     connection: { port: plane?.port ?? DEFAULT_PORT },
   };
 }
 
-export function formatDataPlaneAddress(plane: DataPlaneAddress | undefined): string {
+export function formatClusterDatabaseServerAddress(plane: ClusterDatabaseServerAddress | undefined): string {
   if (plane === undefined) return 'none';
   return plane.host.includes(':') ? `[${plane.host}]:${plane.port}` : `${plane.host}:${plane.port}`;
 }

@@ -91,7 +91,7 @@ export interface TokenIssuance {
   readonly chain: string;
 }
 
-export interface BrowserSession {
+export interface SandboxBrowserSession {
   readonly id: string;
   readonly person: string;
   /** Oldest first. */
@@ -161,7 +161,7 @@ export interface SandboxMigrationEnd {
 }
 
 /** How the authorization endpoint responds: with its pages, or automatically with the decision of a given person. */
-export type ConsentScript =
+export type AuthorizationConsentMode =
   | { readonly mode: 'ask' }
   | { readonly mode: 'deny' }
   | { readonly mode: 'approve'; readonly person: string; readonly team?: string };

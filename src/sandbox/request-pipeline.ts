@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { applyFault } from './faults/apply-fault.ts';
-import { changesRequestHandling, type Fault, type FaultLogFields } from './faults/fault.ts';
+import { type Fault, type FaultLogFields, isRequestHandlingFault } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import { hasHostOfOrigin } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
-import type { OriginNames } from './http/origin-names.ts';
 import type { RouteMatch, Router } from './http/router.ts';
+import type { SandboxServerOrigin } from './http/sandbox-server-origin.ts';
 import { addRedirectToLoginTrace } from './login-trace.ts';
-import type { LoggedRequest, LoginTrace, RequestLogFields } from './request-log.ts';
+import type { LoggedRequest, RequestLogFields, SandboxLoginTrace } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
 
 /** The server of one origin: authorization server or resource API. */
@@ -26,7 +26,7 @@ export interface SandboxOriginServer<R extends SandboxRoute> {
   ) => SandboxRequestProcessor;
   /** Creates an error reply in the error format of the origin. */
   readonly errorReply: (
-    status: RejectionStatus,
+    status: HttpRejectionStatus,
     message: string,
     request: HttpRequest,
     service: SandboxHandlerContext,
@@ -36,7 +36,7 @@ export interface SandboxOriginServer<R extends SandboxRoute> {
     match: RouteMatch<R>,
     request: HttpRequest,
     service: SandboxHandlerContext,
-  ) => LoginTrace | undefined;
+  ) => SandboxLoginTrace | undefined;
   /** The URL of the other origin (authorization server or resource API). */
   readonly otherOrigin: (service: SandboxHandlerContext) => string;
 }
@@ -44,7 +44,7 @@ export interface SandboxOriginServer<R extends SandboxRoute> {
 /** Processes a request and returns its reply. */
 export type SandboxRequestProcessor = () => HttpReply | Promise<HttpReply>;
 
-export type RejectionStatus = keyof typeof ERRORS;
+export type HttpRejectionStatus = keyof typeof ERRORS;
 
 const ERRORS = {
   413: 'The request is too large.',
@@ -60,7 +60,7 @@ const ERRORS = {
 export function handleSandboxRequest<R extends SandboxRoute>(
   server: SandboxOriginServer<R>,
   service: SandboxHandlerContext,
-  names: OriginNames,
+  names: SandboxServerOrigin,
   message: IncomingMessage,
   body: Buffer | undefined,
 ): HttpReply | Promise<HttpReply> {
@@ -69,7 +69,7 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     body ?? Buffer.alloc(0),
     names.origin === names.localOrigin ? undefined : names.origin,
   );
-  const reject = (status: RejectionStatus, match?: RouteMatch<R>): HttpReply => {
+  const reject = (status: HttpRejectionStatus, match?: RouteMatch<R>): HttpReply => {
     const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
   };
@@ -89,7 +89,7 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     ...(trace === undefined ? {} : { trace }),
   };
   const faults = takeFaults(received, service);
-  const fault = faults.find(({ action }) => !changesRequestHandling(action)) ?? faults[0];
+  const fault = faults.find(({ action }) => !isRequestHandlingFault(action)) ?? faults[0];
   if (fault !== undefined) {
     return applyFault(fault, {
       admit: () => {
@@ -111,7 +111,7 @@ interface ReceivedRequest {
   readonly request: HttpRequest;
   readonly logFields: RequestLogFields;
   readonly match?: RouteMatch<SandboxRoute>;
-  readonly trace?: LoginTrace;
+  readonly trace?: SandboxLoginTrace;
 }
 
 /** Faults never apply to the admin API, because the admin API is used to remove faults. */

@@ -1,5 +1,5 @@
 import { handleChangeClock, handleGetClock } from './admin/clock.ts';
-import { handleChangeConsentScript, handleGetConsentScript } from './admin/consent-script.ts';
+import { handleChangeAuthorizationConsentMode, handleGetAuthorizationConsentMode } from './admin/consent-script.ts';
 import { handleAddFault, handleClearFaults, handleListFaults } from './admin/faults.ts';
 import { handleClearRequestLog, handleListLoggedRequests } from './admin/request-log.ts';
 import { handleResetSandbox } from './admin/reset.ts';
@@ -17,18 +17,26 @@ import type { SandboxHandlerContext } from './handler-context.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import type { HttpRequest } from './http/http-request.ts';
 import {
+  findLoginTraceOfAuthorizeEndpoint,
+  getLogFieldsOfAuthorizationRequest,
   handleAuthorizationRequest,
-  loginTraceOfAuthorize,
-  readAuthorizationLogFields,
 } from './oauth/authorization-endpoint.ts';
 import { handleConsentForm } from './oauth/consent-form.ts';
 import {
+  findLoginTraceOfRevocation,
+  getLogFieldsOfRevocationRequest,
   handleTokenRevocationRequest,
-  loginTraceOfRevocation,
-  readRevocationLogFields,
 } from './oauth/revocation-endpoint.ts';
-import { handleTokenRequest, loginTraceOfTokenRequest, readTokenRequestLogFields } from './oauth/token-endpoint.ts';
-import { handleTokenInfoRequest, loginTraceOfTokenInfo, readTokenInfoLogFields } from './oauth/token-info-endpoint.ts';
+import {
+  findLoginTraceOfTokenRequest,
+  getLogFieldsOfTokenRequest,
+  handleTokenRequest,
+} from './oauth/token-endpoint.ts';
+import {
+  findLoginTraceOfTokenInfo,
+  getLogFieldsOfTokenInfoRequest,
+  handleTokenInfoRequest,
+} from './oauth/token-info-endpoint.ts';
 import { handleRevokeApplicationForm, showApplicationsPage } from './panel/applications.ts';
 import { handleClockForm, handleFaultForm, showClockAndFaultsPage } from './panel/clock-and-faults.ts';
 import { showDropletsPage } from './panel/droplets.ts';
@@ -36,11 +44,11 @@ import { redirectToPanel, showHomePage } from './panel/home.ts';
 import { handleStopMigrationForm, showMigrationsPage } from './panel/migrations.ts';
 import type { PanelSession } from './panel/panel-session.ts';
 import { showRequestLogPage } from './panel/request-log.ts';
-import { handleSignInForm, handleSignOutForm, loginTraceOfSignIn, showSignInPage } from './panel/sign-in.ts';
+import { findLoginTraceOfSignIn, handleSignInForm, handleSignOutForm, showSignInPage } from './panel/sign-in.ts';
 import { showLoginTimelinePage } from './panel/timeline.ts';
 import { showTokensPage } from './panel/tokens.ts';
 import type { SandboxOAuthScope } from './records.ts';
-import type { LoginTrace, RequestLogFields } from './request-log.ts';
+import type { RequestLogFields, SandboxLoginTrace } from './request-log.ts';
 import { handleGetAccount } from './v2/account.ts';
 import { handleGetAction, handleGetActions } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';
@@ -71,7 +79,7 @@ export type AuthServerRoute = Endpoint &
         /** Fields for the request log that are known before the reply exists. */
         readonly logFields?: (request: HttpRequest) => RequestLogFields;
         /** The application and the login to which the request belongs. */
-        readonly trace?: (request: HttpRequest, service: SandboxHandlerContext) => LoginTrace | undefined;
+        readonly trace?: (request: HttpRequest, service: SandboxHandlerContext) => SandboxLoginTrace | undefined;
       }
     | {
         readonly scope: 'session';
@@ -88,7 +96,10 @@ export type ApiServerRoute = Endpoint & {
 
 export type SandboxRoute = AuthServerRoute | ApiServerRoute;
 
-const AUTHORIZATION_LOGGING = { logFields: readAuthorizationLogFields, trace: loginTraceOfAuthorize };
+const AUTHORIZATION_LOGGING = {
+  logFields: getLogFieldsOfAuthorizationRequest,
+  trace: findLoginTraceOfAuthorizeEndpoint,
+};
 const MIGRATION = '/v2/databases/{uuid}/online-migration';
 
 /** Lists every endpoint of the sandbox, by origin. A route for GET also replies to HEAD requests. */
@@ -113,30 +124,36 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
       path: '/v1/oauth/token',
       scope: 'public',
       handle: handleTokenRequest,
-      logFields: readTokenRequestLogFields,
-      trace: loginTraceOfTokenRequest,
+      logFields: getLogFieldsOfTokenRequest,
+      trace: findLoginTraceOfTokenRequest,
     },
     {
       method: 'POST',
       path: '/v1/oauth/revoke',
       scope: 'public',
       handle: handleTokenRevocationRequest,
-      logFields: readRevocationLogFields,
-      trace: loginTraceOfRevocation,
+      logFields: getLogFieldsOfRevocationRequest,
+      trace: findLoginTraceOfRevocation,
     },
     {
       method: 'GET',
       path: '/v1/oauth/token/info',
       scope: 'public',
       handle: handleTokenInfoRequest,
-      logFields: readTokenInfoLogFields,
-      trace: loginTraceOfTokenInfo,
+      logFields: getLogFieldsOfTokenInfoRequest,
+      trace: findLoginTraceOfTokenInfo,
     },
 
     { method: 'GET', path: '/', scope: 'public', handle: redirectToPanel },
     { method: 'GET', path: '/panel', scope: 'session', handle: showHomePage },
     { method: 'GET', path: '/panel/sign-in', scope: 'public', handle: showSignInPage },
-    { method: 'POST', path: '/panel/sign-in', scope: 'public', handle: handleSignInForm, trace: loginTraceOfSignIn },
+    {
+      method: 'POST',
+      path: '/panel/sign-in',
+      scope: 'public',
+      handle: handleSignInForm,
+      trace: findLoginTraceOfSignIn,
+    },
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: handleSignOutForm },
     { method: 'GET', path: '/panel/applications', scope: 'session', handle: showApplicationsPage },
     { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: handleRevokeApplicationForm },
@@ -153,8 +170,8 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
     { method: 'GET', path: '/_sandbox/choices', scope: 'admin', handle: handleGetUnspecifiedBehaviors },
     { method: 'GET', path: '/_sandbox/clock', scope: 'admin', handle: handleGetClock },
     { method: 'POST', path: '/_sandbox/clock', scope: 'admin', handle: handleChangeClock },
-    { method: 'GET', path: '/_sandbox/consent', scope: 'admin', handle: handleGetConsentScript },
-    { method: 'POST', path: '/_sandbox/consent', scope: 'admin', handle: handleChangeConsentScript },
+    { method: 'GET', path: '/_sandbox/consent', scope: 'admin', handle: handleGetAuthorizationConsentMode },
+    { method: 'POST', path: '/_sandbox/consent', scope: 'admin', handle: handleChangeAuthorizationConsentMode },
     { method: 'GET', path: '/_sandbox/faults', scope: 'admin', handle: handleListFaults },
     { method: 'POST', path: '/_sandbox/faults', scope: 'admin', handle: handleAddFault },
     { method: 'DELETE', path: '/_sandbox/faults', scope: 'admin', handle: handleClearFaults },

@@ -1,20 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 import { determineRequestBodyLimit } from './admin/body-limit.ts';
-import { restoreInitialState } from './admin/reset.ts';
+import { resetSandboxState } from './admin/reset.ts';
 import { assertCallbackUrl } from './callback-url.ts';
-import { type ClusterDataPlane, type DataPlanes, openDataPlanes } from './data-planes.ts';
+import {
+  type ClusterDatabaseServer,
+  type ClusterDatabaseServers,
+  openClusterDatabaseServers,
+} from './cluster-database-servers.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { DEFAULT_BODY_LIMIT, type HttpHandler } from './http/http-server.ts';
 import { type ListeningOrigin, listenOnOrigin } from './http/listening-origin.ts';
-import { isLoopbackListenHost, type OriginNames, type SandboxPublicName } from './http/origin-names.ts';
+import {
+  isLoopbackListenHost,
+  type SandboxPublicAddress,
+  type SandboxServerOrigin,
+} from './http/sandbox-server-origin.ts';
 import { randomString, systemRandom } from './random.ts';
 import { buildSandboxReadyLine, type SandboxReadyLine } from './ready-line.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
 import { handleSandboxRequest, type SandboxOriginServer } from './request-pipeline.ts';
 import type { SandboxRoute } from './routes.ts';
-import { createSandboxSeedData, updateSandboxSeedData } from './seed-options.ts';
+import { SandboxStateManager } from './sandbox-state-manager.ts';
+import { createSandboxSeedDataFromOptions, updateSandboxSeedData } from './seed-options.ts';
 import { sandboxApiServer } from './servers/api-server.ts';
 import { sandboxAuthServer } from './servers/auth-server.ts';
 import { replyWhenSaved } from './state/reply-when-saved.ts';
@@ -22,7 +31,6 @@ import type { SavedSandboxState } from './state/saved-state.ts';
 import { openSandboxStateFolder } from './state/state-folder.ts';
 import type { SandboxStateWriter } from './state/state-writer.ts';
 import { createRateLimiter, parseRateLimitRules, type RateLimiter } from './v2/rate-limit.ts';
-import { World } from './world.ts';
 
 export interface SandboxServerOptions {
   /** Default: any free port, or the port of the saved state. */
@@ -34,7 +42,7 @@ export interface SandboxServerOptions {
    * The name under which other machines reach the sandbox, which is then the host of all URLs. The panel requires the admin
    * token.
    */
-  readonly publicName?: SandboxPublicName;
+  readonly publicName?: SandboxPublicAddress;
   /** Default: random, or the admin token of the saved state. */
   readonly adminToken?: string;
   readonly callbackUrls?: readonly string[];
@@ -57,7 +65,7 @@ export interface SandboxServerOptions {
   /** The size of the journal in the state folder, in bytes, above which a new snapshot replaces the journal. */
   readonly compactAt?: number;
   /** Database servers of clusters; migrations into these clusters copy rows. */
-  readonly clusters?: readonly ClusterDataPlane[];
+  readonly clusters?: readonly ClusterDatabaseServer[];
   /** Finishes a migration when there are no changes to replicate for 60 s of the virtual clock. */
   readonly finishWhenIdle?: boolean;
   /** Whether migrations may create objects in the target database that only a superuser can create. */
@@ -79,7 +87,7 @@ export interface SandboxServers {
   /** Resolves with the error when the state could not be written; from then on every request gets status 500. */
   readonly failure: Promise<Error>;
   readonly close: () => Promise<void>;
-  readonly world: World;
+  readonly world: SandboxStateManager;
   readonly faults: FaultList;
   /** The logged requests to one endpoint (`METHOD path`) or to all endpoints, oldest first. */
   readonly requests: (endpoint?: string) => readonly LoggedRequest[];
@@ -102,7 +110,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   const closing = new AbortController();
   const origins: ListeningOrigin[] = [];
   let writer: SandboxStateWriter | undefined;
-  let planes: DataPlanes | undefined;
+  let planes: ClusterDatabaseServers | undefined;
   const close = async (): Promise<void> => {
     closing.abort();
     await planes?.close();
@@ -113,7 +121,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   let service: SandboxHandlerContext | undefined;
   const serve =
     <R extends SandboxRoute>(server: SandboxOriginServer<R>) =>
-    (names: OriginNames): HttpHandler => {
+    (names: SandboxServerOrigin): HttpHandler => {
       return (message, body) => {
         if (service === undefined) return STARTING;
         const reply = handleSandboxRequest(server, service, names, message, body);
@@ -132,7 +140,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     const publicHost = publicName?.host;
     // Clients must be able to know both ports beforehand, because containers publish ports by number.
     const [port, apiPort] = publicName === undefined ? [] : [publicName.port, publicName.port + 1];
-    planes = await openDataPlanes({ ...options, now: () => service?.world.now() ?? 0 });
+    planes = await openClusterDatabaseServers({ ...options, now: () => service?.world.now() ?? 0 });
     const auth = await listenOnOrigin(host, options.port ?? port ?? savedIdentity?.port ?? 0, {
       publicHost,
       handlerOf: serve(sandboxAuthServer),
@@ -175,7 +183,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
       world,
       faults,
       requests,
-      reset: () => restoreInitialState(created),
+      reset: () => resetSandboxState(created),
       close,
     };
   } catch (error) {
@@ -190,7 +198,7 @@ interface ServiceParts {
   readonly api: ListeningOrigin;
   readonly saved: SavedSandboxState | undefined;
   readonly closing: AbortSignal;
-  readonly planes: DataPlanes;
+  readonly planes: ClusterDatabaseServers;
 }
 
 async function createService(
@@ -201,10 +209,10 @@ async function createService(
   const seedOptions = { ...options, clusters: planes.clusters };
   const seed =
     saved === undefined
-      ? await createSandboxSeedData(seedOptions, random)
+      ? await createSandboxSeedDataFromOptions(seedOptions, random)
       : updateSandboxSeedData(saved, seedOptions, random);
   const adminToken = options.adminToken ?? saved?.identity.adminToken ?? randomString(random, 43);
-  const world = new World(seed, random, options.now ?? Date.now, saved?.world);
+  const world = new SandboxStateManager(seed, random, options.now ?? Date.now, saved?.world);
   return {
     world,
     log: createRequestLog(),

@@ -7,7 +7,7 @@ import {
   type NewSandboxCluster,
   type SandboxSeedData,
 } from './seed-data.ts';
-import type { SandboxIdentity } from './state/saved-state.ts';
+import type { SandboxInstanceIdentity } from './state/saved-state.ts';
 import { SandboxStateFolderError } from './state/state-error.ts';
 
 /** The start options that change the seed data. */
@@ -20,7 +20,10 @@ export interface SandboxSeedOptions {
 }
 
 /** Creates new seed data. Callback URLs that the options do not contain are created with ports that are currently free. */
-export async function createSandboxSeedData(options: SandboxSeedOptions, random: Random): Promise<SandboxSeedData> {
+export async function createSandboxSeedDataFromOptions(
+  options: SandboxSeedOptions,
+  random: Random,
+): Promise<SandboxSeedData> {
   const { callbackUrls = [], apps = [] } = options;
   const [free = 0, other = 0] = await findFreePorts(2);
   const generator = options.seed === undefined ? random : seededRandom(options.seed);
@@ -40,7 +43,7 @@ export async function createSandboxSeedData(options: SandboxSeedOptions, random:
  * StateError if the saved state was created with another seed.
  */
 export function updateSandboxSeedData(
-  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<SandboxIdentity, 'seedNumber'> },
+  saved: { readonly seed: SandboxSeedData; readonly identity: Pick<SandboxInstanceIdentity, 'seedNumber'> },
   options: SandboxSeedOptions,
   random: Random,
 ): SandboxSeedData {

@@ -3,7 +3,7 @@ import { SPEC_GAPS_OF_FAULTS } from './spec-gaps/fault-gaps.ts';
 import { SPEC_GAPS_OF_MIGRATIONS } from './spec-gaps/migration-gaps.ts';
 import { SPEC_GAPS_OF_RESOURCES } from './spec-gaps/resource-gaps.ts';
 import type { SpecGap } from './spec-gaps/spec-gap.ts';
-import { SPEC_GAPS_OF_STATE } from './spec-gaps/state-gaps.ts';
+import { SPEC_GAPS_OF_RESTARTS } from './spec-gaps/state-gaps.ts';
 import { SPEC_GAPS_OF_TOKENS } from './spec-gaps/token-gaps.ts';
 
 /**
@@ -16,5 +16,5 @@ export const SPEC_GAPS: readonly SpecGap[] = [
   ...SPEC_GAPS_OF_RESOURCES,
   ...SPEC_GAPS_OF_MIGRATIONS,
   ...SPEC_GAPS_OF_FAULTS,
-  ...SPEC_GAPS_OF_STATE,
+  ...SPEC_GAPS_OF_RESTARTS,
 ];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isJsonRecord, parseJson, readStringField } from '../json.ts';
-import type { OAuthFlow } from '../oauth/authorization-url.ts';
+import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 import type { TokenAccountInfo } from '../oauth/token-grant.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
 

@@ -4,13 +4,13 @@ import { type CredentialRecord, computeTokenSecondsLeft } from './credential-rec
 import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
 import { probeAccessToken } from './missing-refresh-token.ts';
 import type { RefreshClaim, UnreportedRefresh } from './refresh-claim.ts';
-import type { RefreshJournalReservation } from './refresh-journal.ts';
+import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { type FoundStoredSession, needsLoginError } from './stored-session.ts';
 
 /** Whether this process may send the refresh request. */
-export type RefreshAnnouncement =
+export type RefreshAnnouncementResult =
   /** `claim` is absent for a store of this machine alone. */
   | { readonly kind: 'announced'; readonly claim: RefreshClaim | undefined; readonly isInDoubt: boolean }
   /** The shared store has another record, so the refresh begins again. */
@@ -18,10 +18,10 @@ export type RefreshAnnouncement =
   /** The access token is still accepted, so nothing is sent. */
   | { readonly kind: 'unchanged' };
 
-export interface RefreshToAnnounce {
+export interface AnnounceRefreshInput {
   readonly found: FoundStoredSession;
   readonly cause: TokenRefreshCause;
-  readonly reservation: RefreshJournalReservation;
+  readonly reservation: PreparedRefreshJournalFile;
   /** How often the record has changed in this command. */
   readonly earlierAttempts: number;
 }
@@ -33,8 +33,8 @@ export interface RefreshToAnnounce {
 export async function announceRefresh(
   deps: SessionRefreshDeps,
   items: CredentialStoreItems,
-  refresh: RefreshToAnnounce,
-): Promise<RefreshAnnouncement> {
+  refresh: AnnounceRefreshInput,
+): Promise<RefreshAnnouncementResult> {
   const { found, cause, reservation, earlierAttempts } = refresh;
   if (items.shared === undefined) return { kind: 'announced', claim: undefined, isInDoubt: found.inDoubt };
   const { record } = found;

@@ -1,14 +1,14 @@
 import { CliError } from '../errors.ts';
-import { evaluatePaste } from '../loopback/evaluate-paste.ts';
+import { evaluatePastedAuthorizationResponse } from '../loopback/evaluate-pasted-authorization-response.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../oauth/authorization-response.ts';
-import { authorizationUrl, createOAuthState } from '../oauth/authorization-url.ts';
+import { buildAuthorizationUrl, createOAuthState } from '../oauth/build-authorization-url.ts';
 import { createPkce, type Pkce } from '../oauth/pkce.ts';
 import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { Clock } from '../platform/host.ts';
-import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginAddresses } from './authorization-receiver.ts';
-import type { LoginRequest } from './login-request.ts';
+import type { AuthorizationReceiver, AuthorizationReceiverOptions, LoginUrls } from './authorization-receiver.ts';
+import type { OAuthLoginOptions } from './oauth-login-options.ts';
 
-export interface LoginContinuationOptions {
+export interface LoginTabRedirectOptions {
   /** Whether a browser tab was already redirected to the authorization URL. */
   readonly isContinued: boolean;
 }
@@ -20,7 +20,7 @@ export interface AuthorizationAttemptDeps {
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
   /** Prints the authorization URL and opens the browser; called once the listener is bound. */
-  readonly showInstructions: (addresses: LoginAddresses, options: LoginContinuationOptions) => Promise<void>;
+  readonly showInstructions: (addresses: LoginUrls, options: LoginTabRedirectOptions) => Promise<void>;
   /** The lines that the user pastes, until `signal` is aborted. */
   readonly pastedLines: (signal: AbortSignal) => AsyncIterable<string>;
   /** Called with the address of a peer that may not send the redirect. */
@@ -36,7 +36,7 @@ export interface AuthorizationAttempt extends AuthorizationReceiverOptions {
 /** Creates the authorization request of a login, and the function that validates its response with the same state parameter. */
 export function createAuthorizationAttempt(
   deps: AuthorizationAttemptDeps,
-  request: LoginRequest,
+  request: OAuthLoginOptions,
 ): AuthorizationAttempt {
   const state = createOAuthState(deps.random);
   const pkce = request.pkce && request.flow === 'code' ? createPkce(deps.random) : undefined;
@@ -52,7 +52,7 @@ export function createAuthorizationAttempt(
     onRefusedPeer: deps.onRefusedPeer,
     pkce,
     authorizationUrl: (redirectUri) =>
-      authorizationUrl({
+      buildAuthorizationUrl({
         authOrigin,
         clientId,
         redirectUri,
@@ -71,7 +71,7 @@ export function createAuthorizationAttempt(
 /** Shows the instructions, then waits for the redirect or a pasted response, whichever is accepted first. */
 export async function receiveAuthorizationResponse(
   deps: AuthorizationAttemptDeps,
-  { listen, isContinued }: Pick<LoginRequest, 'listen'> & LoginContinuationOptions,
+  { listen, isContinued }: Pick<OAuthLoginOptions, 'listen'> & LoginTabRedirectOptions,
   receiver: AuthorizationReceiver,
   authorization: AuthorizationAttempt,
   signal: AbortSignal,
@@ -98,7 +98,7 @@ async function readPastedResponses(
 ): Promise<void> {
   for await (const line of deps.pastedLines(signal)) {
     if (line.trim() === '') continue;
-    const pasted = evaluatePaste(line, validate);
+    const pasted = evaluatePastedAuthorizationResponse(line, validate);
     if (pasted.kind === 'accepted') {
       receiver.accept(pasted.accepted);
       return;

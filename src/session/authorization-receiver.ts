@@ -4,12 +4,12 @@ import { startLoopbackServer } from '../loopback/loopback-server.ts';
 import type { BrowserTabResponse } from '../loopback/outcome-page.ts';
 import type { AuthorizationResponseValidator } from '../loopback/request-decision.ts';
 import type { AuthorizationResult } from '../oauth/authorization-response.ts';
-import type { OAuthFlow } from '../oauth/authorization-url.ts';
-import { deferred } from '../platform/deferred.ts';
+import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
+import { createDeferred } from '../platform/create-deferred.ts';
 import type { Clock } from '../platform/host.ts';
 
 /** The URLs of a login that the user may need. */
-export interface LoginAddresses {
+export interface LoginUrls {
   readonly authorizationUrl: string;
   /** A one-time URL for the command that opens the browser, whose arguments other users can see; absent without a listener. */
   readonly startUrl: string | undefined;
@@ -17,7 +17,7 @@ export interface LoginAddresses {
 }
 
 /** Receives one authorization response, from the loopback listener or, with `--paste`, only from pasted lines. */
-export interface AuthorizationReceiver extends LoginAddresses {
+export interface AuthorizationReceiver extends LoginUrls {
   /** The first accepted response, whether redirected or pasted. */
   readonly response: Promise<AuthorizationResult>;
   isAccepted(): boolean;
@@ -48,7 +48,7 @@ export interface AuthorizationReceiverOptions {
 
 /** Binds the loopback listener. Throws `port_in_use` or `config_invalid` when none of the callback URLs can be used. */
 export async function bindAuthorizationReceiver(options: AuthorizationReceiverOptions): Promise<AuthorizationReceiver> {
-  const outcome = deferred<BrowserTabResponse>();
+  const outcome = createDeferred<BrowserTabResponse>();
   const server = await startLoopbackServer<AuthorizationResult>({ ...options, finish: () => outcome.promise });
   let isAccepted = false;
   void server.taken.then(
@@ -71,14 +71,14 @@ export async function bindAuthorizationReceiver(options: AuthorizationReceiverOp
 }
 
 /** With `--paste` no port is bound, and the first callback URL is the redirect URI. */
-export function createPasteAuthorizationReceiver({
+export function createPastedAuthorizationReceiver({
   callbackUrls,
   authorizationUrl,
 }: AuthorizationReceiverOptions): AuthorizationReceiver {
   const [callbackUrl] = callbackUrls;
   if (callbackUrl === undefined)
     throw new CliError('usage', 'callback_urls is missing', { hint: 'run `cloudctl auth setup`' });
-  const response = deferred<AuthorizationResult>();
+  const response = createDeferred<AuthorizationResult>();
   let isAccepted = false;
   return {
     authorizationUrl: authorizationUrl(callbackUrl),

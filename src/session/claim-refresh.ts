@@ -1,19 +1,19 @@
 import {
-  findSharedClaimObstacle,
-  listUnreportedMachines,
+  findRefreshClaimObstacle,
+  listMachinesWithUnreportedRefresh,
   type SharedSessionRow,
   type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
 import type {
-  ClaimedVersion,
+  ClaimableCredentialVersion,
   RefreshClaim,
   RefreshClaimResult,
   RefreshRefusalResult,
   SharedStoreUnavailable,
 } from './refresh-claim.ts';
 
-/** Times in milliseconds. Elapsed time is measured by the greater of two clocks, as in `createStoreClock`. */
+/** Times in milliseconds. Elapsed time is measured by the greater of two clocks, as in `createSharedStoreClock`. */
 export interface RefreshClaimTiming {
   readonly leaseMs: number;
   readonly renewMs: number;
@@ -47,7 +47,7 @@ export interface ClaimRefreshDeps {
  */
 export async function claimRefresh(
   deps: ClaimRefreshDeps,
-  version: ClaimedVersion,
+  version: ClaimableCredentialVersion,
 ): Promise<Exclude<RefreshClaimResult, SharedStoreUnavailable | { kind: 'claimed' }> | ClaimedRefresh> {
   const { store, machine, timing = refreshClaimTiming } = deps;
   const attempt = Buffer.from(deps.random(8)).toString('hex');
@@ -66,7 +66,7 @@ export async function claimRefresh(
     });
     if (snapshot.applied)
       return { kind: 'claimed', claim: createClaim(deps, { version, attempt, claimedAt }, snapshot.row) };
-    const obstacle = findSharedClaimObstacle(snapshot.row, version);
+    const obstacle = findRefreshClaimObstacle(snapshot.row, version);
     if (obstacle === 'changed') return { kind: 'changed' };
     if (obstacle === 'refused') return waitAfterRefusal(deps, version, snapshot);
     if (deps.elapsed() >= end) return { kind: 'busy', holder: snapshot.row?.holder ?? 'another machine' };
@@ -80,7 +80,7 @@ interface ClaimedRefresh {
 }
 
 interface ClaimState {
-  readonly version: ClaimedVersion;
+  readonly version: ClaimableCredentialVersion;
   readonly attempt: string;
   readonly claimedAt: number;
 }
@@ -126,14 +126,14 @@ function createClaim(
  */
 async function waitAfterRefusal(
   { store, machine, sleep, random, timing = refreshClaimTiming }: ClaimRefreshDeps,
-  version: ClaimedVersion,
+  version: ClaimableCredentialVersion,
   first: SharedSessionSnapshot,
 ): Promise<RefreshRefusalResult> {
   let snapshot = first;
   for (let pauses = 0; ; pauses += 1) {
     const { row, nowMs } = snapshot;
-    if (row === undefined || findSharedClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
-    const machines = listUnreportedMachines(row, machine);
+    if (row === undefined || findRefreshClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
+    const machines = listMachinesWithUnreportedRefresh(row, machine);
     const isOver = nowMs >= (row.refusedMs ?? nowMs) + timing.waitMs;
     if (machines.length === 0 || isOver) return { kind: 'refused', machines, sinceMs: row.intentMs };
     await sleep(pauseMs({ random }, pauses));

@@ -9,7 +9,7 @@ export interface ClientSecretBinding {
 }
 
 /** Reads the stored client secret of exactly this application; undefined when there is none. */
-export async function readClientSecret(
+export async function readStoredClientSecret(
   store: CredentialStore,
   binding: ClientSecretBinding,
 ): Promise<Secret | undefined> {

@@ -1,9 +1,9 @@
 import { CliError } from '../errors.ts';
 import { describeTeam } from '../identity.ts';
 import { isSameOAuthScope } from '../oauth/scope.ts';
-import { readAccountAndTeamOfGrant, type TokenGrant } from '../oauth/token-grant.ts';
+import { getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { LoginRequest } from './login-request.ts';
+import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 
 /**
@@ -15,8 +15,8 @@ export type ScopeMismatchPolicy =
   | 'refuse'
   | ((requested: string, granted: string, signal: AbortSignal) => Promise<boolean>);
 
-export interface ConfirmGrantOptions {
-  readonly request: LoginRequest;
+export interface ConfirmTokenGrantOptions {
+  readonly request: OAuthLoginOptions;
   readonly loginCommands: LoginRetryCommands;
   readonly onOtherScope: ScopeMismatchPolicy;
   /** Called before a question to the user: the browser tab gets its page immediately, because the user may take long to answer. */
@@ -28,7 +28,7 @@ export interface ConfirmGrantOptions {
 /** Throws `login_required` when the grant belongs to an account other than the requested one. */
 export function requireRequestedAccount(
   grant: TokenGrant,
-  request: LoginRequest,
+  request: OAuthLoginOptions,
   loginCommands: LoginRetryCommands,
 ): void {
   const hint = request.accountHint?.toLowerCase();
@@ -45,10 +45,10 @@ export function requireRequestedAccount(
 
 function requireRequestedTeam(
   grant: TokenGrant,
-  { team, prompt }: LoginRequest,
+  { team, prompt }: OAuthLoginOptions,
   loginCommands: LoginRetryCommands,
 ): void {
-  const granted = readAccountAndTeamOfGrant(grant.info).team;
+  const granted = getAccountAndTeamOfTokenInfo(grant.info).team;
   if (team === undefined || team.toLowerCase() === granted?.toLowerCase()) return;
   throw new CliError('login_required', `the session was granted for another context than ${describeTeam(team)}`, {
     detail: `the server granted the session for the ${sanitizeLine(describeTeam(granted))}`,
@@ -63,7 +63,7 @@ function requireRequestedTeam(
  * Returns the scope that is stored with a grant. A grant without a scope has the requested scope (RFC 6749 §5.1). Throws
  * `scope_mismatch` when the granted scope differs from the requested one and is not accepted.
  */
-export async function acceptGrantedScope(grant: TokenGrant, options: ConfirmGrantOptions): Promise<string> {
+export async function confirmGrantedOAuthScope(grant: TokenGrant, options: ConfirmTokenGrantOptions): Promise<string> {
   const { request, loginCommands, onOtherScope, onQuestion, signal } = options;
   const requested = request.scope ?? 'read';
   const granted = grant.scope ?? requested;

@@ -122,7 +122,7 @@ export function isSameCredentialRecord(one: CredentialRecord, other: CredentialR
   return encodeCredentialRecord(one).reveal() === encodeCredentialRecord(other).reveal();
 }
 
-export function isCredentialRecordOfBinding(record: CredentialRecord, binding: SessionBinding): boolean {
+export function isCredentialRecordOfSessionBinding(record: CredentialRecord, binding: SessionBinding): boolean {
   return (
     record.authOrigin === binding.authOrigin &&
     record.baseOrigin === binding.baseOrigin &&

@@ -6,7 +6,7 @@ import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { RefreshClaimResult } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import { formatProfileCommand } from './suggested-commands.ts';
+import { formatCommandForProfile } from './suggested-commands.ts';
 
 /**
  * The items of a profile in the credential store: the session, the client secret of the registered application, and the keys of
@@ -102,7 +102,7 @@ export function credentialStoreUnavailableError(
 ): CliError {
   const { message, hint, code = 'keychain_unavailable' } = storeErrorTexts[why];
   const usual =
-    typeof hint === 'string' ? hint : hint(formatProfileCommand(profile, 'config set credential_store file'));
+    typeof hint === 'string' ? hint : hint(formatCommandForProfile(profile, 'config set credential_store file'));
   return new CliError(code, message, {
     detail: reason,
     hint: other ?? usual,

@@ -41,7 +41,7 @@ export function refreshTokenFingerprint(refreshToken: Secret): string {
 }
 
 /** Whether the text is a valid key: 32 bytes in base64url. */
-export function isRefreshJournalKey(key: Secret): boolean {
+export function isValidRefreshJournalKey(key: Secret): boolean {
   return keyBytes(key).length === 32;
 }
 
@@ -87,7 +87,7 @@ function decodeJournalHeader(line: string): RefreshJournalHeader | undefined {
 }
 
 function decrypt(head: Buffer, encrypted: Buffer, key: Secret): Secret | undefined {
-  if (encrypted.length <= refreshJournalEncryptionOverhead || !isRefreshJournalKey(key)) return undefined;
+  if (encrypted.length <= refreshJournalEncryptionOverhead || !isValidRefreshJournalKey(key)) return undefined;
   const decipher = crypto().createDecipheriv('aes-256-gcm', keyBytes(key), encrypted.subarray(0, nonceLength));
   decipher.setAAD(head);
   decipher.setAuthTag(encrypted.subarray(nonceLength, refreshJournalEncryptionOverhead));

@@ -1,6 +1,10 @@
 import { processTokenResponse } from '../oauth/token-endpoint.ts';
 import { ensureFolder, removeFileDurably } from '../platform/files.ts';
-import { prepareSecretFileReplacement, readSecretFile, type SecretFileReplacement } from '../platform/secret-file.ts';
+import {
+  type PreparedSecretFileReplacement,
+  prepareSecretFileReplacement,
+  readSecretFile,
+} from '../platform/secret-file.ts';
 import {
   type CredentialRecord,
   computeJournalReservationBytes,
@@ -10,15 +14,15 @@ import {
 import { reachFailpoint } from './failpoints.ts';
 import { listTemporaryCredentialFiles, type ProfilePaths } from './profile-paths.ts';
 import type {
+  PreparedRefreshJournalFile,
   RefreshJournal,
-  RefreshJournalReservation,
   RefreshJournalReservationOptions,
   RefreshJournalState,
 } from './refresh-journal.ts';
 import { buildCredentialRecordOfResponse, canReplaceCredentialRecord } from './renewed-credential-record.ts';
 
 /** Creates the temporary file that replaces the session file; tests pass a function that fails. */
-export type SecretFileReplacementFactory = (path: string, reserve: number) => SecretFileReplacement;
+export type SecretFileReplacementFactory = (path: string, reserve: number) => PreparedSecretFileReplacement;
 
 /**
  * The refresh journal of the file store. The file store needs no write-ahead file: the temporary file that replaces the session
@@ -54,7 +58,7 @@ export function createFileRefreshJournal(
 }
 
 /** Temporary files that contain the whole text because the commit failed after the write. */
-export function findTemporaryFilesWithText(place: ProfilePaths, text: string): readonly string[] {
+export function findTemporaryCredentialFilesWithText(place: ProfilePaths, text: string): readonly string[] {
   return listTemporaryCredentialFiles(place).filter(
     (path) => unlessFailed(() => readSecretFile(path)?.replace(/\0+$/, '') === text) === true,
   );
@@ -107,10 +111,10 @@ function removeTemporaries(place: ProfilePaths, isRemoved: (content: TemporaryCo
 
 function reservationOf(
   place: ProfilePaths,
-  replacement: SecretFileReplacement,
+  replacement: PreparedSecretFileReplacement,
   old: CredentialRecord,
   options: RefreshJournalReservationOptions,
-): RefreshJournalReservation {
+): PreparedRefreshJournalFile {
   let state: 'prepared' | 'committed' | 'failed' = 'prepared';
   const put = (record: CredentialRecord): void => {
     const text = `${encodeCredentialRecord(record).reveal()}\n`;

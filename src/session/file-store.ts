@@ -9,7 +9,7 @@ import {
 } from '../platform/secret-file.ts';
 import { Secret } from '../secret.ts';
 import type { CredentialStore, CredentialStoreItemName, CredentialStoreUnavailable } from './credential-store.ts';
-import { createFileRefreshJournal, findTemporaryFilesWithText } from './file-store-journal.ts';
+import { createFileRefreshJournal, findTemporaryCredentialFilesWithText } from './file-store-journal.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 
@@ -70,7 +70,7 @@ const reservedForLogin = 8192;
  * stored in the target file.
  */
 function writeItem(place: ProfilePaths, path: string, text: string): void {
-  const kept = path === place.credentialFile ? findTemporaryFilesWithText(place, text) : [];
+  const kept = path === place.credentialFile ? findTemporaryCredentialFilesWithText(place, text) : [];
   for (const temporary of kept) {
     try {
       renameTemporarySecretFile(temporary, path, text);

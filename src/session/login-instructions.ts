@@ -1,9 +1,9 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { BrowserEnvironment } from '../platform/browser-environment.ts';
-import type { Host } from '../platform/host.ts';
+import type { HostSystem } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import type { LoginAddresses } from './authorization-receiver.ts';
-import { formatProfileCommand } from './suggested-commands.ts';
+import type { LoginUrls } from './authorization-receiver.ts';
+import { formatCommandForProfile } from './suggested-commands.ts';
 
 export interface LoginInstructionsOptions {
   readonly profile: ProfileReference;
@@ -22,8 +22,8 @@ export interface LoginInstructionsOptions {
 
 /** Opens the browser if `canOpen`, then prints the instructions on standard error. */
 export async function showLoginInstructions(
-  host: Pick<Host, 'browser' | 'stderr'>,
-  addresses: LoginAddresses,
+  host: Pick<HostSystem, 'browser' | 'stderr'>,
+  addresses: LoginUrls,
   options: LoginInstructionsOptions & { readonly canOpen: boolean },
 ): Promise<void> {
   const { startUrl } = addresses;
@@ -34,7 +34,7 @@ export async function showLoginInstructions(
 
 /** The instructions before the wait: the complete authorization URL on a separate line, then how to continue from this machine. */
 export function loginInstructions(
-  options: LoginInstructionsOptions & Omit<LoginAddresses, 'startUrl'> & { readonly opened: boolean },
+  options: LoginInstructionsOptions & Omit<LoginUrls, 'startUrl'> & { readonly opened: boolean },
 ): string {
   const { authorizationUrl, opened, isContinued, pasting, listening, limit } = options;
   const { host } = new URL(authorizationUrl);
@@ -57,14 +57,14 @@ function remoteBrowserHint({
   listening,
   isForwarded = false,
   profile,
-}: LoginInstructionsOptions & Omit<LoginAddresses, 'startUrl'>): readonly string[] {
+}: LoginInstructionsOptions & Omit<LoginUrls, 'startUrl'>): readonly string[] {
   // If the authorization server is on the loopback interface of this machine, a browser that reaches it also reaches the
   // loopback listener.
   if (!listening || isForwarded || isLoopbackHost(new URL(authorizationUrl).hostname)) return [];
   const url = new URL(callbackUrl);
   const port = url.port === '' ? '80' : url.port;
   const { ssh } = runtimeEnvironment;
-  const paste = formatProfileCommand(profile, 'auth login --paste');
+  const paste = formatCommandForProfile(profile, 'auth login --paste');
   if (runtimeEnvironment.codespaces) {
     return [`This is a codespace: its ports are not those of your machine. Use ${paste}.`];
   }
@@ -77,7 +77,7 @@ function remoteBrowserHint({
     ];
   }
   if (runtimeEnvironment.container) {
-    const forwarded = formatProfileCommand(profile, `auth login --callback-listen 0.0.0.0 --allow-peer GATEWAY`);
+    const forwarded = formatCommandForProfile(profile, `auth login --callback-listen 0.0.0.0 --allow-peer GATEWAY`);
     return [
       `This is a container: a browser outside cannot reach its loopback interface. Use ${paste}, or publish port ${port} and use ${forwarded}.`,
     ];

@@ -14,9 +14,9 @@ import {
 import {
   type AuthorizationReceiver,
   bindAuthorizationReceiver,
-  createPasteAuthorizationReceiver,
+  createPastedAuthorizationReceiver,
 } from './authorization-receiver.ts';
-import { acceptGrantedScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
+import { confirmGrantedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from './credential-store.ts';
 import {
   type AuthorizationCodeExchange,
@@ -24,7 +24,7 @@ import {
   exchangeCodeForTokens,
 } from './exchange-code.ts';
 import { createLoginInterruption, type LoginInterruption } from './login-interruption.ts';
-import type { LoginRequest } from './login-request.ts';
+import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import { requireAuthorizationResponseGrant } from './require-authorization-response-grant.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
 import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
@@ -53,7 +53,7 @@ export interface LoginDeps
  * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state parameter, one code exchange
  * and one stored session. Throws a CliError, in which case no session is stored.
  */
-export async function performLogin(deps: LoginDeps, request: LoginRequest): Promise<LoginResult> {
+export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions): Promise<LoginResult> {
   deps.requireSafe();
   const lock = requireLoginLock(deps);
   const ended = new AbortController();
@@ -113,9 +113,9 @@ export async function performLogin(deps: LoginDeps, request: LoginRequest): Prom
 
 function openReceiver(
   attempt: AuthorizationAttempt,
-  { listen }: LoginRequest,
+  { listen }: OAuthLoginOptions,
 ): Promise<AuthorizationReceiver> | AuthorizationReceiver {
-  return listen ? bindAuthorizationReceiver(attempt) : createPasteAuthorizationReceiver(attempt);
+  return listen ? bindAuthorizationReceiver(attempt) : createPastedAuthorizationReceiver(attempt);
 }
 
 interface OpenAttempt {
@@ -129,7 +129,7 @@ interface OpenAttempt {
 
 async function awaitResponse(
   deps: LoginDeps,
-  request: LoginRequest,
+  request: OAuthLoginOptions,
   { attempt, receiver, interruption, ended, isContinued = false }: OpenAttempt,
 ): Promise<AuthorizationResult> {
   const { listen, limit } = request;
@@ -139,7 +139,7 @@ async function awaitResponse(
 }
 
 /** Whether a login without a page failed because a person must sign in or authorize the application (spec.md §4.1). */
-function needsPerson(result: AuthorizationResult, { prompt }: LoginRequest): boolean {
+function needsPerson(result: AuthorizationResult, { prompt }: OAuthLoginOptions): boolean {
   const isNeeded = result.kind === 'error' && ['consent_required', 'login_required'].includes(result.error);
   return isNeeded && prompt === 'none';
 }
@@ -174,14 +174,14 @@ async function obtainGrant(
 
 async function confirmGrant(
   { loginCommands, onOtherScope }: LoginDeps,
-  request: LoginRequest,
+  request: OAuthLoginOptions,
   grant: TokenGrant,
   signal: AbortSignal,
   showOutcome: (outcome: LoginOutcome) => void,
 ): Promise<string> {
   requireRequestedAccount(grant, request, loginCommands);
   const onQuestion = (): void => showOutcome({ kind: 'unfinished' });
-  return acceptGrantedScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
+  return confirmGrantedOAuthScope(grant, { request, loginCommands, onOtherScope, onQuestion, signal });
 }
 
 function signedInOutcome({ info }: TokenGrant): LoginOutcome {

@@ -16,10 +16,10 @@ import {
   type CredentialStoreItems,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
-import type { TokenAcceptance } from './probe-token.ts';
 import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts';
+import type { TokenAcceptance } from './send-access-token-probe.ts';
 import { findNewestCredentialRecord } from './stored-session.ts';
-import { formatProfileCommand } from './suggested-commands.ts';
+import { formatCommandForProfile } from './suggested-commands.ts';
 import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-endpoint-error.ts';
 
 export interface LogoutDeps {
@@ -151,7 +151,7 @@ async function revokeToken(
     profile: deps.store.profile,
     tokenParams: client.tokenParams,
     isSpecServer: record.accountUuid !== undefined,
-    loginCommand: formatProfileCommand(deps.store.profile, 'auth login'),
+    loginCommand: formatCommandForProfile(deps.store.profile, 'auth login'),
     consequence: remainingTokens(record, isRefreshTokenLeft),
   });
 }

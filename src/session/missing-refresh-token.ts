@@ -1,8 +1,8 @@
 import type { CliError } from '../errors.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
-import type { TokenAcceptance } from './probe-token.ts';
 import { type TokenRefreshCause, withoutRefreshToken } from './renewed-credential-record.ts';
+import type { TokenAcceptance } from './send-access-token-probe.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { storeEndedSession } from './store-ended-session.ts';
 import { needsLoginError } from './stored-session.ts';

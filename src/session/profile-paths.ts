@@ -90,13 +90,13 @@ export function keychainAccount(place: ProfilePaths, random: (bytes: number) => 
 }
 
 /** The keychain account if its id already exists; this function never creates an id. */
-export function existingKeychainAccount(place: ProfilePaths): string | undefined {
+export function readExistingKeychainAccount(place: ProfilePaths): string | undefined {
   const id = readTextIfPresent(keychainIdPath(place.folder))?.trim();
   return id === undefined || id === '' ? undefined : `${place.profile}#${id}`;
 }
 
 /** A random id of this state folder, which other machines show beside its host name. */
-export function stateFolderId(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
+export function readOrCreateStateFolderId(place: ProfilePaths, random: (bytes: number) => Uint8Array): string {
   return keychainId(place.folder, random);
 }
 

@@ -1,23 +1,23 @@
 import { readConfigFile } from '../config/config-file.ts';
 import { resolveProfileSettings } from '../config/settings.ts';
-import { platformFolders } from '../platform/folders.ts';
+import { resolveProgramFolders } from '../platform/folders.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import { requireOwnFolder } from '../platform/own-folder.ts';
 import { readSecretFile } from '../platform/secret-file.ts';
-import { isTerminalCandidate } from '../platform/terminal-candidate.ts';
+import { canBeTerminal } from '../platform/terminal-candidate.ts';
 import type { Secret } from '../secret.ts';
 import {
   buildSessionBinding,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
-  isCredentialRecordOfBinding,
+  isCredentialRecordOfSessionBinding,
   tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import {
-  existingKeychainAccount,
   listRefreshJournalFiles,
   listTemporaryCredentialFiles,
   profilePaths,
+  readExistingKeychainAccount,
 } from './profile-paths.ts';
 
 /**
@@ -40,9 +40,9 @@ export async function readAccessTokenOnFastPath(
 ): Promise<Secret | undefined> {
   const typed = parseTokenArguments(argv);
   // If the output is a terminal, the whole program runs, because it prints a warning before the token.
-  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || isTerminalCandidate(1)) return undefined;
+  if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || canBeTerminal(1)) return undefined;
   try {
-    const folders = platformFolders(env, platform);
+    const folders = resolveProgramFolders(env, platform);
     const settings = resolveProfileSettings({ env, config: readConfigFile(folders.config), profile: typed.profile });
     const binding = buildSessionBinding(settings);
     if (binding === undefined) return undefined;
@@ -54,9 +54,9 @@ export async function readAccessTokenOnFastPath(
     const text =
       settings.values.credential_store === 'file'
         ? readSecretFile(place.credentialFile)
-        : await readKeychainText(existingKeychainAccount(place), env, platform, onBlocked);
+        : await readKeychainText(readExistingKeychainAccount(place), env, platform, onBlocked);
     const record = text === undefined ? undefined : decodeCredentialRecord(text);
-    if (record === undefined || !isCredentialRecordOfBinding(record, binding)) return undefined;
+    if (record === undefined || !isCredentialRecordOfSessionBinding(record, binding)) return undefined;
     return computeTokenSecondsLeft(record, nowMs) > tokenRefreshMarginSeconds ? record.accessToken : undefined;
   } catch {
     // The whole program encounters the same error and reports it.

@@ -1,17 +1,17 @@
 import { type CredentialRecord, encodeCredentialRecord } from './credential-record.ts';
 import type { CredentialStore, CredentialStoreUnavailable } from './credential-store.ts';
 
-export type RecordLengthLimit = Pick<CredentialStore, 'maxLength'>;
+export type CredentialRecordLengthLimit = Pick<CredentialStore, 'maxLength'>;
 
-export function isCredentialRecordStorable(
-  { maxLength: limit = Number.POSITIVE_INFINITY }: RecordLengthLimit,
+export function isCredentialRecordWithinLengthLimit(
+  { maxLength: limit = Number.POSITIVE_INFINITY }: CredentialRecordLengthLimit,
   record: CredentialRecord,
 ): boolean {
   return encodeCredentialRecord(record).reveal().length <= limit;
 }
 
-export function describeTooLongRecord(
-  { maxLength: limit }: RecordLengthLimit,
+export function describeTooLongCredentialRecord(
+  { maxLength: limit }: CredentialRecordLengthLimit,
   record: CredentialRecord,
 ): CredentialStoreUnavailable {
   const length = encodeCredentialRecord(record).reveal().length;

@@ -45,4 +45,4 @@ export interface RefreshClaim {
 export type RefreshRefusalResult = { readonly kind: 'changed' } | ({ readonly kind: 'refused' } & UnreportedRefresh);
 
 /** What a claim needs of a record. */
-export type ClaimedVersion = Required<Pick<CredentialRecord, 'epoch' | 'sid' | 'gen'>>;
+export type ClaimableCredentialVersion = Required<Pick<CredentialRecord, 'epoch' | 'sid' | 'gen'>>;

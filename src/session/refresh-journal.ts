@@ -15,7 +15,7 @@ export interface RefreshJournal {
    * Reserves disk space for the response to a refresh of `record`. Throws on a disk error, and when a file that may contain a
    * newer record cannot be read; the caller must then send no request.
    */
-  reserve(record: CredentialRecord, options: RefreshJournalReservationOptions): RefreshJournalReservation;
+  reserve(record: CredentialRecord, options: RefreshJournalReservationOptions): PreparedRefreshJournalFile;
   /**
    * Removes files that are obsolete once `stored` is in the store; newer records and the file of a refresh with an unknown
    * result are kept.
@@ -43,7 +43,7 @@ export interface RefreshJournalReservationOptions extends FailpointObserver {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-export interface RefreshJournalReservation {
+export interface PreparedRefreshJournalFile {
   /** The file that will contain the response. */
   readonly path: string;
   /**

@@ -5,7 +5,7 @@ import { fileErrorCode } from '../platform/files.ts';
 import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
 import { announceRefresh, awaitNewerSharedRecord } from './announce-refresh.ts';
-import { commitRefresh, type RefreshToCommit } from './commit-refresh.ts';
+import { commitTokenRefresh, type ReceivedTokenRefresh } from './commit-token-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
@@ -13,7 +13,7 @@ import { endGrantOfOtherAccount, handleRefreshedTokenGrant } from './handle-refr
 import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
 import type { RefreshClaim } from './refresh-claim.ts';
-import type { RefreshJournalReservation } from './refresh-journal.ts';
+import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import {
   buildCredentialRecordOfResponse,
   buildRenewedCredentialRecord,
@@ -135,7 +135,7 @@ function reserveSpace(
   record: CredentialRecord,
   now: number,
   attempt = 1,
-): RefreshJournalReservation {
+): PreparedRefreshJournalFile {
   try {
     return deps.store.journal.reserve(record, { now, random: deps.random, onFailpoint: deps.onFailpoint });
   } catch (error) {
@@ -156,7 +156,7 @@ function reserveSpace(
   }
 }
 
-interface RefreshInProgress extends RefreshToCommit {
+interface RefreshInProgress extends ReceivedTokenRefresh {
   readonly cause: TokenRefreshCause;
   readonly errorContext: TokenErrorContext;
   /** The announcement of the refresh to the other machines of a shared store. */
@@ -169,7 +169,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
-    const record = await commitRefresh(
+    const record = await commitTokenRefresh(
       ongoing,
       buildRenewedCredentialRecord(found.record, result.grant, ongoing.sentAt),
     );
@@ -179,7 +179,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   }
   const partial = buildCredentialRecordOfResponse(found.record, result, ongoing.sentAt);
   if (partial !== undefined) {
-    const record = await commitRefresh(ongoing, partial);
+    const record = await commitTokenRefresh(ongoing, partial);
     if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
     throw tokenEndpointError(result, { ...errorContext, consequence: newTokenKept });
   }

@@ -5,7 +5,7 @@ import { type CredentialStore, requireCredentialStoreAvailable } from './credent
 import { listRefreshJournalFiles, listTemporaryRefreshJournalFiles, type ProfilePaths } from './profile-paths.ts';
 
 /** Deletes the client secret of the profile if it has one. Throws `keychain_unavailable`. */
-export async function removeClientSecret(store: CredentialStore, lock: HeldFileLock): Promise<void> {
+export async function removeStoredClientSecret(store: CredentialStore, lock: HeldFileLock): Promise<void> {
   await store.withItems(async (items) => {
     const item = requireCredentialStoreAvailable(await items.read('client'), store.profile);
     if (item.kind === 'found') requireCredentialStoreAvailable(await items.remove('client'), store.profile);

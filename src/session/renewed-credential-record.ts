@@ -1,9 +1,9 @@
 import { compareAccounts } from '../identity.ts';
 import type { TokenEndpointResult } from '../oauth/token-endpoint.ts';
-import { readAccountAndTeamOfGrant, type TokenGrant } from '../oauth/token-grant.ts';
+import { getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import { tokenFreshness } from './stored-session.ts';
+import { getTokenFreshness } from './stored-session.ts';
 
 /** Why a session is refreshed: it expires soon, the API refused the token, or the user requested it. */
 export type TokenRefreshCause =
@@ -14,7 +14,7 @@ export type TokenRefreshCause =
 export function isTokenRefreshDue(record: CredentialRecord, cause: TokenRefreshCause, nowMs: number): boolean {
   if (cause.kind === 'refused') return record.accessToken.reveal() === cause.token.reveal();
   if (cause.kind === 'forced') return record.sid === cause.sid && record.gen === cause.gen;
-  return tokenFreshness(record, nowMs) !== 'valid';
+  return getTokenFreshness(record, nowMs) !== 'valid';
 }
 
 /**
@@ -27,7 +27,7 @@ export function buildRenewedCredentialRecord(
   grant: TokenGrant,
   sentAt: number,
 ): CredentialRecord {
-  const answered = readAccountAndTeamOfGrant(grant.info);
+  const answered = getAccountAndTeamOfTokenInfo(grant.info);
   if (compareAccounts(old, answered) === 'different') {
     const { refreshToken: _used, ...rest } = old;
     const { accessToken, refreshToken } = grant;

@@ -6,11 +6,11 @@ import type {
 } from '../oauth/authorization-response.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import type { LoginRequest } from './login-request.ts';
+import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
 
 export interface AuthorizationErrorContext {
-  readonly request: Pick<LoginRequest, 'prompt'>;
+  readonly request: Pick<OAuthLoginOptions, 'prompt'>;
   readonly loginCommands: LoginRetryCommands;
 }
 

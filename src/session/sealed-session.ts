@@ -1,11 +1,11 @@
 import { Secret } from '../secret.ts';
-import { openSharedRecord, sealSharedRecord } from '../shared-store/sealed-record.ts';
-import { findShareKey, type ShareKeys } from '../shared-store/share-keys.ts';
-import type { SealedSession, SharedSessionVersion } from '../shared-store/shared-session.ts';
+import { decryptSharedRecord, encryptSharedRecord } from '../shared-store/sealed-record.ts';
+import type { EncryptedSharedSession, SharedSessionVersion } from '../shared-store/shared-session.ts';
+import { findSharedStoreKey, type SharedStoreKeys } from '../shared-store/shared-store-keys.ts';
 import { type CredentialRecord, decodeCredentialRecord, encodeCredentialRecord } from './credential-record.ts';
 
 /** A record of the shared store after decryption. */
-export type OpenedSession =
+export type DecryptedSharedSession =
   | { readonly kind: 'record'; readonly record: CredentialRecord }
   /** A logout on one of the machines ended the session. */
   | { readonly kind: 'tombstone' }
@@ -14,29 +14,33 @@ export type OpenedSession =
   | { readonly kind: 'damaged' };
 
 /** Encrypts and decrypts the records of one profile with the keys of the share. */
-export interface SessionSealer {
+export interface SharedSessionEncryptor {
   /** @param activeKid the key that the store names; the newest key if this machine does not have it */
-  seal(version: SharedSessionVersion, record: CredentialRecord | 'tombstone', activeKid?: string): SealedSession;
-  open(sealed: SealedSession): OpenedSession;
+  seal(
+    version: SharedSessionVersion,
+    record: CredentialRecord | 'tombstone',
+    activeKid?: string,
+  ): EncryptedSharedSession;
+  open(sealed: EncryptedSharedSession): DecryptedSharedSession;
 }
 
-export function createSessionSealer(
-  keys: ShareKeys,
+export function createSharedSessionEncryptor(
+  keys: SharedStoreKeys,
   profile: string,
   random: (bytes: number) => Uint8Array,
-): SessionSealer {
+): SharedSessionEncryptor {
   const place = { share: keys.share, profile };
   return {
     seal({ epoch, sid, gen }, record, activeKid) {
       const active = keys.keys.find(({ kid }) => kid === activeKid) ?? keys.keys[0];
       const text = record === 'tombstone' ? tombstone : encodeCredentialRecord({ ...record, epoch });
       const version = { epoch, sid, gen, kid: active.kid };
-      return { ...version, record: sealSharedRecord(place, version, active.key, text, random) };
+      return { ...version, record: encryptSharedRecord(place, version, active.key, text, random) };
     },
     open(sealed) {
-      const key = findShareKey(keys, sealed.kid);
+      const key = findSharedStoreKey(keys, sealed.kid);
       if (key === undefined) return { kind: 'unknown_key' };
-      const text = openSharedRecord(place, sealed, key)?.reveal();
+      const text = decryptSharedRecord(place, sealed, key)?.reveal();
       if (text === undefined) return { kind: 'damaged' };
       if (text === tombstone.reveal()) return { kind: 'tombstone' };
       const record = decodeCredentialRecord(text);

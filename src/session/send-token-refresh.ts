@@ -10,7 +10,7 @@ import { type HttpResponse, HttpSendError, type HttpSender } from '../platform/h
 import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { type FailpointObserver, reachFailpoint } from './failpoints.ts';
 import {
-  isServerFailure,
+  isServerFailureStatus,
   type TokenErrorContext,
   tokenEndpointError,
   tokenRequestFailedError,
@@ -62,7 +62,7 @@ export async function sendTokenRefresh(
       const send = observeResponse(await deps.createSender(), deps, onComplete);
       const raw = await sendTokenRequest(send, request, AbortSignal.any([deadline, createRunningTimeSignal(30_000)]));
       onComplete(raw);
-      if (raw.status !== 429 && !isServerFailure(raw.status)) return { kind: 'answered', raw };
+      if (raw.status !== 429 && !isServerFailureStatus(raw.status)) return { kind: 'answered', raw };
       const isOver = raw.status === 429 ? ++unsent > 2 : ++doubtful > 1;
       const result = processTokenResponse(raw);
       if (isOver && result.kind !== 'granted') return failed(tokenEndpointError(result, errorContext));

@@ -1,16 +1,16 @@
 import type { RefusedRequestHints } from '../api/api-response.ts';
 import type { ConfigFile } from '../config/config-file.ts';
-import { readKnownSandboxes } from '../config/sandbox-connection.ts';
+import { readKnownSandboxes } from '../config/sandbox-connection-details.ts';
 import { type ProfileSettings, requireKnownProfile } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
-import type { Host } from '../platform/host.ts';
+import type { HostSystem } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import type { Secret } from '../secret.ts';
 import { readAccountFile } from './account.ts';
 import { buildSessionBinding, type SessionBinding } from './credential-record.ts';
-import type { ProfileSession } from './profile-session.ts';
+import type { ProfileAccessTokenProvider } from './profile-access-token-provider.ts';
 import { formatLoginCommand } from './stored-session.ts';
-import { formatFlowOption, formatProfileCommand } from './suggested-commands.ts';
+import { formatCommandForProfile, formatFlowOption } from './suggested-commands.ts';
 
 /** The servers and the application of a profile. Throws `not_logged_in` or `profile_unknown` when a required setting is missing. */
 export function requireSessionBinding(
@@ -29,7 +29,7 @@ export function requireSessionBinding(
 }
 
 function setupHint({ profile }: ProfileSettings, others: readonly string[]): string {
-  const setup = `set up the profile: ${formatProfileCommand(profile, 'auth setup')}`;
+  const setup = `set up the profile: ${formatCommandForProfile(profile, 'auth setup')}`;
   const [first, ...more] = others;
   if (first === undefined) return setup;
   return more.length === 0
@@ -55,7 +55,7 @@ export function unreachableHint({ profileName, values }: ProfileSettings): strin
 }
 
 /** Hints for a refused request: the commands that log in, or how to stop using CLOUDCTL_ACCESS_TOKEN. */
-export function loginHints(settings: ProfileSettings, configFolder: string): RefusedRequestHints {
+export function buildRefusedRequestHints(settings: ProfileSettings, configFolder: string): RefusedRequestHints {
   const { accessToken, profile, profileName, values } = settings;
   const unreachable = unreachableHint(settings);
   if (accessToken !== undefined) {
@@ -66,7 +66,7 @@ export function loginHints(settings: ProfileSettings, configFolder: string): Ref
   return {
     login: formatLoginCommand(profile, undefined, flow),
     write: `log in with write access: ${formatLoginCommand(profile, 'read write', flow)}`,
-    read: `show the account of the session: ${formatProfileCommand(profile, 'auth status')}`,
+    read: `show the account of the session: ${formatCommandForProfile(profile, 'auth status')}`,
     unreachable,
   };
 }
@@ -75,13 +75,13 @@ export function loginHints(settings: ProfileSettings, configFolder: string): Ref
  * Whether the server is known to implement spec.md: a sandbox on this machine, or a server whose grant named the account
  * (spec.md §2).
  */
-export function isSpecCompliantServer(folders: Host['folders'], profile: string, authOrigin: string): boolean {
+export function isSpecCompliantServer(folders: HostSystem['folders'], profile: string, authOrigin: string): boolean {
   const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
   return isSandbox || readAccountFile(folders.config, profile)?.hint !== undefined;
 }
 
 /** The session of `CLOUDCTL_ACCESS_TOKEN`: its token cannot be refreshed and is not stored. */
-export function createFixedTokenSession(accessToken: Secret): ProfileSession {
+export function createFixedTokenSession(accessToken: Secret): ProfileAccessTokenProvider {
   const refuse = async (): Promise<never> => {
     throw new CliError('token_refused', 'the access token of CLOUDCTL_ACCESS_TOKEN was refused', {
       hint: 'use the session of the profile: `unset CLOUDCTL_ACCESS_TOKEN`',

@@ -3,8 +3,8 @@ import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
 import type { RefreshedTokenGrantDeps } from './handle-refreshed-token-grant.ts';
-import type { TokenAcceptance } from './probe-token.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
+import type { TokenAcceptance } from './send-access-token-probe.ts';
 import type { SendTokenRefreshDeps } from './send-token-refresh.ts';
 
 export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, RefreshedTokenGrantDeps {

@@ -2,7 +2,7 @@ import { personalTeamValue } from '../identity.ts';
 import type { LoggedInAccount, LoginSessionFlow } from './account.ts';
 import { type CredentialRecord, computeTokenSecondsLeft, isTokenExpiryKnown } from './credential-record.ts';
 import type { CredentialStoreKind } from './credential-store.ts';
-import { type TokenFreshness, tokenFreshness } from './stored-session.ts';
+import { getTokenFreshness, type TokenFreshness } from './stored-session.ts';
 
 export type LoginSessionState = TokenFreshness | 'in_doubt' | 'needs_login';
 
@@ -69,7 +69,7 @@ export function determineLoginSessionState(
   nowMs: number,
   inDoubt = false,
 ): LoginSessionState {
-  const state = tokenFreshness(record, nowMs);
+  const state = getTokenFreshness(record, nowMs);
   if (record.otherGrant !== undefined) return 'needs_login';
   if (state === 'expired' && record.refreshToken === undefined) return 'needs_login';
   return inDoubt ? 'in_doubt' : state;

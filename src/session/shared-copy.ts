@@ -1,10 +1,10 @@
 import { isJsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
-import type { SealedSession } from '../shared-store/shared-session.ts';
+import type { EncryptedSharedSession } from '../shared-store/shared-session.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 
 /** The newest record of the shared store that this machine has seen, as the store has it: encrypted. */
-export interface SharedSessionCopy extends SealedSession {
+export interface SharedSessionCopy extends EncryptedSharedSession {
   readonly share: string;
   /** The time of the store minus the time of this machine, in milliseconds. */
   readonly clockOffset: number;
@@ -14,7 +14,7 @@ export interface SharedSessionCopy extends SealedSession {
  * Reads the copy; undefined if there is none, if it is damaged, or if it belongs to another share. The copy is published when
  * the store has an older record, so a store that was restored from a backup loses nothing that a machine has seen.
  */
-export function readSharedCopy({ sharedCopyFile }: ProfilePaths, share: string): SharedSessionCopy | undefined {
+export function readSharedSessionCopy({ sharedCopyFile }: ProfilePaths, share: string): SharedSessionCopy | undefined {
   const json = parseJson(readTextIfReadable(sharedCopyFile) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
@@ -26,13 +26,13 @@ export function readSharedCopy({ sharedCopyFile }: ProfilePaths, share: string):
 }
 
 /** Writes the copy atomically and durably. Throws the error of the operating system. */
-export function writeSharedCopy({ folder, sharedCopyFile }: ProfilePaths, copy: SharedSessionCopy): void {
+export function writeSharedSessionCopy({ folder, sharedCopyFile }: ProfilePaths, copy: SharedSessionCopy): void {
   const { share, epoch, gen, sid, kid, record, clockOffset } = copy;
   ensureFolder(folder);
   const text = JSON.stringify({ v: 1, share, epoch, gen, sid, kid, record, clock_offset: Math.round(clockOffset) });
   writeFileAtomically(sharedCopyFile, `${text}\n`);
 }
 
-export function removeSharedCopy({ sharedCopyFile }: ProfilePaths): void {
+export function removeSharedSessionCopy({ sharedCopyFile }: ProfilePaths): void {
   removeFileDurably(sharedCopyFile);
 }

@@ -1,25 +1,25 @@
 import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
-import type { ShareKeys } from '../shared-store/share-keys.ts';
-import type { SharedSessionKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
+import type { SharedStoreKeys } from '../shared-store/shared-store-keys.ts';
 import { claimRefresh, type RefreshClaimTiming } from './claim-refresh.ts';
 import type { CredentialItemReadResult, CredentialStore, CredentialStoreItems } from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshClaimResult } from './refresh-claim.ts';
-import { createSessionSealer } from './sealed-session.ts';
-import { readSharedCopy } from './shared-copy.ts';
+import { createSharedSessionEncryptor } from './sealed-session.ts';
+import { readSharedSessionCopy } from './shared-copy.ts';
 import { createSharedSessionAccess, type SharedSessionAccess } from './shared-session-access.ts';
-import { orSharedStoreUnavailable } from './shared-store-failure.ts';
-import { createStoreClock } from './store-clock.ts';
+import { createSharedStoreClock } from './shared-store-clock.ts';
+import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
 import { createKeychainRefreshJournal } from './write-ahead-journal.ts';
 
 export interface SharedCredentialStoreOptions {
   readonly profile: ProfileReference;
   readonly place: ProfilePaths;
   /** The keys of the share. Throws a CliError when this machine has not joined. */
-  readonly keys: () => Promise<ShareKeys>;
+  readonly keys: () => Promise<SharedStoreKeys>;
   /** Throws a CliError for a missing or wrong CLOUDCTL_STORE_URL. */
-  readonly open: (key: SharedSessionKey) => Promise<SharedSessionStore>;
+  readonly open: (key: SharedSessionRowKey) => Promise<SharedSessionStore>;
   /** The store of this machine for the client secret. */
   readonly local: CredentialStore;
   readonly location: string;
@@ -39,14 +39,14 @@ export function createSharedCredentialStore(options: SharedCredentialStoreOption
   const { profile, place, local, location } = options;
   const journal = createKeychainRefreshJournal(place);
   let share: string | undefined;
-  const clock = createStoreClock(options.clock, () =>
-    share === undefined ? undefined : readSharedCopy(place, share)?.clockOffset,
+  const clock = createSharedStoreClock(options.clock, () =>
+    share === undefined ? undefined : readSharedSessionCopy(place, share)?.clockOffset,
   );
   const useStore = async <T>(work: (access: SharedSessionAccess) => Promise<T>): Promise<T> => {
     const keys = await options.keys();
     ({ share } = keys);
     const store = await options.open({ share, profile: profile.name });
-    const sealer = createSessionSealer(keys, profile.name, options.random);
+    const sealer = createSharedSessionEncryptor(keys, profile.name, options.random);
     try {
       return await work(createSharedSessionAccess({ ...options, share, journal, store, sealer, clock }));
     } finally {
@@ -79,7 +79,7 @@ function sharedItems(
   { random, machine, timing, location }: SharedCredentialStoreOptions,
   access: SharedSessionAccess,
   localItems: CredentialStoreItems,
-  { isLocked, clock }: { readonly isLocked: boolean; readonly clock: ReturnType<typeof createStoreClock> },
+  { isLocked, clock }: { readonly isLocked: boolean; readonly clock: ReturnType<typeof createSharedStoreClock> },
 ): CredentialStoreItems {
   const claimDeps = {
     store: access,
@@ -97,11 +97,11 @@ function sharedItems(
     shared: {
       commit: (next, isRefresh) => access.commit(next, isRefresh),
       claim: async (record): Promise<RefreshClaimResult> =>
-        orSharedStoreUnavailable(location, async () => {
+        catchSharedStoreUnavailable(location, async () => {
           const { epoch = 0, sid, gen } = record;
           const result = await claimRefresh(claimDeps, { epoch, sid, gen });
           if (result.kind !== 'claimed') return result;
-          const refuse = () => orSharedStoreUnavailable(location, result.claim.refuse);
+          const refuse = () => catchSharedStoreUnavailable(location, result.claim.refuse);
           return { ...result, claim: { ...result.claim, refuse } };
         }),
     },

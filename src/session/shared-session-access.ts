@@ -1,7 +1,7 @@
 import { Secret } from '../secret.ts';
 import {
-  compareSharedVersions,
-  type SealedSession,
+  compareSharedSessionVersions,
+  type EncryptedSharedSession,
   type SharedSessionEvent,
   type SharedSessionOperation,
   type SharedSessionRow,
@@ -23,19 +23,19 @@ import type {
 } from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import type { OpenedSession, SessionSealer } from './sealed-session.ts';
-import { readSharedCopy, type SharedSessionCopy, writeSharedCopy } from './shared-copy.ts';
-import { orSharedStoreUnavailable } from './shared-store-failure.ts';
-import type { StoreClock } from './store-clock.ts';
+import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-session.ts';
+import { readSharedSessionCopy, type SharedSessionCopy, writeSharedSessionCopy } from './shared-copy.ts';
+import type { SharedStoreClock } from './shared-store-clock.ts';
+import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
 
 export interface SharedSessionAccessDeps {
   readonly place: ProfilePaths;
   readonly share: string;
   readonly store: SharedSessionStore;
   readonly location: string;
-  readonly sealer: SessionSealer;
+  readonly sealer: SharedSessionEncryptor;
   readonly journal: RefreshJournal;
-  readonly clock: StoreClock;
+  readonly clock: SharedStoreClock;
   readonly machine: () => string;
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
@@ -68,15 +68,15 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     activeKid = snapshot.row?.activeKid ?? activeKid;
     return snapshot;
   };
-  const keep = (sealed: SealedSession): void => {
+  const keep = (sealed: EncryptedSharedSession): void => {
     try {
       const { epoch, sid, gen, kid, record } = sealed;
-      writeSharedCopy(place, { share, epoch, sid, gen, kid, record, clockOffset: clock.offset() ?? 0 });
+      writeSharedSessionCopy(place, { share, epoch, sid, gen, kid, record, clockOffset: clock.offset() ?? 0 });
     } catch {
       // The store has the record. Without its copy, this machine cannot publish it after a restore of the store.
     }
   };
-  const commitSealed = (sealed: SealedSession, event: SharedSessionEvent): Promise<SharedSessionSnapshot> =>
+  const commitSealed = (sealed: EncryptedSharedSession, event: SharedSessionEvent): Promise<SharedSessionSnapshot> =>
     run({ op: 'commit', by: deps.machine(), event, ...sealed });
 
   /** Publishes the copy if it is newer than the row. @returns the row afterwards */
@@ -84,7 +84,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     row: SharedSessionRow | undefined,
     copy: SharedSessionCopy | undefined,
   ): Promise<SharedSessionRow | undefined> => {
-    if (copy === undefined || (row !== undefined && compareSharedVersions(copy, row) !== 'newer')) return row;
+    if (copy === undefined || (row !== undefined && compareSharedSessionVersions(copy, row) !== 'newer')) return row;
     // A copy that does not open is not published: it may belong to keys that this machine no longer has.
     const opened = sealer.open(copy);
     if (opened.kind !== 'record' && opened.kind !== 'tombstone') return row;
@@ -94,7 +94,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
 
   /** Makes the row the copy of this machine if it is newer and opens. */
   const adopt = async (row: SharedSessionRow, copy: SharedSessionCopy | undefined): Promise<void> => {
-    const order = copy === undefined ? 'newer' : compareSharedVersions(row, copy);
+    const order = copy === undefined ? 'newer' : compareSharedSessionVersions(row, copy);
     if (order === 'same') return;
     if (order === 'conflict')
       await deps.warn(
@@ -113,7 +113,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   };
 
   const nextEpoch = (snapshot: SharedSessionSnapshot): number => {
-    const known = Math.max(snapshot.row?.epoch ?? 0, readSharedCopy(place, share)?.epoch ?? 0);
+    const known = Math.max(snapshot.row?.epoch ?? 0, readSharedSessionCopy(place, share)?.epoch ?? 0);
     return Math.max(known + 1, Math.floor(snapshot.nowMs / 1000));
   };
   /** Another login or logout at the same moment may take the epoch, so a few are tried. */
@@ -121,7 +121,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
     event: SharedSessionEvent,
   ): Promise<CredentialItemWriteResult> =>
-    orSharedStoreUnavailable(location, async (): Promise<CredentialItemWriteResult> => {
+    catchSharedStoreUnavailable(location, async (): Promise<CredentialItemWriteResult> => {
       const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
       for (let attempt = 1; ; attempt += 1) {
         const epoch = nextEpoch(await run({ op: 'read' }));
@@ -141,13 +141,13 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   return {
     run,
     async read({ mayUseCopy }) {
-      const copy = readSharedCopy(place, share);
+      const copy = readSharedSessionCopy(place, share);
       const local = copy === undefined ? undefined : sealer.open(copy);
       if (mayUseCopy && local?.kind === 'record') {
         const left = computeTokenSecondsLeft(local.record, clock.now());
         if (left > tokenRefreshMarginSeconds) return resultOf(local, '');
       }
-      const read = await orSharedStoreUnavailable(location, () => readStore(copy));
+      const read = await catchSharedStoreUnavailable(location, () => readStore(copy));
       if (read.kind !== 'unavailable' || read.why !== 'shared' || local?.kind !== 'record') return read;
       await deps.warn(`could not read the shared store (${read.reason}); the session that this machine knows is used`);
       return resultOf(local, '');
@@ -163,12 +163,12 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       const sealed = sealer.seal({ epoch, sid, gen }, next, activeKid);
       const end = clock.elapsed() + (deps.timing ?? refreshClaimTiming).commitMs;
       for (;;) {
-        const result = await orSharedStoreUnavailable(location, () =>
+        const result = await catchSharedStoreUnavailable(location, () =>
           commitSealed(sealed, isRefresh ? 'refresh' : 'publish'),
         );
         if (!('kind' in result)) {
           const { applied, row } = result;
-          const isStored = applied || (row !== undefined && compareSharedVersions(row, sealed) === 'same');
+          const isStored = applied || (row !== undefined && compareSharedSessionVersions(row, sealed) === 'same');
           if (!isStored) return { kind: 'superseded' };
           keep(sealed);
           return { kind: 'done' };
@@ -180,7 +180,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   };
 }
 
-function resultOf(opened: OpenedSession, kid: string): CredentialItemReadResult {
+function resultOf(opened: DecryptedSharedSession, kid: string): CredentialItemReadResult {
   switch (opened.kind) {
     case 'record':
       return { kind: 'found', value: encodeCredentialRecord(opened.record) };

@@ -2,7 +2,7 @@ import { DatabaseConnectError, DatabaseError } from '../platform/connect-error.t
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 
 /** An error of the server makes the store unavailable. */
-export async function orSharedStoreUnavailable<T>(
+export async function catchSharedStoreUnavailable<T>(
   location: string,
   work: () => Promise<T>,
 ): Promise<T | SharedStoreUnavailable> {

@@ -3,7 +3,7 @@ import type { CredentialRecord } from './credential-record.ts';
 import { type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
 import type { RefreshedTokenGrantDeps } from './handle-refreshed-token-grant.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
-import type { RefreshJournalReservation } from './refresh-journal.ts';
+import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
 import type { TokenErrorContext } from './token-endpoint-error.ts';
 
@@ -19,7 +19,7 @@ export async function waitForNewerCredentialRecord(
   { store, binding, clock }: Pick<SessionRecoveryDeps, 'store' | 'binding' | 'clock'>,
   items: CredentialStoreItems,
   sent: CredentialRecord,
-  reservation: RefreshJournalReservation,
+  reservation: PreparedRefreshJournalFile,
 ): Promise<CredentialRecord | undefined> {
   const pauseMs = 50;
   for (let left = rivalTimeoutMs; ; left -= pauseMs) {

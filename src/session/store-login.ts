@@ -1,6 +1,6 @@
 import type { AccountDetails } from '../api/account-details.ts';
 import { splitOAuthScope } from '../oauth/scope.ts';
-import { assumedTokenLifetimeSeconds, readAccountAndTeamOfGrant, type TokenGrant } from '../oauth/token-grant.ts';
+import { assumedTokenLifetimeSeconds, getAccountAndTeamOfTokenInfo, type TokenGrant } from '../oauth/token-grant.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Clock } from '../platform/host.ts';
 import { Secret } from '../secret.ts';
@@ -8,7 +8,7 @@ import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
   type CredentialRecord,
   decodeCredentialRecord,
-  isCredentialRecordOfBinding,
+  isCredentialRecordOfSessionBinding,
   type SessionBinding,
   unknownTokenExpiry,
 } from './credential-record.ts';
@@ -17,8 +17,12 @@ import {
   type CredentialStoreItems,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
-import type { LoginRequest } from './login-request.ts';
-import { findNewestCredentialRecord, requireStorableRecordLength, writeCredentialRecord } from './stored-session.ts';
+import type { OAuthLoginOptions } from './oauth-login-options.ts';
+import {
+  findNewestCredentialRecord,
+  requireCredentialRecordLengthLimit,
+  writeCredentialRecord,
+} from './stored-session.ts';
 
 export interface StoreLoginSessionDeps {
   readonly binding: SessionBinding;
@@ -49,7 +53,7 @@ export interface LoginResult {
 export async function storeLoginSession(
   deps: StoreLoginSessionDeps,
   grant: TokenGrant,
-  { scope, flow }: { readonly scope: string; readonly flow: LoginRequest['flow'] },
+  { scope, flow }: { readonly scope: string; readonly flow: OAuthLoginOptions['flow'] },
 ): Promise<LoginResult> {
   const record = newRecord(deps, grant, scope);
   const account = accountFromGrant(record.sid, grant.info, record.scope, flow);
@@ -65,7 +69,7 @@ export async function storeLoginSession(
 }
 
 /** The access token of `auth login --with-token`, and the account that the resource API returned for it. */
-export interface GivenToken {
+export interface UserSuppliedAccessToken {
   readonly accessToken: Secret;
   readonly account: AccountDetails;
   /** The scope that the user stated; empty if it is not known. */
@@ -75,7 +79,7 @@ export interface GivenToken {
 /** Stores the access token of `auth login --with-token` as a new session, which cannot be renewed (docs/sessions.md). */
 export async function storeGivenToken(
   deps: StoreLoginSessionDeps,
-  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: GivenToken,
+  { accessToken, account: { accountUuid, team, name, email, teamName }, scope }: UserSuppliedAccessToken,
 ): Promise<LoginResult> {
   const known = { ...(accountUuid === undefined ? {} : { accountUuid }), ...(team === undefined ? {} : { team }) };
   const expiresAt = unknownTokenExpiry;
@@ -101,7 +105,7 @@ async function storeRecord(
   record: CredentialRecord,
   account: LoggedInAccount,
 ): Promise<CredentialRecord | undefined> {
-  requireStorableRecordLength(deps.store, record);
+  requireCredentialRecordLengthLimit(deps.store, record);
   const lock = await deps.lock();
   try {
     const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
@@ -139,7 +143,7 @@ function newRecord(
     expiresAt: now + (grant.expiresIn ?? assumedTokenLifetimeSeconds),
     obtainedAt: now,
     scope: splitOAuthScope(scope).join(' '),
-    ...readAccountAndTeamOfGrant(grant.info),
+    ...getAccountAndTeamOfTokenInfo(grant.info),
     ...binding,
   };
 }
@@ -154,7 +158,9 @@ async function replaceStoredRecord(
   requireCredentialStoreAvailable(await writeCredentialRecord(store, items, record), store.profile);
   const old = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
   if (old === undefined) return undefined;
-  const newest = isCredentialRecordOfBinding(old, binding) ? findNewestCredentialRecord(store.journal, old) : undefined;
+  const newest = isCredentialRecordOfSessionBinding(old, binding)
+    ? findNewestCredentialRecord(store.journal, old)
+    : undefined;
   store.journal.removeSession(old.sid);
   return newest;
 }

@@ -5,7 +5,7 @@ import {
   computeTokenSecondsLeft,
   decodeCredentialRecord,
   encodeCredentialRecord,
-  isCredentialRecordOfBinding,
+  isCredentialRecordOfSessionBinding,
   type SessionBinding,
   tokenRefreshMarginSeconds,
 } from './credential-record.ts';
@@ -17,13 +17,18 @@ import {
   credentialStoreUnavailableError,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
-import { describeTooLongRecord, isCredentialRecordStorable, type RecordLengthLimit } from './record-length.ts';
 import {
-  formatProfileCommand,
+  type CredentialRecordLengthLimit,
+  describeTooLongCredentialRecord,
+  isCredentialRecordWithinLengthLimit,
+} from './record-length.ts';
+import {
+  buildAuthorizationAccountHint,
+  formatCommandForProfile,
   formatScopeOption,
   formatScopeOptionUnlessDefault,
   formatTeamOption,
-  withTokenOptionName,
+  tokenInputOptionName,
 } from './suggested-commands.ts';
 import { describeTokenLifetime } from './token-lifetime.ts';
 
@@ -61,10 +66,10 @@ export async function readStoredSession(
     if (item.kind === 'absent') return store.journal.isOrphaned() ? { kind: 'absent', orphaned: true } : item;
     const record = decodeCredentialRecord(item.value.reveal());
     if (record === undefined) return { kind: 'damaged' };
-    if (!isCredentialRecordOfBinding(record, binding)) return { kind: 'elsewhere', record };
+    if (!isCredentialRecordOfSessionBinding(record, binding)) return { kind: 'elsewhere', record };
     const { hasObsoleteFiles, ...state } = store.journal.inspect(record);
     const needsRecovery =
-      hasObsoleteFiles || state.inDoubt || (state.pending && isCredentialRecordStorable(store, state.record));
+      hasObsoleteFiles || state.inDoubt || (state.pending && isCredentialRecordWithinLengthLimit(store, state.record));
     return { kind: 'found', ...state, needsRecovery };
   } catch (error) {
     // A folder that cannot be listed may contain a newer record, so the session is unavailable.
@@ -132,26 +137,26 @@ export async function writeCredentialRecord(
   items: CredentialStoreItems,
   record: CredentialRecord,
 ): Promise<CredentialItemWriteResult> {
-  return isCredentialRecordStorable(store, record)
+  return isCredentialRecordWithinLengthLimit(store, record)
     ? items.write('credential', encodeCredentialRecord(record))
-    : describeTooLongRecord(store, record);
+    : describeTooLongCredentialRecord(store, record);
 }
 
 /**
  * Throws `keychain_unavailable` for a record that is too long. The length is checked before a write, because a keychain may
  * truncate the item.
  */
-export function requireStorableRecordLength(
-  store: RecordLengthLimit & Pick<CredentialStore, 'profile'>,
+export function requireCredentialRecordLengthLimit(
+  store: CredentialRecordLengthLimit & Pick<CredentialStore, 'profile'>,
   record: CredentialRecord,
 ): void {
-  if (!isCredentialRecordStorable(store, record))
-    throw credentialStoreUnavailableError(describeTooLongRecord(store, record), store.profile);
+  if (!isCredentialRecordWithinLengthLimit(store, record))
+    throw credentialStoreUnavailableError(describeTooLongCredentialRecord(store, record), store.profile);
 }
 
 export type TokenFreshness = 'valid' | 'expires_soon' | 'expired';
 
-export function tokenFreshness(record: CredentialRecord, nowMs: number): TokenFreshness {
+export function getTokenFreshness(record: CredentialRecord, nowMs: number): TokenFreshness {
   const left = computeTokenSecondsLeft(record, nowMs);
   return left <= 0 ? 'expired' : left < tokenRefreshMarginSeconds ? 'expires_soon' : 'valid';
 }
@@ -173,7 +178,7 @@ export function needsLoginError(
 }
 
 function newTokenHint(profile: ProfileReference): string {
-  return `log in again with a new access token: ${formatLoginCommand(profile, undefined, [withTokenOptionName])}`;
+  return `log in again with a new access token: ${formatLoginCommand(profile, undefined, [tokenInputOptionName])}`;
 }
 
 /** The error `needs_login` of `auth refresh` for a session without a refresh token whose access token is still valid. */
@@ -220,8 +225,8 @@ export function formatReauthenticateCommand(
   session: EndedSession | undefined,
   flow: readonly string[],
 ): string {
-  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [withTokenOptionName]);
-  const hint = buildAccountHint(session?.accountUuid);
+  if (session?.isGivenToken === true) return formatLoginCommand(profile, undefined, [tokenInputOptionName]);
+  const hint = buildAuthorizationAccountHint(session?.accountUuid);
   if (session === undefined || hint === undefined) return formatLoginCommand(profile, session?.scope, flow);
   const words = [
     'auth login',
@@ -231,18 +236,12 @@ export function formatReauthenticateCommand(
     ...formatTeamOption(session.team),
     ...formatScopeOption(session.scope),
   ];
-  return formatProfileCommand(profile, words.join(' '));
-}
-
-/** The first 6 characters of an account's UUID (spec.md §4.1, parameter i). */
-export function buildAccountHint(uuid: string | undefined): string | undefined {
-  const hint = uuid?.slice(0, 6).toLowerCase();
-  return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
+  return formatCommandForProfile(profile, words.join(' '));
 }
 
 /** Formats the command that logs in. The command contains `scope` only if it differs from the default scope. */
 export function formatLoginCommand(profile: ProfileReference, scope?: string, flow: readonly string[] = []): string {
-  return formatProfileCommand(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
+  return formatCommandForProfile(profile, ['auth login', ...flow, ...formatScopeOptionUnlessDefault(scope)].join(' '));
 }
 
 export async function loadStoredSession(store: CredentialStore, binding: SessionBinding): Promise<StoredSession> {

@@ -1,12 +1,12 @@
 import { formatProfileOption, type ProfileReference } from '../config/settings.ts';
 import { personalTeamValue } from '../identity.ts';
-import type { OAuthFlow } from '../oauth/authorization-url.ts';
+import type { OAuthFlow } from '../oauth/build-authorization-url.ts';
 import { isKnownScope, isSameOAuthScope } from '../oauth/scope.ts';
 import type { TokenParameterPlacement } from '../oauth/token-endpoint.ts';
 import type { LoginSessionFlow } from './account.ts';
 
 /** Formats a command for this profile, in backquotes. */
-export function formatProfileCommand(profile: ProfileReference, words: string): string {
+export function formatCommandForProfile(profile: ProfileReference, words: string): string {
   return `\`cloudctl ${[words, ...formatProfileOption(profile)].join(' ')}\``;
 }
 
@@ -15,7 +15,7 @@ export function formatTokenParamsConfigCommand(
   profile: ProfileReference,
   tokenParams: TokenParameterPlacement,
 ): string {
-  return formatProfileCommand(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
+  return formatCommandForProfile(profile, `config set token_params ${tokenParams === 'body' ? 'basic' : 'body'}`);
 }
 
 /** The command-line options that request the scope; empty if the scope contains characters that a shell could interpret. */
@@ -30,11 +30,11 @@ export function formatFlowOption(
   flow: LoginSessionFlow | undefined,
   profileFlow: OAuthFlow = 'code',
 ): readonly string[] {
-  if (flow === 'token') return [withTokenOptionName];
+  if (flow === 'token') return [tokenInputOptionName];
   return flow === undefined || flow === profileFlow ? [] : [`--flow ${flow}`];
 }
 
-export const withTokenOptionName = '--with-token';
+export const tokenInputOptionName = '--with-token';
 
 /** The option that requires a context, `personal` or the UUID of a team; empty if the context is not known. */
 export function formatTeamOption(team: string | undefined): readonly string[] {
@@ -73,7 +73,7 @@ export function buildLoginRetryCommands(
   profileFlow: OAuthFlow | undefined,
 ): LoginRetryCommands {
   const command = (wanted: OAuthFlow, ...more: readonly string[]): string =>
-    formatProfileCommand(
+    formatCommandForProfile(
       profile,
       [
         'auth login',
@@ -90,4 +90,10 @@ export function buildLoginRetryCommands(
     acceptAnyScope: command(flow, '--accept-scope'),
     otherFlow: command(other),
   };
+}
+
+/** The first 6 characters of an account's UUID (spec.md §4.1, parameter i). */
+export function buildAuthorizationAccountHint(uuid: string | undefined): string | undefined {
+  const hint = uuid?.slice(0, 6).toLowerCase();
+  return hint !== undefined && /^[0-9a-f]{6}$/.test(hint) ? hint : undefined;
 }

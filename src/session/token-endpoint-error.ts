@@ -5,7 +5,7 @@ import type { TokenEndpointFailure, TokenParameterPlacement } from '../oauth/tok
 import { type HttpSendError, readHttpSendErrorCode } from '../platform/http-sender.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
-import { formatProfileCommand, formatTokenParamsConfigCommand } from './suggested-commands.ts';
+import { formatCommandForProfile, formatTokenParamsConfigCommand } from './suggested-commands.ts';
 
 /** The operation of a request to the token endpoint or the revocation endpoint. */
 export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
@@ -174,13 +174,13 @@ export function tokenRequestFailedError(
  * A 5xx status or 408 means that the server failed; a server sends 408 for an incomplete request, but a proxy may send it for a
  * request that it has forwarded.
  */
-export function isServerFailure(status: number): boolean {
+export function isServerFailureStatus(status: number): boolean {
   return status >= 500 || status === 408;
 }
 
 function rowOf(failure: TokenEndpointFailure, operation: TokenOperation): TokenErrorRow {
   if (failure.kind === 'malformed') {
-    if (isServerFailure(failure.status)) return serverFailure;
+    if (isServerFailureStatus(failure.status)) return serverFailure;
     if (failure.status === 429) return rateLimited;
     return failure.status < 400 ? malformedResponse : errorWithoutCode;
   }
@@ -190,7 +190,7 @@ function rowOf(failure: TokenEndpointFailure, operation: TokenOperation): TokenE
 
 function factsOf(failure: TokenEndpointFailure, origin: string): string {
   if (failure.kind === 'malformed')
-    return isServerFailure(failure.status)
+    return isServerFailureStatus(failure.status)
       ? `${origin} answered with status ${failure.status}`
       : `${origin}: ${failure.reason}`;
   const { error, description, status } = failure;
@@ -209,7 +209,7 @@ const hints = {
   checkClient: (context: TokenErrorContext): string => {
     const { operation, profile } = context;
     if (operation === 'refresh' && mayExpectForm(context)) return sendForm(context);
-    const setup = `set the client ID and secret with ${formatProfileCommand(profile, 'auth setup')}`;
+    const setup = `set the client ID and secret with ${formatCommandForProfile(profile, 'auth setup')}`;
     // Some servers read the client credentials from one place only (RFC 6749 §2.3.1), and report only that they are missing.
     const isOnlyWay = context.tokenParams === 'query' && (context.isSpecServer || operation === 'refresh');
     return isOnlyWay ? setup : `${setup}; if they are correct, ${sendForm(context)}`;

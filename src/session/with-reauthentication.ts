@@ -1,12 +1,15 @@
 import { CliError } from '../errors.ts';
-import type { ProfileSession } from './profile-session.ts';
+import type { ProfileAccessTokenProvider } from './profile-access-token-provider.ts';
 
 /**
  * Wraps a session so that, after it has ended, the user at the terminal can log in and the command continues. `reauthenticate`
  * asks the user and logs in; it resolves with false if the user declines. All callers in this process wait for the same
  * question and login.
  */
-export function withReauthentication(session: ProfileSession, reauthenticate: () => Promise<boolean>): ProfileSession {
+export function withReauthentication(
+  session: ProfileAccessTokenProvider,
+  reauthenticate: () => Promise<boolean>,
+): ProfileAccessTokenProvider {
   let login: Promise<boolean> | undefined;
   const again = async <T>(work: () => Promise<T>): Promise<T> => {
     try {

@@ -14,7 +14,7 @@ import {
   decryptRefreshJournal,
   encodeRefreshJournalHeader,
   encryptRefreshJournal,
-  isRefreshJournalKey,
+  isValidRefreshJournalKey,
   refreshTokenFingerprint,
 } from './encrypted-journal.ts';
 import { reachFailpoint } from './failpoints.ts';
@@ -27,8 +27,8 @@ import {
   type RefreshJournalFile,
 } from './profile-paths.ts';
 import type {
+  PreparedRefreshJournalFile,
   RefreshJournal,
-  RefreshJournalReservation,
   RefreshJournalReservationOptions,
   RefreshJournalState,
 } from './refresh-journal.ts';
@@ -167,8 +167,8 @@ function reserve(
   { place, disk, remove }: WriteAheadContext,
   record: CredentialRecord,
   options: RefreshJournalReservationOptions,
-): RefreshJournalReservation {
-  if (record.refreshToken === undefined || !isRefreshJournalKey(record.journalKey))
+): PreparedRefreshJournalFile {
+  if (record.refreshToken === undefined || !isValidRefreshJournalKey(record.journalKey))
     throw new Error('the session has no journal key');
   const path = buildRefreshJournalFilePath(place, record.sid, record.gen + 1);
   const [fingerprint, pid] = [refreshTokenFingerprint(record.refreshToken), process.pid];

@@ -1,16 +1,16 @@
 import { quoteIdentifier, quoteLiteral } from '../postgresql/quote.ts';
 
 /** The version of the schema that this program creates. A newer schema stays usable, because upgrades only add. */
-export const sharedSchemaVersion = 1;
+export const sharedStoreSchemaVersion = 1;
 
 /** The role with the right to execute the functions, unless another one is named. */
-export const defaultShareRole = 'cloudctl_share_member';
+export const defaultSharedStoreRole = 'cloudctl_share_member';
 
 /**
  * The statements that create or upgrade the schema `cloudctl_share`. Members can only execute its functions, which run with the
  * rights of their owner and a fixed search_path: no member can lower a generation or change the log.
  */
-export function buildShareSchemaSql(role: string = defaultShareRole): string {
+export function buildShareSchemaSql(role: string = defaultSharedStoreRole): string {
   return [
     `SELECT pg_catalog.pg_advisory_xact_lock(${schemaLock})`,
     ...tables,
@@ -29,8 +29,8 @@ const tables: readonly string[] = [
   'CREATE SCHEMA IF NOT EXISTS cloudctl_share',
   'CREATE TABLE IF NOT EXISTS cloudctl_share.meta (version integer NOT NULL)',
   `INSERT INTO cloudctl_share.meta (version)
-  SELECT ${sharedSchemaVersion} WHERE NOT EXISTS (SELECT FROM cloudctl_share.meta)`,
-  `UPDATE cloudctl_share.meta SET version = ${sharedSchemaVersion} WHERE version < ${sharedSchemaVersion}`,
+  SELECT ${sharedStoreSchemaVersion} WHERE NOT EXISTS (SELECT FROM cloudctl_share.meta)`,
+  `UPDATE cloudctl_share.meta SET version = ${sharedStoreSchemaVersion} WHERE version < ${sharedStoreSchemaVersion}`,
   `CREATE TABLE IF NOT EXISTS cloudctl_share.session (
   share text NOT NULL,
   profile text NOT NULL,

@@ -2,14 +2,14 @@ import { parseJson } from '../json.ts';
 import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
 import { quoteLiteral } from '../postgresql/quote.ts';
-import { buildWriteTransaction } from '../postgresql/search-path-safe-message.ts';
+import { buildWriteTransactionMessage } from '../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
-import { reconnectingCall, sharedStoreLimits } from './reconnecting-call.ts';
+import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
 import {
   decodeSharedLogEntry,
   decodeSharedSnapshot,
-  type SharedSessionKey,
   type SharedSessionOperation,
+  type SharedSessionRowKey,
   type SharedSessionStore,
 } from './shared-session.ts';
 
@@ -17,9 +17,9 @@ import {
  * The shared store in PostgreSQL. Every operation is one call of a function of the schema `cloudctl_share`, in one message that
  * is one transaction, so it works behind pgbouncer in transaction mode. No transaction is open between two operations.
  */
-export function createPostgresqlSharedStore(source: PostgresqlSource, key: SharedSessionKey): SharedSessionStore {
+export function createPostgresqlSharedStore(source: PostgresqlSource, key: SharedSessionRowKey): SharedSessionStore {
   const { share, profile } = key;
-  const calls = reconnectingCall<PostgresqlSession>({
+  const calls = createReconnectingCall<PostgresqlSession>({
     connect: (limit) => connectPostgresql(source, { dbname: source.dbname, limit, ...connectOptions }),
     end: (session) => session.end(),
   });
@@ -27,7 +27,7 @@ export function createPostgresqlSharedStore(source: PostgresqlSource, key: Share
     calls.run(async (session) => {
       const statement = `SELECT cloudctl_share.${name}(${[share, profile, ...args].map(literal).join(', ')}) AS result`;
       const sets = await session.query(
-        buildWriteTransaction([statement], transactionSettings),
+        buildWriteTransactionMessage([statement], transactionSettings),
         sharedStoreLimits.statementMs,
       );
       return decodeResult(sets.flat()[0]?.result);

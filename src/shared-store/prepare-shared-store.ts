@@ -1,15 +1,15 @@
 import { DatabaseError } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
-import { buildWriteTransaction, rollbackQueryMessage } from '../postgresql/search-path-safe-message.ts';
 import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
+import { buildWriteTransactionMessage, searchPathSafeRollbackSql } from '../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { connectRedis } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
-import { buildShareSchemaSql, sharedSchemaVersion } from './postgresql-schema.ts';
-import { sharedStoreLimits } from './reconnecting-call.ts';
+import { sharedStoreLimits } from './create-reconnecting-call.ts';
+import { buildShareSchemaSql, sharedStoreSchemaVersion } from './postgresql-schema.ts';
 import type { SharedStoreAddress } from './store-url.ts';
 
-export type PreparedSharedStore =
+export type SharedStorePreparationResult =
   | { readonly kind: 'ready' }
   /** The role may not create the schema, so a DBA runs the SQL. */
   | { readonly kind: 'forbidden'; readonly sql: string; readonly reason: string }
@@ -21,11 +21,14 @@ export type PreparedSharedStore =
  * only adds, so older versions of the program keep working. Throws DatabaseConnectError or DatabaseError.
  * @param role the role with the right to execute the functions, created if it is missing
  */
-export async function prepareSharedStore(address: SharedStoreAddress, role: string): Promise<PreparedSharedStore> {
+export async function prepareSharedStore(
+  address: SharedStoreAddress,
+  role: string,
+): Promise<SharedStorePreparationResult> {
   return address.engine === 'postgresql' ? prepareSchema(address.source, role) : checkRedisSettings(address.source);
 }
 
-async function prepareSchema(source: PostgresqlSource, role: string): Promise<PreparedSharedStore> {
+async function prepareSchema(source: PostgresqlSource, role: string): Promise<SharedStorePreparationResult> {
   const session = await connectPostgresql(source, {
     dbname: source.dbname,
     limit: sharedStoreLimits.connectMs,
@@ -39,8 +42,8 @@ async function prepareSchema(source: PostgresqlSource, role: string): Promise<Pr
       return { kind: 'ready' };
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.code !== insufficientPrivilege) throw error;
-      await session.query(rollbackQueryMessage);
-      if ((await readSchemaVersion(session)) >= sharedSchemaVersion) return { kind: 'ready' };
+      await session.query(searchPathSafeRollbackSql);
+      if ((await readSchemaVersion(session)) >= sharedStoreSchemaVersion) return { kind: 'ready' };
       return { kind: 'forbidden', sql: `BEGIN;\n\n${sql}\n\nCOMMIT;\n`, reason: error.message };
     }
   } finally {
@@ -53,7 +56,9 @@ const insufficientPrivilege = '42501';
 /** The version of the schema; 0 if there is none, or if the role may not execute its functions. */
 async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
   try {
-    const sets = await session.query(buildWriteTransaction(['SELECT cloudctl_share.schema_version() AS version']));
+    const sets = await session.query(
+      buildWriteTransactionMessage(['SELECT cloudctl_share.schema_version() AS version']),
+    );
     return Number(sets.flat()[0]?.version ?? 0);
   } catch (error) {
     if (error instanceof DatabaseError && !error.lost) return 0;
@@ -61,7 +66,7 @@ async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
   }
 }
 
-async function checkRedisSettings(source: RedisSource): Promise<PreparedSharedStore> {
+async function checkRedisSettings(source: RedisSource): Promise<SharedStorePreparationResult> {
   const session = await connectRedis(source, { limit: sharedStoreLimits.connectMs });
   try {
     const info = String(await session.send(['INFO'], sharedStoreLimits.statementMs));

@@ -7,7 +7,7 @@ export interface RedisScriptCall {
 }
 
 /** The script for an operation. Each script is atomic and uses the clock of the server. */
-export function redisScriptCall(operation: SharedSessionOperation): RedisScriptCall {
+export function buildRedisScriptCall(operation: SharedSessionOperation): RedisScriptCall {
   switch (operation.op) {
     case 'read':
       return { script: scriptOf('return reply(true)'), args: [] };

@@ -1,12 +1,12 @@
 import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
-import { connectRedis, type RedisReply, type RedisSession } from '../redis/connection.ts';
+import { connectRedis, type RedisConnection, type RedisReply } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
-import { reconnectingCall, sharedStoreLimits } from './reconnecting-call.ts';
-import { redisScriptCall } from './redis-scripts.ts';
+import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
+import { buildRedisScriptCall } from './redis-scripts.ts';
 import {
   decodeSharedLogEntry,
   decodeSharedSnapshot,
-  type SharedSessionKey,
+  type SharedSessionRowKey,
   type SharedSessionStore,
 } from './shared-session.ts';
 
@@ -18,11 +18,11 @@ export interface RedisSharedStoreOptions {
 /** The shared store in Redis: a hash without expiry for each profile, and a stream as its log. Each operation is one script. */
 export function createRedisSharedStore(
   source: RedisSource,
-  { share, profile }: SharedSessionKey,
+  { share, profile }: SharedSessionRowKey,
   { onUnconfirmed }: RedisSharedStoreOptions = {},
 ): SharedSessionStore {
   const keys = [`cloudctl:{${share}}:${profile}`, `cloudctl:{${share}}:${profile}:log`];
-  const calls = reconnectingCall<RedisSession>({
+  const calls = createReconnectingCall<RedisConnection>({
     connect: async (limit) => {
       const session = await connectRedis(source, { limit });
       const { notice } = session.authentication;
@@ -40,7 +40,7 @@ export function createRedisSharedStore(
     location: `Redis ${source.host}:${source.port}/${source.db ?? 0}`,
     run: (operation) =>
       calls.run(async (session) => {
-        const { script, args } = redisScriptCall(operation);
+        const { script, args } = buildRedisScriptCall(operation);
         const reply = await session.send(['EVAL', script, '2', ...keys, ...args], sharedStoreLimits.statementMs);
         const snapshot = decodeSharedSnapshot(recordOfReply(reply));
         if (snapshot === undefined) throw malformedReply();
@@ -67,7 +67,7 @@ const confirmationMs = 1_000;
  * WAITAOF (Redis 7.2) waits until the commit is in the append-only file and on a replica if there is one; older servers only
  * have WAIT. A success is no guarantee: a replica that is promoted may be another one.
  */
-async function findMissingConfirmation(session: RedisSession): Promise<string | undefined> {
+async function findMissingConfirmation(session: RedisConnection): Promise<string | undefined> {
   try {
     const info = String(await session.send(['INFO', 'replication'], sharedStoreLimits.statementMs));
     const replicas = Math.min(1, Number(/^connected_slaves:(\d+)/m.exec(info)?.[1] ?? 0));

@@ -1,5 +1,5 @@
 import { Secret } from '../secret.ts';
-import type { SealedSession, SharedSessionKey } from './shared-session.ts';
+import type { EncryptedSharedSession, SharedSessionRowKey } from './shared-session.ts';
 
 const [nonceLength, tagLength] = [12, 16];
 
@@ -8,9 +8,9 @@ const [nonceLength, tagLength] = [12, 16];
  * binds it to share, profile, epoch, session, generation and key, so the store can delete, delay or repeat a record, but not
  * read it or store it under another version.
  */
-export function sealSharedRecord(
-  place: SharedSessionKey,
-  version: Omit<SealedSession, 'record'>,
+export function encryptSharedRecord(
+  place: SharedSessionRowKey,
+  version: Omit<EncryptedSharedSession, 'record'>,
   key: Secret,
   text: Secret,
   random: (bytes: number) => Uint8Array,
@@ -23,7 +23,11 @@ export function sealSharedRecord(
 }
 
 /** Decrypts a record; undefined when it was damaged, forged, or stored under another version than it was encrypted for. */
-export function openSharedRecord(place: SharedSessionKey, sealed: SealedSession, key: Secret): Secret | undefined {
+export function decryptSharedRecord(
+  place: SharedSessionRowKey,
+  sealed: EncryptedSharedSession,
+  key: Secret,
+): Secret | undefined {
   const bytes = Buffer.from(sealed.record, 'base64');
   if (bytes.length <= nonceLength + tagLength) return undefined;
   const decipher = crypto().createDecipheriv('aes-256-gcm', deriveKey(place, key), bytes.subarray(0, nonceLength));
@@ -39,14 +43,14 @@ export function openSharedRecord(place: SharedSessionKey, sealed: SealedSession,
 }
 
 /** A key for each profile (HKDF, RFC 5869), so that a record of one profile cannot be decrypted as one of another. */
-function deriveKey({ share, profile }: SharedSessionKey, key: Secret): Buffer {
+function deriveKey({ share, profile }: SharedSessionRowKey, key: Secret): Buffer {
   const bytes = Buffer.from(key.reveal(), 'base64url');
   return Buffer.from(crypto().hkdfSync('sha256', bytes, share, `cloudctl session ${profile}`, 32));
 }
 
 function additionalData(
-  { share, profile }: SharedSessionKey,
-  { epoch, gen, sid, kid }: Omit<SealedSession, 'record'>,
+  { share, profile }: SharedSessionRowKey,
+  { epoch, gen, sid, kid }: Omit<EncryptedSharedSession, 'record'>,
 ): Buffer {
   return Buffer.from(JSON.stringify(['cloudctl-session-1', share, profile, epoch, gen, sid, kid]), 'utf8');
 }

@@ -11,7 +11,7 @@ export interface SharedSessionVersion {
 }
 
 /** An encrypted record with its version, as the store and the copy on each machine contain it. */
-export interface SealedSession extends SharedSessionVersion {
+export interface EncryptedSharedSession extends SharedSessionVersion {
   /** The id of the key with which the record is encrypted. */
   readonly kid: string;
   /** The encrypted record in base64. After a logout it is an encrypted tombstone, so that only a machine with the key can end a session. */
@@ -19,7 +19,7 @@ export interface SealedSession extends SharedSessionVersion {
 }
 
 /** The row of a profile in the shared store. All times are milliseconds since the epoch by the clock of the store. */
-export interface SharedSessionRow extends SealedSession {
+export interface SharedSessionRow extends EncryptedSharedSession {
   /** The id of the key with which new records are encrypted. */
   readonly activeKid: string;
   /** The generation whose refresh token the authorization server has refused. */
@@ -66,9 +66,9 @@ export type SharedSessionOperation =
     } & SharedSessionVersion)
   | { readonly op: 'renew'; readonly attempt: string; readonly leaseMs: number }
   | { readonly op: 'release'; readonly attempt: string; readonly unsent: boolean }
-  | ({ readonly op: 'commit'; readonly by: string; readonly event: SharedSessionEvent } & SealedSession)
+  | ({ readonly op: 'commit'; readonly by: string; readonly event: SharedSessionEvent } & EncryptedSharedSession)
   | ({ readonly op: 'refuse'; readonly by: string } & SharedSessionVersion)
-  | ({ readonly op: 'reseal'; readonly by: string; readonly oldKid: string } & SealedSession);
+  | ({ readonly op: 'reseal'; readonly by: string; readonly oldKid: string } & EncryptedSharedSession);
 
 export interface SharedSessionLogEntry {
   readonly atMs: number;
@@ -90,7 +90,7 @@ export interface SharedSessionStore {
 }
 
 /** The share and the profile whose row is used. */
-export interface SharedSessionKey {
+export interface SharedSessionRowKey {
   readonly share: string;
   readonly profile: string;
 }
@@ -99,7 +99,7 @@ export interface SharedSessionKey {
  * Compares two versions: `newer` if `one` is newer than `other`. Two sessions of the same epoch have no order (`conflict`): the
  * one in the store stays.
  */
-export function compareSharedVersions(
+export function compareSharedSessionVersions(
   one: SharedSessionVersion,
   other: SharedSessionVersion,
 ): 'newer' | 'older' | 'same' | 'conflict' {
@@ -110,7 +110,7 @@ export function compareSharedVersions(
 }
 
 /** What a machine that wants to refresh the session of version `wanted` does after a claim that was not applied. */
-export type SharedClaimObstacle =
+export type RefreshClaimObstacle =
   /** The store has another record: read it and begin again. */
   | 'changed'
   /** The refresh token was refused: wait for the machine that may still publish the next record. */
@@ -118,16 +118,16 @@ export type SharedClaimObstacle =
   /** Another machine refreshes the session: wait for it. */
   | 'held';
 
-export function findSharedClaimObstacle(
+export function findRefreshClaimObstacle(
   row: SharedSessionRow | undefined,
   wanted: SharedSessionVersion,
-): SharedClaimObstacle {
-  if (row === undefined || compareSharedVersions(row, wanted) !== 'same') return 'changed';
+): RefreshClaimObstacle {
+  if (row === undefined || compareSharedSessionVersions(row, wanted) !== 'same') return 'changed';
   return row.refusedGen === row.gen ? 'refused' : 'held';
 }
 
 /** The machines that began a refresh of the current generation and have not reported; `me` is not one of them. */
-export function listUnreportedMachines(row: SharedSessionRow, me: string): readonly string[] {
+export function listMachinesWithUnreportedRefresh(row: SharedSessionRow, me: string): readonly string[] {
   if (row.intentGen !== row.gen) return [];
   const names = [...(row.previousBy?.split(',') ?? []), row.intentBy ?? ''];
   return [...new Set(names)].filter((name) => name !== '' && name !== me);

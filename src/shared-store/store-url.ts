@@ -1,6 +1,6 @@
 import { CliError, usageError } from '../errors.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
-import { validateConnectionParameters } from '../postgresql/connection-parameters.ts';
+import { validateConnectionStringParameters } from '../postgresql/connection-parameters.ts';
 import { parseConnectionString } from '../postgresql/connection-string.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { parseSslOptions } from '../postgresql/ssl-options.ts';
@@ -20,7 +20,7 @@ export const storeUrlVariable = 'CLOUDCTL_STORE_URL';
  * which may also be reached without TLS. Throws a CliError (usage) that quotes no part of the URL.
  * @param readText returns the text of a file, undefined when there is none
  */
-export function parseStoreUrl(
+export function parseSharedStoreUrl(
   url: string | undefined,
   readText: (path: string) => string | undefined,
 ): SharedStoreAddress {
@@ -39,7 +39,7 @@ export function parseStoreUrl(
 
 function parsePostgresqlStore(url: string, readText: (path: string) => string | undefined): PostgresqlSource {
   const parameters = parseConnectionString(url, storeUrlVariable);
-  validateConnectionParameters(parameters, storeUrlVariable);
+  validateConnectionStringParameters(parameters, storeUrlVariable);
   const [host, username, password] = ['host', 'user', 'password'].map((name) => parameters.get(name));
   const port = Number(parameters.get('port') ?? '5432');
   if (host === undefined || host.startsWith('/') || username === undefined)

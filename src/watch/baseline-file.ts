@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { isJsonRecord, parseJson, readNumberField } from '../json.ts';
 import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
-import { decodeSourceBaseline, encodeSourceBaseline, type SourceBaseline } from './postgresql/source-baseline.ts';
+import {
+  decodeWatchedSourceBaseline,
+  encodeWatchedSourceBaseline,
+  type WatchedSourceBaseline,
+} from './postgresql/watched-source-baseline.ts';
 import { formatSourceName, type WatchedSourceIdentity } from './watch-record.ts';
 
 /** `migrations/baseline-<fingerprint>.json` in the state folder: one for each source and target cluster. */
-export function baselinePath(stateFolder: string, source: WatchedSourceIdentity, cluster: string): string {
+export function watchedSourceBaselinePath(stateFolder: string, source: WatchedSourceIdentity, cluster: string): string {
   const fingerprint = createHash('sha256')
     .update(`${source.engine} ${formatSourceName(source)} ${cluster}`)
     .digest('hex')
@@ -18,21 +22,21 @@ export function baselinePath(stateFolder: string, source: WatchedSourceIdentity,
  * Returns undefined if there is no baseline, or if its file is damaged or unreadable. A watch then uses its first poll
  * as the baseline.
  */
-export function readBaselineFile(path: string): SourceBaseline | undefined {
+export function readWatchedSourceBaselineFile(path: string): WatchedSourceBaseline | undefined {
   const json = parseJson(readTextIfReadable(path) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || readNumberField(json.value, 'version') !== 1) return undefined;
-  return decodeSourceBaseline(json.value);
+  return decodeWatchedSourceBaseline(json.value);
 }
 
 /**
  * Writes the baseline of a migration that starts now.
  * @param baseline undefined: the source could not be read, and the baseline of an earlier migration is removed
  */
-export function writeBaselineFile(path: string, baseline: SourceBaseline | undefined): void {
+export function writeWatchedSourceBaselineFile(path: string, baseline: WatchedSourceBaseline | undefined): void {
   if (baseline === undefined) {
     removeFileDurably(path);
     return;
   }
   ensureFolder(dirname(path));
-  writeFileAtomically(path, `${JSON.stringify({ version: 1, ...encodeSourceBaseline(baseline) })}\n`);
+  writeFileAtomically(path, `${JSON.stringify({ version: 1, ...encodeWatchedSourceBaseline(baseline) })}\n`);
 }

@@ -4,7 +4,7 @@ import type { WatchRuleViolation } from './status-sample.ts';
  * The result of a new connection with the settings that the target uses. A new connection is needed, because an open
  * session is not affected by changed passwords, pg_hba.conf rules or certificates.
  */
-export interface SourceConnectionProbe {
+export interface SourceConnectionProbeResult {
   /** Sorted IP addresses of the host name; undefined if the host is an IP address, or if the name was not resolved. */
   readonly addresses: string | undefined;
   /** Subject, issuer and expiry of the server certificate; undefined without TLS. */
@@ -13,9 +13,9 @@ export interface SourceConnectionProbe {
   readonly refused: { readonly code: string; readonly message: string } | undefined;
 }
 
-export function compareSourceConnectionProbes(
-  before: SourceConnectionProbe | undefined,
-  after: SourceConnectionProbe | undefined,
+export function compareSourceConnectionProbeResults(
+  before: SourceConnectionProbeResult | undefined,
+  after: SourceConnectionProbeResult | undefined,
 ): readonly WatchRuleViolation[] {
   if (before === undefined || after === undefined) return [];
   const violations: WatchRuleViolation[] = [];

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { DatabaseConnectError } from '../platform/connect-error.ts';
 import type { TlsConnectionInfo } from '../platform/tls-connection-info.ts';
-import type { SourceConnectionProbe } from './connection-probe.ts';
+import type { SourceConnectionProbeResult } from './connection-probe.ts';
 
 /**
  * Opens a new connection to a source and reports its addresses and certificate, or why it was refused.
@@ -11,7 +11,7 @@ import type { SourceConnectionProbe } from './connection-probe.ts';
 export async function probeSourceConnection(
   host: string,
   connectOnce: () => Promise<TlsConnectionInfo | undefined>,
-): Promise<SourceConnectionProbe> {
+): Promise<SourceConnectionProbeResult> {
   const addresses = await resolveAddresses(host);
   try {
     return { addresses, certificate: describeCertificate(await connectOnce()), refused: undefined };

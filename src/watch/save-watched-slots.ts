@@ -1,6 +1,6 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import type { Clock } from '../platform/host.ts';
-import type { SourcePollResult } from './source-watcher.ts';
+import type { WatchedSourcePollResult } from './source-watcher.ts';
 import {
   formatSourceName,
   readMigrationWatchRecord,
@@ -16,7 +16,7 @@ export function getWatchedSourceIdentity({ engine, source }: DbSource): WatchedS
 }
 
 /** A state folder that is not writable does not end the watch; the next watch then has no record of this one. */
-export function saveWatchedSlots(path: string, source: DbSource, result: SourcePollResult): void {
+export function saveWatchedSlots(path: string, source: DbSource, result: WatchedSourcePollResult): void {
   ignoreFileErrors(() => saveRecord(path, source, result));
 }
 
@@ -56,7 +56,7 @@ export async function recordFirstSlots(
 }
 
 /** Records the slots of the migration, so that the next watch detects a slot that was dropped between the two. */
-function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: SourcePollResult): void {
+function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: WatchedSourcePollResult): void {
   const record = readMigrationWatchRecord(path) ?? {
     engine: source.engine,
     source: formatSourceName(getWatchedSourceIdentity(source)),

@@ -3,7 +3,7 @@ import { isEndedMigrationStatus, isFailedMigrationStatus } from '../api/online-m
 import { CliError } from '../errors.ts';
 import { isJsonRecord, readStringField, readStringList } from '../json.ts';
 import { sanitizeLine } from '../sanitize/terminal-text.ts';
-import { selectCauseNamedByTarget, type TargetServerMessage } from './select-cause-named-by-target.ts';
+import { selectStopCauseNamedByTarget, type TargetServerMessage } from './select-stop-cause-named-by-target.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from './status-sample.ts';
 
 /** What the service reports about the migration that is watched. */
@@ -90,7 +90,8 @@ export function addServiceMigrationStatus(
     };
   const violation = violationOf(status, cluster);
   const server = status.kind === 'known' ? status.migration.status : undefined;
-  const narrowed = status.kind === 'known' ? selectCauseNamedByTarget(sample, messagesOf(status.migration)) : sample;
+  const narrowed =
+    status.kind === 'known' ? selectStopCauseNamedByTarget(sample, messagesOf(status.migration)) : sample;
   return {
     ...narrowed,
     ...(server === undefined ? {} : { server_status: server }),

@@ -1,7 +1,7 @@
 import { connectRedis } from '../redis/connection.ts';
 import { parseRedisInfo } from '../redis/info.ts';
-import type { SourceBaseline } from './postgresql/source-baseline.ts';
-import { takeSourceBaseline } from './postgresql/take-source-baseline.ts';
+import { takeWatchedSourceBaseline } from './postgresql/take-watched-source-baseline.ts';
+import type { WatchedSourceBaseline } from './postgresql/watched-source-baseline.ts';
 import { parseWatchedRedisFacts } from './redis/redis-facts.ts';
 import type { WatchedSource } from './watch-source.ts';
 
@@ -10,7 +10,7 @@ export interface SourceBeforeMigration {
   /** Slots or replicas of other consumers; undefined: not known. */
   readonly slots?: readonly string[];
   /** undefined: a Redis source, or not known. */
-  readonly baseline?: SourceBaseline;
+  readonly baseline?: WatchedSourceBaseline;
   /** Why the source could not be read, which does not prevent the migration. */
   readonly failure?: string;
 }
@@ -26,7 +26,7 @@ export async function observeSourceBeforeMigration(
   },
 ): Promise<SourceBeforeMigration> {
   if (watched.engine === 'redis') return observeRedis(watched, options);
-  const taken = await takeSourceBaseline(watched.source, options);
+  const taken = await takeWatchedSourceBaseline(watched.source, options);
   return typeof taken === 'string' ? { failure: taken } : taken;
 }
 

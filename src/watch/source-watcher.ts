@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/host.ts';
 import type { MigrationWatchLimits } from './migration-watch-limits.ts';
-import type { SourceBaseline } from './postgresql/source-baseline.ts';
+import type { WatchedSourceBaseline } from './postgresql/watched-source-baseline.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
 import type { WatchedMigrationEnd } from './watch-poll-result.ts';
 import type { MigrationWatchRecord, WatchRecordSlot } from './watch-record.ts';
@@ -17,17 +17,17 @@ export interface SourceWatchOptions {
   /** The record of the migration that earlier commands stored. */
   readonly record?: MigrationWatchRecord | undefined;
   /** The source as it was when the migration started (PostgreSQL). */
-  readonly baseline?: SourceBaseline | undefined;
+  readonly baseline?: WatchedSourceBaseline | undefined;
   /** Called with every message before it is sent. */
   readonly onSent?: (place: string, text: string) => void;
 }
 
 export interface SourceWatcher {
-  poll(): Promise<SourcePollResult>;
+  poll(): Promise<WatchedSourcePollResult>;
   close(): Promise<void>;
 }
 
-export interface SourcePollResult {
+export interface WatchedSourcePollResult {
   readonly sample: MigrationStatusSample;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;

@@ -11,19 +11,19 @@ export interface WatchRuleViolation {
   /** What the violation is about: a table, column, role, slot, publication or host rule. */
   readonly object?: string;
   /** What removes the cause, ready to be run. */
-  readonly fix?: StopCauseFix;
+  readonly fix?: ReplicationStopCauseFix;
 }
 
 /** One statement or command that removes a cause, and where it is run: as SQL on one of the servers, as a line of pg_hba.conf, or in a shell. */
-export interface StopCauseFix {
+export interface ReplicationStopCauseFix {
   readonly run_on: 'source' | 'target' | 'pg_hba.conf' | 'shell';
   readonly statement: string;
 }
 
 /** Why nothing is replicated, or why the application fails: the one cause that is most certain. */
-export interface StopCause extends WatchRuleViolation {
+export interface ReplicationStopCause extends WatchRuleViolation {
   readonly object: string;
-  readonly fix: StopCauseFix;
+  readonly fix: ReplicationStopCauseFix;
   /**
    * `observed`: the source or the target shows the cause. `changed`: the cause is a change since the migration started.
    * `group`: the source cannot show which of `candidates` is the cause.
@@ -77,7 +77,7 @@ export interface MigrationStatusSample {
   readonly server_status?: string;
   readonly databases: readonly DatabaseStatusSample[];
   /** Absent while changes are replicated. */
-  readonly cause?: StopCause;
+  readonly cause?: ReplicationStopCause;
   /** The violated rules, without violations that are a consequence of the cause. */
   readonly violations: readonly WatchRuleViolation[];
   /** What this sample does not include, for example facts that the role may not read. */

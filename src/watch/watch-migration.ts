@@ -1,14 +1,14 @@
 import type { OnlineMigration } from '../api/online-migration.ts';
 import type { CommandIo } from '../cli/command-io.ts';
 import { quoteShellArg } from '../cli/shell-quote.ts';
+import { buildQuotedSourceOptionArgs } from '../db-source/build-quoted-source-option-args.ts';
 import type { DbSource } from '../db-source/read-source.ts';
-import { sourceOptionArgs } from '../db-source/source-option-args.ts';
 import { unreachableSourceHint } from '../db-source/unreachable-source-hint.ts';
 import { CliError, type ExitCode } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { SignalName } from '../platform/host.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
-import { baselinePath, readBaselineFile } from './baseline-file.ts';
+import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
 import { getWatchedSourceIdentity, saveWatchedSlots } from './save-watched-slots.ts';
 import {
@@ -16,7 +16,7 @@ import {
   createServiceStatusPoller,
   isMigrationFailedAtService,
 } from './service-migration-status.ts';
-import type { SourcePollResult } from './source-watcher.ts';
+import type { WatchedSourcePollResult } from './source-watcher.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
 import { openMigrationWatchScreen } from './view/watch-screen.ts';
 import {
@@ -71,7 +71,7 @@ export async function watchMigration(
     formatSourceName(getWatchedSourceIdentity(source)),
     options.showQueries,
   );
-  let lastPoll: SourcePollResult | undefined;
+  let lastPoll: WatchedSourcePollResult | undefined;
   let isCaughtUp = false;
   const record = readMigrationWatchRecord(path);
   let wasReached = record !== undefined;
@@ -81,7 +81,9 @@ export async function watchMigration(
   const baseline =
     started === undefined
       ? undefined
-      : readBaselineFile(baselinePath(host.folders.state, getWatchedSourceIdentity(source), started.cluster));
+      : readWatchedSourceBaselineFile(
+          watchedSourceBaselinePath(host.folders.state, getWatchedSourceIdentity(source), started.cluster),
+        );
   const cluster = started?.cluster;
   const poller =
     fetchStatus === undefined || started === undefined
@@ -161,7 +163,7 @@ function failedAtServerError({ violations, server_status: status }: MigrationSta
 }
 
 function sourceUnreachableError(
-  { outage = 'it does not respond', outageCode }: SourcePollResult,
+  { outage = 'it does not respond', outageCode }: WatchedSourcePollResult,
   { source, ignoreDbs, caFile }: WatchMigrationOptions,
 ): CliError {
   return new CliError('source_unreachable', `could not connect to the source: ${outage}`, {
@@ -187,7 +189,7 @@ function cutoverCommand(
   cluster: string | undefined,
 ): string {
   const target = source.engine === 'redis' ? 'rediss://HOST' : 'postgres://USER@HOST:PORT/DBNAME';
-  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
+  const from = buildQuotedSourceOptionArgs(source, { ignoreDbs, caFile });
   return ['cloudctl db cutover', cluster ?? 'CLUSTER_UUID', ...from, '--target', target, ...serviceOptionArgs(io)].join(
     ' ',
   );
@@ -199,7 +201,7 @@ function watchAgainCommand(
   { source, untilIdle, ignoreDbs, slots, caFile }: WatchMigrationOptions,
 ): string {
   const options = [...slots.flatMap((slot) => ['--slot', quoteShellArg(slot)]), ...(untilIdle ? ['--until-idle'] : [])];
-  const from = sourceOptionArgs(source, { ignoreDbs, caFile });
+  const from = buildQuotedSourceOptionArgs(source, { ignoreDbs, caFile });
   return ['cloudctl db watch', ...from, ...options, ...serviceOptionArgs(io)].join(' ');
 }
 

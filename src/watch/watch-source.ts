@@ -3,7 +3,7 @@ import type { RedisSource } from '../redis/source.ts';
 import { defaultMigrationWatchLimits, type MigrationWatchLimits } from './migration-watch-limits.ts';
 import { createPostgresWatcher } from './postgresql/postgres-watcher.ts';
 import { createRedisWatcher } from './redis/redis-watcher.ts';
-import type { SourcePollResult, SourceWatchOptions } from './source-watcher.ts';
+import type { SourceWatchOptions, WatchedSourcePollResult } from './source-watcher.ts';
 
 export type WatchedSource =
   | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
@@ -19,7 +19,7 @@ export async function* pollWatchedSource(
   { engine, source }: WatchedSource,
   interval: number,
   options: Omit<SourceWatchOptions, 'limits'> & { readonly limits?: Partial<MigrationWatchLimits> },
-): AsyncGenerator<SourcePollResult> {
+): AsyncGenerator<WatchedSourcePollResult> {
   const { clock, signal } = options;
   const given = { ...defaultMigrationWatchLimits, ...options.limits };
   // With a long interval, two polls must fail before the source counts as unreachable.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   type ApiResponse,
-  isTokenRefused,
+  isAccessTokenRefused,
   notJsonError,
   readApiErrorBody,
   toApiError,
@@ -34,7 +34,7 @@ describe('a refused access token', () => {
     ['a 200 with not_found', answer(200, missing), '/v2/droplets', false],
     ['a 422 without a body', answer(422, ''), '/v2/droplets', false],
   ])('is %s: %#', (_what, given, path, refused) => {
-    expect(isTokenRefused(given, path)).toBe(refused);
+    expect(isAccessTokenRefused(given, path)).toBe(refused);
   });
 });
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createListSplitter, type SplitJsonList } from '../../src/api/json-list-splitter.ts';
+import { createJsonListSplitter, type SplitJsonList } from '../../src/api/json-list-splitter.ts';
 
 /** The list taken apart by a splitter of its own, with the texts of its objects. */
 function splitOf(text: string, key = 'droplets', members: readonly string[] = []) {
-  return withTexts(Buffer.from(text), createListSplitter(key, members)(Buffer.from(text)));
+  return withTexts(Buffer.from(text), createJsonListSplitter(key, members)(Buffer.from(text)));
 }
 
 function withTexts(bytes: Buffer, split: SplitJsonList | undefined) {
@@ -53,7 +53,7 @@ it('any list of objects, whatever is in them and around them, comes together aga
 it('pages of like objects are taken apart as if each were the first', () => {
   const image = (slug: string) => ({ slug, regions: Array.from({ length: 60 }, (_, at) => `region-${at}`) });
   const kinds = ['a', 'b', 'c', 'd', 'e', 'f', 'ä', 'g"'].map(image);
-  const split = createListSplitter('droplets', ['id', 'image']);
+  const split = createJsonListSplitter('droplets', ['id', 'image']);
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(), fc.constantFrom(...kinds), fc.constantFrom(...kinds))), (drawn) => {
       const droplets = drawn.map(([id, one, other]) => ({ image: one, id, other, i2345: one }));

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createListSplitter } from '../../src/api/json-list-splitter.ts';
-import { listTotal, nextPagePath, parseListPage, readNextPagePathFromTail } from '../../src/api/list-page.ts';
+import { createJsonListSplitter } from '../../src/api/json-list-splitter.ts';
+import { nextPagePath, parseListPage, readListTotal, readNextPagePathFromTail } from '../../src/api/list-page.ts';
 import { createBufferedResponseBody } from '../../src/platform/buffered-response-body.ts';
 import { origin } from './changing-list.ts';
 import { testResponse } from './test-response.ts';
 
-const splitter = createListSplitter('things', ['id']);
+const splitter = createJsonListSplitter('things', ['id']);
 const pageOf = (body: unknown, date?: number) =>
   parseListPage(origin, { key: 'things', path: '/v2/things?page=1' }, testResponse(200, body, { date }), splitter);
 
@@ -51,7 +51,7 @@ it.each([
   [{}, undefined],
   [null, undefined],
 ])('the total of %j is %j', (meta, total) => {
-  expect(listTotal({ meta })).toBe(total);
+  expect(readListTotal({ meta })).toBe(total);
 });
 
 describe('the link to the next page', () => {

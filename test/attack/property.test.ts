@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { renderImplicitFlowBridgePage } from '../../src/loopback/bridge-page.ts';
 import { decideLoopbackRequest } from '../../src/loopback/decide-loopback-request.ts';
-import { evaluatePaste } from '../../src/loopback/evaluate-paste.ts';
+import { evaluatePastedAuthorizationResponse } from '../../src/loopback/evaluate-pasted-authorization-response.ts';
 import {
   type LoopbackRequest,
   readRawRequestPath,
@@ -182,7 +182,7 @@ describe('what is pasted', () => {
   test('it never throws, and no code is accepted without the exact state', () => {
     fc.assert(
       fc.property(line, (text) => {
-        const pasted = evaluatePaste(text, judge);
+        const pasted = evaluatePastedAuthorizationResponse(text, judge);
         if (pasted.kind === 'accepted' && proceeds.includes(pasted.accepted.kind)) expect(text).toContain(state);
       }),
       settings,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
-import type { LoginPhase } from '../../src/loopback/request-decision.ts';
+import type { LoopbackLoginPhase } from '../../src/loopback/request-decision.ts';
 import { host, navigation, relayHeaders, state } from '../loopback/loopback-fixture.ts';
 
 /** Words of the protocol, near misses and bytes that break parsers, in every order. */
@@ -194,7 +194,7 @@ function genuineRequests(): readonly LoopbackRequest[] {
   ];
 }
 
-export const phase: fc.Arbitrary<LoginPhase> = fc.constantFrom<LoginPhase[]>(
+export const phase: fc.Arbitrary<LoopbackLoginPhase> = fc.constantFrom<LoopbackLoginPhase[]>(
   { kind: 'armed', started: false },
   { kind: 'armed', started: true },
   { kind: 'taken' },

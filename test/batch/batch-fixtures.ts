@@ -3,8 +3,8 @@ import { setTimeout as after } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
-import { createLedger, type Ledger } from '../../src/batch/ledger/ledger.ts';
-import type { BatchDescriptionEvent } from '../../src/batch/ledger/ledger-event.ts';
+import { type BatchLedger, createBatchLedgerAtPath } from '../../src/batch/ledger/batch-ledger.ts';
+import type { BatchDescriptionEvent } from '../../src/batch/ledger/batch-ledger-event.ts';
 import type { Clock } from '../../src/platform/host.ts';
 import { testResponse } from '../api/test-response.ts';
 import { makeFolders } from '../fixtures/folders.ts';
@@ -28,8 +28,8 @@ export function batchOf(names: readonly string[], changes: Partial<BatchDescript
 }
 
 /** A ledger in a folder of the test's own. */
-export async function ledgerFor(batch: BatchDescriptionEvent): Promise<Ledger> {
-  const ledger = await createLedger(testLedgerPath(), batch, testBootId);
+export async function ledgerFor(batch: BatchDescriptionEvent): Promise<BatchLedger> {
+  const ledger = await createBatchLedgerAtPath(testLedgerPath(), batch, testBootId);
   onTestFinished(() => ledger.close());
   return ledger;
 }

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiRequest } from '../../src/api/client.ts';
 import { createMissingDroplets } from '../../src/batch/create-missing-droplets.ts';
-import type { BatchResultRow } from '../../src/batch/ledger/batch-state.ts';
-import type { Ledger } from '../../src/batch/ledger/ledger.ts';
+import type { BatchLedger } from '../../src/batch/ledger/batch-ledger.ts';
 import {
   type BatchDescriptionEvent,
-  decodeLedgerEvent,
-  type LedgerEvent,
-} from '../../src/batch/ledger/ledger-event.ts';
+  type BatchLedgerEvent,
+  decodeBatchLedgerEvent,
+} from '../../src/batch/ledger/batch-ledger-event.ts';
+import type { BatchResultRow } from '../../src/batch/ledger/batch-state.ts';
 import { createDropletFinder } from '../../src/batch/lookup/droplet-finder.ts';
 import { expandDropletNames } from '../../src/batch/options/expand-droplet-names.ts';
 import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
@@ -38,18 +38,18 @@ interface Changes {
   readonly batch?: Partial<BatchDescriptionEvent>;
   readonly clock?: ReturnType<typeof instantClock>;
   /** What an earlier process left in the ledger. */
-  readonly left?: readonly LedgerEvent[];
+  readonly left?: readonly BatchLedgerEvent[];
 }
 
 async function create(api: ScriptedApi, names: readonly string[], changes: Changes = {}) {
   const ledger = await ledgerFor(batchOf(names, changes.batch));
   for (const event of changes.left ?? []) await ledger.commit(event);
-  const records: { readonly event: LedgerEvent; readonly durable: boolean }[] = [];
-  const record: Ledger['record'] = (event) => {
+  const records: { readonly event: BatchLedgerEvent; readonly durable: boolean }[] = [];
+  const record: BatchLedger['record'] = (event) => {
     records.push({ event, durable: false });
     ledger.record(event);
   };
-  const commit: Ledger['commit'] = (event) => {
+  const commit: BatchLedger['commit'] = (event) => {
     records.push({ event, durable: true });
     return ledger.commit(event);
   };
@@ -182,11 +182,11 @@ describe('a batch', () => {
 });
 
 describe('groups that are sent next', () => {
-  const kinds = (ledger: Ledger): readonly LedgerEvent[] =>
+  const kinds = (ledger: BatchLedger): readonly BatchLedgerEvent[] =>
     readFileSync(ledger.path, 'utf8')
       .trimEnd()
       .split('\n')
-      .flatMap((line) => decodeLedgerEvent(line) ?? []);
+      .flatMap((line) => decodeBatchLedgerEvent(line) ?? []);
 
   it('are announced together, before the first of them is sent', async () => {
     const api = apiOf((request) => respondCreated(request));
@@ -225,7 +225,7 @@ describe('what was announced', () => {
   it('by a process that was killed is withdrawn before anything is sent', async () => {
     const at = '2026-01-01T00:00:00.000Z';
     const groups = [{ group: 7, names: ['a'] }];
-    const left: LedgerEvent = { event: 'announced', at, boot: 'this boot', groups };
+    const left: BatchLedgerEvent = { event: 'announced', at, boot: 'this boot', groups };
     const { records } = await create(apiOf(respondCreated), ['a', 'b'], { left: [left] });
     expect(records[0]?.event).toMatchObject({ event: 'failed', group: 7, names: ['a'] });
     expect(records[1]).toMatchObject({ event: { event: 'sending', group: 8, names: ['a', 'b'] }, durable: true });
@@ -248,7 +248,7 @@ describe('what an earlier process left in doubt', () => {
     const at = '2026-01-01T00:00:00.000Z';
     const left = names
       .slice(0, 60)
-      .map((name, index): LedgerEvent => ({ event: 'sending', at, group: index + 1, names: [name] }));
+      .map((name, index): BatchLedgerEvent => ({ event: 'sending', at, group: index + 1, names: [name] }));
     const there = listed(names.slice(0, 20).map((name, index) => ({ id: index + 1, name })));
     let reads = 0;
     const api = apiOf(

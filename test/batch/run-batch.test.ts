@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { listenForBatchInterruption } from '../../src/batch/batch-interruption.ts';
 import { readBatchDropletNames, readDropletAttributes } from '../../src/batch/options/create-args.ts';
-import { reportBatchEnd } from '../../src/batch/report/batch-end.ts';
 import { batchResultListView } from '../../src/batch/report/batch-reporter.ts';
+import { reportBatchEnd } from '../../src/batch/report/batch-run-result.ts';
 import { buildBatchDryRunRequests } from '../../src/batch/report/dry-run.ts';
 import { batchResumeCommand, profileOptionArgs } from '../../src/batch/report/resume-command.ts';
 import { type RunBatchOptions, runBatch } from '../../src/batch/run-batch.ts';

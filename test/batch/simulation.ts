@@ -2,16 +2,16 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ApiResponse } from '../../src/api/api-response.ts';
 import type { ApiClient, ApiRequest } from '../../src/api/client.ts';
 import { createMissingDroplets } from '../../src/batch/create-missing-droplets.ts';
-import { type BatchState, createBatchState } from '../../src/batch/ledger/batch-state.ts';
-import { type Ledger, possiblySentRequestGroups } from '../../src/batch/ledger/ledger.ts';
+import { type BatchLedger, possiblySentRequestGroups } from '../../src/batch/ledger/batch-ledger.ts';
 import {
   type BatchDescriptionEvent,
-  decodeLedgerEvent,
-  encodeLedgerEvent,
-  type LedgerEvent,
-} from '../../src/batch/ledger/ledger-event.ts';
+  type BatchLedgerEvent,
+  decodeBatchLedgerEvent,
+  encodeBatchLedgerEvent,
+} from '../../src/batch/ledger/batch-ledger-event.ts';
+import { type BatchState, createBatchState } from '../../src/batch/ledger/batch-state.ts';
 import { createDropletFinder } from '../../src/batch/lookup/droplet-finder.ts';
-import { recordBatchBaseline } from '../../src/batch/lookup/record-batch-baseline.ts';
+import { recordExistingDroplets } from '../../src/batch/lookup/record-existing-droplets.ts';
 import { defaultBatchTimeLimits } from '../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../src/batch/sending/send-lane.ts';
 import { CliError } from '../../src/errors.ts';
@@ -100,7 +100,7 @@ export async function simulate(scenario: Scenario): Promise<Outcome> {
     attributes,
     names,
   };
-  let text = encodeLedgerEvent(batch);
+  let text = encodeBatchLedgerEvent(batch);
   let runs = 0;
   // Each thing that goes wrong can cost a run.
   const most = scenario.kills.length + scenario.troubles.length + scenario.badReads.length + 2;
@@ -124,7 +124,7 @@ function rosterOf(text: string): BatchState {
   const events = text
     .split('\n')
     .slice(0, -1)
-    .map((line) => decodeLedgerEvent(line));
+    .map((line) => decodeBatchLedgerEvent(line));
   const [first] = events;
   if (first?.event !== 'batch') throw new Error('the first line is no batch');
   const roster = createBatchState(first);
@@ -140,7 +140,7 @@ interface Left {
   /** The whole lines of the ledger. */
   readonly lines: string;
   /** What is recorded first of all. */
-  readonly sendings: readonly LedgerEvent[];
+  readonly sendings: readonly BatchLedgerEvent[];
 }
 
 /** A process that is dead does nothing more. */
@@ -158,9 +158,9 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     died = () => resolve('dead');
   });
   const process = { dead: false };
-  const record = (event: LedgerEvent): void => {
+  const record = (event: BatchLedgerEvent): void => {
     if (process.dead) throw new Death();
-    const line = encodeLedgerEvent(event);
+    const line = encodeBatchLedgerEvent(event);
     lines += 1;
     if (kill !== undefined && lines === kill.at) {
       process.dead = true;
@@ -173,7 +173,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
     text += line;
     roster.apply(event);
   };
-  const ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'> = {
+  const ledger: Pick<BatchLedger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'> = {
     state: roster,
     flush: () => {},
     bootId: bootAt(scenario, run),
@@ -206,7 +206,7 @@ async function oneRun(scenario: Scenario, world: World, run: number, left: Left)
   const { batchSize, concurrency, ahead } = scenario;
   const work = (async () => {
     for (const sending of left.sendings) await ledger.commit(sending);
-    await recordBatchBaseline(means);
+    await recordExistingDroplets(means);
     await createMissingDroplets({
       ...means,
       batchSize,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatDuration, parseDuration, requireDuration } from '../../src/cli/duration.ts';
+import { formatDuration, parseDuration, parseDurationOrThrow } from '../../src/cli/duration.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { thrownText } from './error-text.ts';
 
@@ -22,7 +22,7 @@ test.each(['', '30', '30 s', '1.5h', '-5m', '5M', 's', '1h30m', '9999999999s', '
 );
 
 test('the error of a number without a unit names the option and shows the unit', () => {
-  const text = thrownText(() => requireDuration('90', '--timeout'));
+  const text = thrownText(() => parseDurationOrThrow('90', '--timeout'));
   expect(text).toContain('`--timeout 90s`');
   expectGolden('errors', text);
 });
@@ -30,9 +30,9 @@ test('the error of a number without a unit names the option and shows the unit',
 test('a duration below the minimum is refused', () => {
   expectGolden(
     'errors',
-    thrownText(() => requireDuration('0s', '--interval', 1000)),
+    thrownText(() => parseDurationOrThrow('0s', '--interval', 1000)),
   );
-  expect(requireDuration('1s', '--interval', 1000)).toBe(1000);
+  expect(parseDurationOrThrow('1s', '--interval', 1000)).toBe(1000);
 });
 
 test('a formatted duration parses to the same value', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFieldQuery } from '../../src/cli/field-query.ts';
+import { createOutputFieldSelector } from '../../src/cli/field-query.ts';
 import { compileJmespath } from '../../src/cli/jmespath-query.ts';
 
 const rows = [
@@ -8,7 +8,7 @@ const rows = [
 ];
 
 test('the fields of a list or of one object, null where one is absent', () => {
-  const query = createFieldQuery(['name', 'tags'], undefined);
+  const query = createOutputFieldSelector(['name', 'tags'], undefined);
   expect(query(rows)).toEqual([
     { name: 'a', tags: ['x'] },
     { name: 'b', tags: null },
@@ -20,12 +20,12 @@ test('the fields of a list or of one object, null where one is absent', () => {
 
 test('a field that no object has is an error, also one of the prototype', () => {
   for (const field of ['color', 'constructor', '__proto__', ''])
-    expect(() => createFieldQuery(['id', field], undefined)(rows)).toThrowError(
+    expect(() => createOutputFieldSelector(['id', field], undefined)(rows)).toThrowError(
       expect.objectContaining({ code: 'usage', exitCode: 2 }),
     );
 });
 
 test('--query is applied first', async () => {
-  const query = createFieldQuery(['id'], await compileJmespath("[?name=='b']"));
+  const query = createOutputFieldSelector(['id'], await compileJmespath("[?name=='b']"));
   expect(query(rows)).toEqual([{ id: 2 }]);
 });

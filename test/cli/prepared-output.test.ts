@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
+  prepareJmespathResultForOutput,
   prepareObjectForOutput,
-  prepareQueryResultForOutput,
   prepareRowsForOutput,
 } from '../../src/cli/prepared-output.ts';
 
@@ -31,7 +31,7 @@ test.each([
   [{ z: 1 }, 'object', ['z']],
   [[], 'rows', ['A']],
 ] as const)('%j is shown by the columns it has', (result, kind, names) => {
-  expect(prepareQueryResultForOutput(result, view, [row], undefined)).toMatchObject({ kind, names });
+  expect(prepareJmespathResultForOutput(result, view, [row], undefined)).toMatchObject({ kind, names });
 });
 
 test.each([
@@ -41,5 +41,5 @@ test.each([
   ['text', { kind: 'value', cell: 'text' }],
   [null, { kind: 'value', cell: null }],
 ])('%j has no columns', (result, expected) => {
-  expect(prepareQueryResultForOutput(result, view, [row], undefined)).toMatchObject(expected);
+  expect(prepareJmespathResultForOutput(result, view, [row], undefined)).toMatchObject(expected);
 });

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeStoredHelp, storedDescription, storedHelpPage } from '../../src/cli/stored-help.ts';
+import { encodeStoredHelp, readStoredCommandDescription, readStoredHelpPage } from '../../src/cli/stored-help.ts';
 import { type Bundle, bundleProgram } from '../platform/bundle.ts';
 
 let program: Bundle;
 beforeAll(async () => {
-  const text = `import { storedDescription, storedHelpPage } from './src/cli/stored-help.ts';
+  const text = `import { readStoredCommandDescription, readStoredHelpPage } from './src/cli/stored-help.ts';
     const [kind, ...words] = process.argv.slice(2);
-    const found = kind === 'page' ? storedHelpPage(words)?.toString() : storedDescription(words);
+    const found = kind === 'page' ? readStoredHelpPage(words)?.toString() : readStoredCommandDescription(words);
     process.stdout.write(JSON.stringify(found ?? null));`;
   program = await bundleProgram({ text }, 'esm');
 });
@@ -65,5 +65,5 @@ test('a damaged file is like none', () => {
 });
 
 test('sources have no stored help', () => {
-  expect([storedHelpPage(['--help']), storedDescription([])]).toEqual([undefined, undefined]);
+  expect([readStoredHelpPage(['--help']), readStoredCommandDescription([])]).toEqual([undefined, undefined]);
 });

@@ -4,8 +4,8 @@ import {
   type OutputRowPages,
   streamCsv,
   streamNdjson,
-  writeBufferedJson,
   writeBufferedYaml,
+  writeRowsAsJsonArray,
 } from '../../src/cli/write-list.ts';
 
 interface Row {
@@ -49,7 +49,7 @@ it('csv prints its header first and each page as it comes', async () => {
 });
 
 it.each([
-  [writeBufferedJson, '[\n  {\n    "id": 1\n  },\n  {\n    "id": 2\n  },\n  {\n    "id": 3\n  }\n]\n'],
+  [writeRowsAsJsonArray, '[\n  {\n    "id": 1\n  },\n  {\n    "id": 2\n  },\n  {\n    "id": 3\n  }\n]\n'],
   [writeBufferedYaml, '- id: 1\n- id: 2\n- id: 3\n'],
 ])('%o prints one document, and nothing before its end', async (hold, document) => {
   const [written, seen]: [string[], { first?: string }] = [[], {}];
@@ -58,7 +58,7 @@ it.each([
   expect([seen.first, written.join('')]).toEqual(['', document]);
 });
 
-it.each([writeBufferedJson, writeBufferedYaml])('%o of nothing is an empty array', async (hold) => {
+it.each([writeRowsAsJsonArray, writeBufferedYaml])('%o of nothing is an empty array', async (hold) => {
   const written: string[] = [];
   async function* none(): OutputRowPages<Row> {
     yield { rows: () => [] };

@@ -1,4 +1,4 @@
-import { run } from '../../src/main.ts';
+import { runCliCommandLine } from '../../src/main.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { type TestHost, type TestHostOptions, testHost } from '../fixtures/host.ts';
 import { profileOf } from '../fixtures/session.ts';
@@ -22,7 +22,7 @@ export async function runCloudctl(
   options: TestHostOptions = {},
 ): Promise<RunResult> {
   const host = testHost({ beside: base, ...options });
-  return runResult(host, await run(argv, host));
+  return runResult(host, await runCliCommandLine(argv, host));
 }
 
 export interface StartedRun {
@@ -36,7 +36,7 @@ export interface StartedRun {
 export function startCloudctl(base: TestHost, argv: readonly string[], options: TestHostOptions = {}): StartedRun {
   const host = testHost({ beside: base, ...options });
   let over = false;
-  const ended = run(argv, host).then((code) => {
+  const ended = runCliCommandLine(argv, host).then((code) => {
     over = true;
     return runResult(host, code);
   });

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSy
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import {
+  emptyCachedCompletionNames,
   maxCachedCompletionNames,
-  noCachedCompletionNames,
   readCachedCompletionNames,
   removeCachedCompletionNames,
   writeCachedCompletionNames,
@@ -16,14 +16,14 @@ const fileOf = (state: string) => join(state, 'completion', 'work.json');
 it('names are kept for one profile and one server, in a file of mode 0600', () => {
   const { state } = testHost().folders;
   const names = {
-    ...noCachedCompletionNames,
+    ...emptyCachedCompletionNames,
     droplets: [{ value: 'web', description: 'droplet 7' }],
     sizes: [{ value: 's-1' }],
   };
   writeCachedCompletionNames(state, 'work', server, names);
   expect(readCachedCompletionNames(state, 'work', server)).toEqual(names);
-  expect(readCachedCompletionNames(state, 'work', 'https://other.example.com')).toEqual(noCachedCompletionNames);
-  expect(readCachedCompletionNames(state, 'home', server)).toEqual(noCachedCompletionNames);
+  expect(readCachedCompletionNames(state, 'work', 'https://other.example.com')).toEqual(emptyCachedCompletionNames);
+  expect(readCachedCompletionNames(state, 'home', server)).toEqual(emptyCachedCompletionNames);
   expect(statSync(fileOf(state)).mode & 0o777).toBe(0o600);
   expect(statSync(join(state, 'completion')).mode & 0o777).toBe(0o700);
   removeCachedCompletionNames(state, 'work');
@@ -35,24 +35,24 @@ it('hostile names are not kept, and not read either', () => {
   const { state } = testHost().folders;
   const hostile = ['', 'a\nb', 'a\tb', '\u001b[31mred', 'a\u202eb', 'back\\slash', 'x'.repeat(256), '\u0000'];
   const names = ['$(touch owned)', 'a b', ...hostile].map((value) => ({ value, description: value }));
-  writeCachedCompletionNames(state, 'work', server, { ...noCachedCompletionNames, droplets: names });
+  writeCachedCompletionNames(state, 'work', server, { ...emptyCachedCompletionNames, droplets: names });
   const kept = ['$(touch owned)', 'a b'].map((value) => ({ value, description: value }));
   expect(readCachedCompletionNames(state, 'work', server).droplets).toEqual(kept);
   writeFileSync(
     fileOf(state),
     JSON.stringify({ base_url: server, droplets: [...names, 7, null, { value: 7 }], regions: 'x' }),
   );
-  expect(readCachedCompletionNames(state, 'work', server)).toEqual({ ...noCachedCompletionNames, droplets: kept });
+  expect(readCachedCompletionNames(state, 'work', server)).toEqual({ ...emptyCachedCompletionNames, droplets: kept });
 });
 
 it('the file is bounded', () => {
   const { state } = testHost().folders;
   const many = Array.from({ length: maxCachedCompletionNames + 50 }, (_, at) => ({ value: `web-${at}` }));
-  writeCachedCompletionNames(state, 'work', server, { ...noCachedCompletionNames, droplets: many });
+  writeCachedCompletionNames(state, 'work', server, { ...emptyCachedCompletionNames, droplets: many });
   expect(readCachedCompletionNames(state, 'work', server).droplets).toHaveLength(maxCachedCompletionNames);
   const padding = ' '.repeat(5_000_000);
   writeFileSync(fileOf(state), `${readFileSync(fileOf(state), 'utf8')}${padding}`);
-  expect(readCachedCompletionNames(state, 'work', server)).toEqual(noCachedCompletionNames);
+  expect(readCachedCompletionNames(state, 'work', server)).toEqual(emptyCachedCompletionNames);
 });
 
 it('what is not a file with JSON has no names, and no error', () => {
@@ -60,14 +60,14 @@ it('what is not a file with JSON has no names, and no error', () => {
   mkdirSync(join(state, 'completion'), { recursive: true });
   for (const text of ['', '{', '[]', 'null', '{"base_url":7}']) {
     writeFileSync(fileOf(state), text);
-    expect(readCachedCompletionNames(state, 'work', server)).toEqual(noCachedCompletionNames);
+    expect(readCachedCompletionNames(state, 'work', server)).toEqual(emptyCachedCompletionNames);
   }
   const other = join(state, 'other.json');
   writeFileSync(other, JSON.stringify({ base_url: server, droplets: [{ value: 'web' }] }));
   removeCachedCompletionNames(state, 'work');
   symlinkSync(other, fileOf(state));
-  expect(readCachedCompletionNames(state, 'work', server)).toEqual(noCachedCompletionNames);
-  writeCachedCompletionNames(state, 'work', server, { ...noCachedCompletionNames, regions: [{ value: 'nyc3' }] });
+  expect(readCachedCompletionNames(state, 'work', server)).toEqual(emptyCachedCompletionNames);
+  writeCachedCompletionNames(state, 'work', server, { ...emptyCachedCompletionNames, regions: [{ value: 'nyc3' }] });
   expect(readFileSync(other, 'utf8')).toContain('web');
 });
 
@@ -75,7 +75,7 @@ it('a folder that cannot be written is no error', () => {
   const { state } = testHost().folders;
   mkdirSync(state, { recursive: true });
   writeFileSync(join(state, 'completion'), 'a file');
-  writeCachedCompletionNames(state, 'work', server, noCachedCompletionNames);
+  writeCachedCompletionNames(state, 'work', server, emptyCachedCompletionNames);
   removeCachedCompletionNames(state, 'work');
-  expect(readCachedCompletionNames(state, 'work', server)).toEqual(noCachedCompletionNames);
+  expect(readCachedCompletionNames(state, 'work', server)).toEqual(emptyCachedCompletionNames);
 });

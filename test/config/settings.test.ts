@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/config/config-file.ts';
-import { type ProfileKey, profileKeys } from '../../src/config/profile.ts';
+import { type ProfileSettingKey, profileSettingKeys } from '../../src/config/profile.ts';
 import {
   formatProfileOption,
-  profileReference,
   readNonEmptyEnvironmentValue,
   requireKnownProfile,
+  resolveProfileReference,
   resolveProfileSettings,
 } from '../../src/config/settings.ts';
 import { thrownText } from '../cli/error-text.ts';
@@ -16,7 +16,7 @@ function configOf(profiles: Readonly<Record<string, object>> = {}, current?: str
 }
 
 /** Three values of every key, each as text. */
-const texts: Readonly<Record<ProfileKey, readonly [string, string, string]>> = {
+const texts: Readonly<Record<ProfileSettingKey, readonly [string, string, string]>> = {
   auth_url: ['https://a.example', 'https://b.example', 'https://c.example'],
   base_url: ['https://a.example', 'https://b.example', 'https://c.example'],
   client_id: ['a', 'b', 'c'],
@@ -33,17 +33,17 @@ const texts: Readonly<Record<ProfileKey, readonly [string, string, string]>> = {
 
 const keys = Object.entries(texts).flatMap(([key, values]) => (isKey(key) ? [[key, values] as const] : []));
 
-function isKey(key: string): key is ProfileKey {
-  return key in profileKeys;
+function isKey(key: string): key is ProfileSettingKey {
+  return key in profileSettingKeys;
 }
 
-function parsed(key: ProfileKey, text: string): unknown {
-  const result = profileKeys[key].parse(text);
+function parsed(key: ProfileSettingKey, text: string): unknown {
+  const result = profileSettingKeys[key].parse(text);
   return result.ok ? result.value : undefined;
 }
 
 describe.each(keys)('%s', (key, [option, env, profile]) => {
-  const { variable } = profileKeys[key];
+  const { variable } = profileSettingKeys[key];
   const config = configOf({ default: { [key]: parsed(key, profile) } });
   const environment = variable === undefined ? {} : { [variable]: env };
   const options = { [key]: { option: '--x', text: option } };
@@ -152,7 +152,7 @@ it.each([
   ['work', { CLOUDCTL_PROFILE: 'work' }, 'work', false],
   ['default', { CLOUDCTL_PROFILE: 'work' }, undefined, false],
 ] as const)('a command without --profile selects %s, with %j and current %s: %s', (name, env, current, expected) => {
-  const profile = profileReference(name, env, { current });
+  const profile = resolveProfileReference(name, env, { current });
   expect(profile).toEqual({ name, isDefault: expected });
   expect(formatProfileOption(profile)).toEqual(expected ? [] : ['--profile', name]);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Agent, fetch } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { browserBlockedPorts } from '../../src/config/blocked-ports.ts';
-import { checkCallbackUrl, parseOrigin } from '../../src/config/urls.ts';
+import { parseOrigin, validateCallbackUrlSetting } from '../../src/config/urls.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
 function reasonOf(parsed: { readonly ok: boolean; readonly reason?: string }): string {
@@ -85,7 +85,7 @@ describe('a callback URL', () => {
     ['http://127.0.0.1:8765', { hostname: '127.0.0.1', port: 8765, path: '/', query: '' }],
     ['http://127.0.0.1:8765/a%2Fb;c?app=1', { hostname: '127.0.0.1', port: 8765, path: '/a%2Fb;c', query: '?app=1' }],
   ])('%s is taken apart as it is written', (text, parts) => {
-    expect(checkCallbackUrl(text)).toEqual({ ok: true, callback: { href: text, ...parts } });
+    expect(validateCallbackUrlSetting(text)).toEqual({ ok: true, callback: { href: text, ...parts } });
   });
 
   it.each([
@@ -108,7 +108,7 @@ describe('a callback URL', () => {
     'http://me@127.0.0.1:8765/cb',
     '/callback',
   ])('%s is refused', (text) => {
-    const parsed = checkCallbackUrl(text);
+    const parsed = validateCallbackUrlSetting(text);
     expect(parsed.ok).toBe(false);
     expectGolden('config', reasonOf(parsed));
   });

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
-import { type BrowserVisitOptions, createBrowserVisit } from '../../src/conformance/browser-visit.ts';
-import { ConformanceDifference, NotTestable } from '../../src/conformance/conformance-difference.ts';
+import { type BrowserAuthorizationOptions, createBrowserAuthorization } from '../../src/conformance/browser-visit.ts';
+import {
+  ConformanceDifferenceError,
+  ConformanceNotTestableError,
+} from '../../src/conformance/conformance-difference-error.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { send } from '../sandbox/requests.ts';
 
@@ -8,9 +11,9 @@ const callbackPort = 18_765 + (process.pid % 1000);
 const callbackUrl = `http://127.0.0.1:${callbackPort}/callback`;
 const url = 'https://cloud.example.com/v1/oauth/authorize?client_id=x';
 
-function visitWith(answer: string, changes: Partial<BrowserVisitOptions> = {}) {
+function visitWith(answer: string, changes: Partial<BrowserAuthorizationOptions> = {}) {
   const shown: unknown[] = [];
-  const visit = createBrowserVisit({
+  const visit = createBrowserAuthorization({
     callbackUrl,
     clock: systemClock,
     random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
@@ -39,11 +42,11 @@ it('returns the parameters of the redirect, and shows the authorization URL', as
 });
 
 it('another state is a difference', async () => {
-  await expect(visitWith('code=abc&state=another').ended).rejects.toBeInstanceOf(ConformanceDifference);
+  await expect(visitWith('code=abc&state=another').ended).rejects.toBeInstanceOf(ConformanceDifferenceError);
 });
 
 it('without a redirect in time, the statement is not testable', async () => {
-  await expect(visitWith('', { limitMs: 50 }).ended).rejects.toBeInstanceOf(NotTestable);
+  await expect(visitWith('', { limitMs: 50 }).ended).rejects.toBeInstanceOf(ConformanceNotTestableError);
 });
 
 it('an interruption ends the visit', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ConformanceDifference } from '../../src/conformance/conformance-difference.ts';
+import { ConformanceDifferenceError } from '../../src/conformance/conformance-difference-error.ts';
 import {
   createConformanceResponse,
-  readPageText,
+  extractResponsePlainText,
   requireOAuthError,
   summarizeResponse,
 } from '../../src/conformance/conformance-response.ts';
@@ -26,7 +26,7 @@ describe('a description of a response', () => {
   it('has the text of a page, without scripts and attributes', () => {
     const page = '<style>.x{}</style><form><input value="csrf-1">The scope</form><script>x</script>';
     const response = responseOf(400, page);
-    expect(readPageText(response)).toBe('The scope');
+    expect(extractResponsePlainText(response)).toBe('The scope');
     expect(response.received).not.toContain('csrf-1');
   });
 
@@ -54,7 +54,7 @@ it.each([
   [400, 'invalid_grant'],
   [400, undefined],
 ])('%i %s is not the error invalid_grant', (status, body) =>
-  expect(() => requireOAuthError(responseOf(status, body), 'invalid_grant')).toThrow(ConformanceDifference),
+  expect(() => requireOAuthError(responseOf(status, body), 'invalid_grant')).toThrow(ConformanceDifferenceError),
 );
 
 describe('a hostile server', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findMissingNeed } from '../../src/conformance/run-conformance.ts';
-import { conformanceStatements, openChoiceProbes } from '../../src/conformance/statements.ts';
+import { findUnmetConformanceNeed } from '../../src/conformance/run-conformance.ts';
+import { conformanceStatements, specGapProbes } from '../../src/conformance/statements.ts';
 import { SPEC_GAPS } from '../../src/sandbox/spec-gaps.ts';
 import { Secret } from '../../src/secret.ts';
 import { admin, sandboxFor, tokenFor } from '../sandbox/requests.ts';
@@ -13,7 +13,7 @@ describe('the sandbox', () => {
     expect(report.results.filter(({ status }) => status === 'differs')).toEqual([]);
     expect(report).toMatchObject({ ok: true, left: [] });
     expect(report.counts.holds).toBeGreaterThanOrEqual(106);
-    expect(report.counts.open_choice).toBe(openChoiceProbes.length);
+    expect(report.counts.open_choice).toBe(specGapProbes.length);
     // Everything else is listed with the reason why it cannot be tested.
     const untested = report.results.filter(({ status }) => status === 'not_testable');
     expect(untested).toHaveLength(
@@ -75,7 +75,7 @@ describe('the table of statements', () => {
 
   it('has a probe for each choice that a request shows, and for no other one', () => {
     const observed = SPEC_GAPS.filter((gap) => 'observed' in gap).map(({ id }) => id);
-    expect(openChoiceProbes.map(({ id }) => id).toSorted()).toEqual(observed.toSorted());
+    expect(specGapProbes.map(({ id }) => id).toSorted()).toEqual(observed.toSorted());
   });
 });
 
@@ -91,7 +91,7 @@ describe('what a statement needs', () => {
     [['client', 'secret', 'token', 'writes', 'consent', 'grant', 'cluster', 'sandbox'], {}, undefined],
   ] as const)('%j of %j', async (needs, changes, reason) => {
     const server = await testedSandbox(await sandboxFor(), changes);
-    const missing = findMissingNeed(server, needs);
+    const missing = findUnmetConformanceNeed(server, needs);
     if (reason === undefined) expect(missing).toBeUndefined();
     else expect(missing).toMatch(reason);
   });

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createSandboxAdminClient } from '../../src/api/sandbox-admin.ts';
 import type { ConformanceReport } from '../../src/conformance/conformance-report.ts';
-import { type DocumentedChoice, runConformance } from '../../src/conformance/run-conformance.ts';
-import { readSandboxPeople } from '../../src/conformance/sandbox-people.ts';
+import { type DocumentedSpecGap, runConformance } from '../../src/conformance/run-conformance.ts';
+import { readSandboxTestResources } from '../../src/conformance/sandbox-people.ts';
 import {
   createServerUnderTest,
   type ServerUnderTest,
   type ServerUnderTestOptions,
 } from '../../src/conformance/server-under-test.ts';
-import { conformanceStatements, openChoiceProbes } from '../../src/conformance/statements.ts';
+import { conformanceStatements, specGapProbes } from '../../src/conformance/statements.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createUndiciSender } from '../../src/platform/undici-sender.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
@@ -38,7 +38,7 @@ export async function testedSandbox(
     allowWrites: true,
     visit: undefined,
     admin,
-    people: await readSandboxPeople(admin),
+    people: await readSandboxTestResources(admin),
     send,
     timeoutMs: 10_000,
     random: randomBytes,
@@ -50,11 +50,11 @@ export async function testedSandbox(
 /** Plays every statement, or those with these numbers and ids. */
 export function playStatements(server: ServerUnderTest, only?: readonly string[]): Promise<ConformanceReport> {
   const isWanted = (id: string): boolean => only === undefined || only.includes(id);
-  const choices: readonly DocumentedChoice[] = SPEC_GAPS;
+  const choices: readonly DocumentedSpecGap[] = SPEC_GAPS;
   return runConformance({
     server,
     statements: conformanceStatements.filter(({ number }) => isWanted(number)),
-    probes: openChoiceProbes,
+    probes: specGapProbes,
     choices: choices.filter(({ id }) => isWanted(id)),
     clock: systemClock,
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ProfileSettings } from '../../src/config/settings.ts';
-import { checkClientSecret, checkLoginProfile } from '../../src/doctor/check-login-profile.ts';
+import { checkClientSecretConfigured, checkLoginProfile } from '../../src/doctor/check-login-profile.ts';
 import { createDoctorReport } from '../../src/doctor/doctor-finding.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
@@ -43,7 +43,7 @@ describe('the client secret', () => {
     ['code', 'missing', 'failed'],
     ['implicit', 'missing', 'ok'],
   ] as const)('flow %s, %s: %s', (flow, known, status) => {
-    expect(checkClientSecret({ ...whole, values: { ...whole.values, flow } }, known).status).toBe(status);
+    expect(checkClientSecretConfigured({ ...whole, values: { ...whole.values, flow } }, known).status).toBe(status);
   });
 });
 

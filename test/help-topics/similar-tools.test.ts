@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import { commandTree } from '../../src/commands/index.ts';
-import { rootCommandAliases, similarToolReplacements } from '../../src/help-topics/similar-tools.ts';
+import { rootCommandAliases, similarToolCommandReplacements } from '../../src/help-topics/similar-tools.ts';
 
 test('an alias names a command that exists, and neither hides one', () => {
   for (const name of Object.values(rootCommandAliases)) expect(Object.keys(commandTree)).toContain(name);
-  const words = [...Object.keys(rootCommandAliases), ...Object.keys(similarToolReplacements)];
+  const words = [...Object.keys(rootCommandAliases), ...Object.keys(similarToolCommandReplacements)];
   expect(words.filter((word) => Object.hasOwn(commandTree, word))).toEqual([]);
   expect(new Set(words).size).toBe(words.length);
 });
 
 test('a replacement begins with words of the command tree', () => {
-  for (const line of Object.values(similarToolReplacements)) {
+  for (const line of Object.values(similarToolCommandReplacements)) {
     const [program, word = ''] = line.split(' ');
     expect(program).toBe('cloudctl');
     expect(Object.keys(commandTree)).toContain(word);

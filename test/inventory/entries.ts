@@ -1,8 +1,8 @@
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { sourceOptionSpecs } from '../../src/db-source/read-source.ts';
-import type { InventoryEntryInput } from '../../src/inventory/inventory-entry.ts';
-import { inventoryOptionSpecs } from '../../src/inventory/inventory-settings.ts';
-import { type ParsedInventory, parseInventory } from '../../src/inventory/parse-inventory.ts';
+import { type ParsedSourceInventory, parseSourceInventory } from '../../src/inventory/parse-source-inventory.ts';
+import type { SourceInventoryEntryInput } from '../../src/inventory/source-inventory-entry.ts';
+import { sourceInventoryOptionSpecs } from '../../src/inventory/source-inventory-settings.ts';
 import { preflightOptionSpecs } from '../../src/preflight/option-specs.ts';
 import { argsFrom } from '../fixtures/command-io.ts';
 
@@ -10,17 +10,17 @@ import { argsFrom } from '../fixtures/command-io.ts';
 export function parse(
   text: string,
   options: Readonly<Record<string, readonly string[]>> = {},
-  more: Partial<InventoryEntryInput> = {},
-): ParsedInventory {
-  return parseInventory(Buffer.from(text), entryInput(options, more));
+  more: Partial<SourceInventoryEntryInput> = {},
+): ParsedSourceInventory {
+  return parseSourceInventory(Buffer.from(text), entryInput(options, more));
 }
 
 export function entryInput(
   options: Readonly<Record<string, readonly string[]>> = {},
-  more: Partial<InventoryEntryInput> = {},
-): InventoryEntryInput {
+  more: Partial<SourceInventoryEntryInput> = {},
+): SourceInventoryEntryInput {
   return {
-    args: argsFrom(options, [], [...inventoryOptionSpecs, ...sourceOptionSpecs, ...preflightOptionSpecs]),
+    args: argsFrom(options, [], [...sourceInventoryOptionSpecs, ...sourceOptionSpecs, ...preflightOptionSpecs]),
     settings: resolveProfileSettings({
       env: {},
       config: { path: '', current: undefined, profiles: new Map(), raw: {} },

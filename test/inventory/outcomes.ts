@@ -1,9 +1,17 @@
-import type { InventoryReport } from '../../src/inventory/inventory-report.ts';
-import { createInventoryReportBuilder } from '../../src/inventory/inventory-report.ts';
-import { type CondensedFinding, type SourceOutcome, uncheckedOutcome } from '../../src/inventory/source-outcome.ts';
+import {
+  buildUncheckedSourceOutcome,
+  type CondensedFinding,
+  type InventorySourceOutcome,
+} from '../../src/inventory/inventory-source-outcome.ts';
+import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
+import { createSourceInventoryReportBuilder } from '../../src/inventory/source-inventory-report.ts';
 
 /** An outcome of a server with these findings. */
-export function outcome(line: number, server: string, findings: readonly CondensedFinding[] = []): SourceOutcome {
+export function outcome(
+  line: number,
+  server: string,
+  findings: readonly CondensedFinding[] = [],
+): InventorySourceOutcome {
   const blockedBy = findings.filter(({ is_blocker: isBlocker }) => isBlocker).map(({ id }) => id);
   return {
     line,
@@ -45,19 +53,19 @@ export function databaseFinding(id: string, name: string, more: Partial<Condense
   return { ...finding, observed: '1 table', ...more };
 }
 
-export function unreachable(line: number, reason = 'no address accepts a connection'): SourceOutcome {
+export function unreachable(line: number, reason = 'no address accepts a connection'): InventorySourceOutcome {
   const { name, url, engine, method } = outcome(line, `gone${line}`);
-  return uncheckedOutcome({ line, name, url, engine, method }, reason);
+  return buildUncheckedSourceOutcome({ line, name, url, engine, method }, reason);
 }
 
-export function reportOf(outcomes: readonly SourceOutcome[]): InventoryReport {
-  const builder = createInventoryReportBuilder();
+export function reportOf(outcomes: readonly InventorySourceOutcome[]): SourceInventoryReport {
+  const builder = createSourceInventoryReportBuilder();
   for (const one of outcomes) builder.add(one);
   return builder.finish(Date.UTC(2026, 0, 2), Date.UTC(2026, 0, 2) + 65_000);
 }
 
 /** An inventory as a DBA has it: 200 databases of one server, small servers, and some that are away. */
-export function sampleOutcomes(): readonly SourceOutcome[] {
+export function sampleOutcomes(): readonly InventorySourceOutcome[] {
   const wal = serverFinding('wal-level', { title: 'wal_level is not logical' });
   const slots = serverFinding('slots-free', {
     title: 'Too few replication slots are free',

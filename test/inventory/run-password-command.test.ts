@@ -1,14 +1,14 @@
 import { execPath } from 'node:process';
 import { expect, it, test } from 'vitest';
 import {
-  type PasswordCommandRun,
   parsePasswordCommand,
+  type RunPasswordCommandOptions,
   runPasswordCommand,
 } from '../../src/inventory/run-password-command.ts';
 
 const source = { name: 'a', host: 'db1', port: 5432, dbname: 'shop', username: 'mover' };
 
-function run(program: string, more: Partial<PasswordCommandRun> = {}) {
+function run(program: string, more: Partial<RunPasswordCommandOptions> = {}) {
   const signal = new AbortController().signal;
   return runPasswordCommand([execPath, '-e', program], { source, env: process.env, signal, ...more });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { decideLoopbackRequest } from '../../src/loopback/decide-loopback-request.ts';
 import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
-import type { LoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
+import type { LoopbackLoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
 import { armed, expected } from './loopback-fixture.ts';
 
@@ -10,7 +10,7 @@ export type Row = readonly [name: string, request: LoopbackRequest, answer: stri
 /** A decision as one word: the page of a refusal, or the kind; of what was taken, the kind of judgement. */
 export function word(
   input: LoopbackRequest,
-  phase: LoginPhase = armed,
+  phase: LoopbackLoginPhase = armed,
   ground: LoopbackRequestExpectations<AuthorizationResult> = expected(),
 ): string {
   const decision = decideLoopbackRequest(ground, phase, input);
@@ -21,7 +21,7 @@ export function word(
 /** A test for each row. */
 export function table(
   rows: readonly Row[],
-  phase: LoginPhase = armed,
+  phase: LoopbackLoginPhase = armed,
   ground: LoopbackRequestExpectations<AuthorizationResult> = expected(),
 ): void {
   test.each(rows)('%s', (_, input, answer) => {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { type AllowedPeerNetwork, parseAllowedPeerNetwork } from '../../src/loopback/allowed-peer-network.ts';
 import type { CallbackListenAddress } from '../../src/loopback/bind-listener.ts';
-import { type PeerNetwork, parsePeerNetwork } from '../../src/loopback/peer-network.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { genuine } from './loopback-fixture.ts';
@@ -9,9 +9,9 @@ import { head, hear, listening, type RawAnswer, type Started, start } from './ra
 
 const [gateway, stranger] = ['127.0.0.5', '127.0.0.6'];
 
-function networks(...texts: readonly string[]): readonly PeerNetwork[] {
+function networks(...texts: readonly string[]): readonly AllowedPeerNetwork[] {
   return texts.flatMap((text) => {
-    const parsed = parsePeerNetwork(text);
+    const parsed = parseAllowedPeerNetwork(text);
     return parsed.ok ? [parsed.network] : [];
   });
 }

@@ -1,13 +1,13 @@
 import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
-import type { LoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
+import type { LoopbackLoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { isLoopbackPeer } from '../../src/platform/loopback-host.ts';
 
 /** One login for table tests: the helper at 127.0.0.1:8765, with the real judgement of the protocol behind it. */
 export const state = 'c3RhdGUtb2YtdGhpcy1sb2dpbi1hbmQtbm8tb3RoZXI';
 export const host = '127.0.0.1:8765';
-export const armed: LoginPhase = { kind: 'armed', started: false };
-export const taken: LoginPhase = { kind: 'taken' };
+export const armed: LoopbackLoginPhase = { kind: 'armed', started: false };
+export const taken: LoopbackLoginPhase = { kind: 'taken' };
 
 export function expected(
   flow: 'code' | 'implicit' = 'code',

@@ -1,14 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { observeAbort, unobserveAbort } from '../../src/platform/abort-observer.ts';
+import { addAbortObserver, removeAbortObserver } from '../../src/platform/abort-observer.ts';
 
 it('all who watch a signal are told once, over one listener, and those who left off are not', () => {
   const control = new AbortController();
   const told: string[] = [];
   const watchers = ['a', 'b', 'c'].map((name) => ({ onAbort: () => void told.push(name) }));
-  for (const watcher of watchers) observeAbort(control.signal, watcher);
+  for (const watcher of watchers) addAbortObserver(control.signal, watcher);
   expect(getEventListeners(control.signal, 'abort')).toHaveLength(1);
-  for (const watcher of watchers.slice(1, 2)) unobserveAbort(control.signal, watcher);
+  for (const watcher of watchers.slice(1, 2)) removeAbortObserver(control.signal, watcher);
   control.abort();
   control.abort();
   expect(told).toEqual(['a', 'c']);
@@ -17,9 +17,9 @@ it('all who watch a signal are told once, over one listener, and those who left 
 it('the deadline of a single request is not held by a listener once that has ended', () => {
   const { signal } = new AbortController();
   const watcher = { onAbort: () => {} };
-  observeAbort(signal, watcher);
+  addAbortObserver(signal, watcher);
   expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-  unobserveAbort(signal, watcher);
+  removeAbortObserver(signal, watcher);
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
 });
 
@@ -28,10 +28,10 @@ it('a signal that serves one request after the other tells each of them', () => 
   const told: string[] = [];
   const watchers = ['a', 'b', 'c', 'd'].map((name) => ({ onAbort: () => void told.push(name) }));
   for (const watcher of watchers.slice(0, 3)) {
-    observeAbort(control.signal, watcher);
-    unobserveAbort(control.signal, watcher);
+    addAbortObserver(control.signal, watcher);
+    removeAbortObserver(control.signal, watcher);
   }
-  for (const watcher of watchers.slice(3)) observeAbort(control.signal, watcher);
+  for (const watcher of watchers.slice(3)) addAbortObserver(control.signal, watcher);
   expect(getEventListeners(control.signal, 'abort')).toHaveLength(1);
   control.abort();
   expect(told).toEqual(['d']);

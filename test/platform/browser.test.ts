@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemBrowser } from '../../src/platform/browser.ts';
+import { createSystemBrowser } from '../../src/platform/browser.ts';
 
 const url = 'http://127.0.0.1:8765/start/abc?x=1&y=$(touch%20pwned);z';
 
@@ -25,7 +25,8 @@ async function opened(): Promise<readonly string[]> {
   return readFileSync(join(folder, 'words'), 'utf8').trim().split('\n');
 }
 
-const browser = (variables: Record<string, string>) => systemBrowser({ PATH: process.env.PATH, ...variables }, 'linux');
+const browser = (variables: Record<string, string>) =>
+  createSystemBrowser({ PATH: process.env.PATH, ...variables }, 'linux');
 
 describe.skipIf(process.platform === 'win32')('the browser', () => {
   it('named by BROWSER gets the address as one argument, without a shell', async () => {

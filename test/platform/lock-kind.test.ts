@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { tryAcquireFileLock } from '../../src/platform/file-lock.ts';
-import { listAvailableFileLockKinds } from '../../src/platform/lock-kind.ts';
+import { listAvailableFileLockMechanisms } from '../../src/platform/lock-kind.ts';
 
 function newLock(content?: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'lock-kind-'));
@@ -13,7 +13,7 @@ function newLock(content?: string): string {
   return path;
 }
 
-const only = (name: string) => listAvailableFileLockKinds().filter((kind) => kind.name === name);
+const only = (name: string) => listAvailableFileLockMechanisms().filter((kind) => kind.name === name);
 
 it.each(['Bun', 'Deno'])('%s has the locks of the flock program only', async (runtime) => {
   vi.stubGlobal(runtime, {});
@@ -23,7 +23,7 @@ it.each(['Bun', 'Deno'])('%s has the locks of the flock program only', async (ru
     vi.resetModules();
   });
   const there = await import('../../src/platform/lock-kind.ts');
-  expect(there.listAvailableFileLockKinds().map(({ name }) => name)).toEqual(['flock']);
+  expect(there.listAvailableFileLockMechanisms().map(({ name }) => name)).toEqual(['flock']);
 });
 
 describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
@@ -74,6 +74,8 @@ describe.skipIf(process.platform !== 'linux')('locks of two kinds', () => {
     } as const;
     tryAcquireFileLock(newLock(), [kind])?.release();
     expect(calls).toEqual(['unlock true']);
-    expect(listAvailableFileLockKinds().some(({ unlock }) => unlock !== undefined)).toBe(process.platform === 'win32');
+    expect(listAvailableFileLockMechanisms().some(({ unlock }) => unlock !== undefined)).toBe(
+      process.platform === 'win32',
+    );
   });
 });

@@ -8,8 +8,8 @@ import { type Bundle, bundleProgram } from './bundle.ts';
 
 /** Writes lines for ever and counts them on standard error; `listen` keeps a signal listener for 300 ms. */
 const program = `
-  import { systemHost } from './src/platform/system-host.ts';
-  const host = systemHost();
+  import { createSystemHost } from './src/platform/create-system-host.ts';
+  const host = createSystemHost();
   const [mode] = process.argv.slice(2);
   const run = async () => {
     const stop = mode === 'listen' ? host.signals.listen(() => {}) : undefined;

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { isTerminalCandidate } from '../../src/platform/terminal-candidate.ts';
+import { canBeTerminal } from '../../src/platform/terminal-candidate.ts';
 
 test.each([
   { path: '/dev/null', candidate: false },
@@ -10,7 +10,7 @@ test.each([
 ])('$path: $candidate', ({ path, candidate }) => {
   const descriptor = openSync(path, 'r');
   try {
-    expect(isTerminalCandidate(descriptor)).toBe(candidate);
+    expect(canBeTerminal(descriptor)).toBe(candidate);
   } finally {
     closeSync(descriptor);
   }
@@ -19,5 +19,5 @@ test.each([
 test('a closed descriptor is left to the stream of the process', () => {
   const descriptor = openSync('package.json', 'r');
   closeSync(descriptor);
-  expect(isTerminalCandidate(descriptor)).toBe(true);
+  expect(canBeTerminal(descriptor)).toBe(true);
 });

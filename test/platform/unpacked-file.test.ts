@@ -13,14 +13,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { unpackFile } from '../../src/platform/unpacked-file.ts';
+import { extractFileToPrivateFolder } from '../../src/platform/unpacked-file.ts';
 
 const bytes = Buffer.from('a library');
 
-describe('unpackFile', () => {
+describe('extractFileToPrivateFolder', () => {
   it('writes the file, and its folder for the user alone', () => {
     const folder = join(emptyFolder(), 'state', 'native');
-    const path = unpackFile(folder, 'a.node', bytes);
+    const path = extractFileToPrivateFolder(folder, 'a.node', bytes);
     expect(readFileSync(path)).toEqual(bytes);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -29,8 +29,8 @@ describe('unpackFile', () => {
 
   it('leaves a file with the same bytes as it is', () => {
     const folder = privateFolder();
-    const { ino } = statSync(unpackFile(folder, 'a.node', bytes));
-    expect(statSync(unpackFile(folder, 'a.node', bytes)).ino).toBe(ino);
+    const { ino } = statSync(extractFileToPrivateFolder(folder, 'a.node', bytes));
+    expect(statSync(extractFileToPrivateFolder(folder, 'a.node', bytes)).ino).toBe(ino);
   });
 
   it.each([
@@ -40,7 +40,7 @@ describe('unpackFile', () => {
   ])('replaces %s', (_, create) => {
     const folder = privateFolder();
     create(join(folder, 'a.node'));
-    expect(readFileSync(unpackFile(folder, 'a.node', bytes))).toEqual(bytes);
+    expect(readFileSync(extractFileToPrivateFolder(folder, 'a.node', bytes))).toEqual(bytes);
     expect(readdirSync(folder)).toEqual(['a.node']);
   });
 
@@ -50,7 +50,7 @@ describe('unpackFile', () => {
       const target = join(emptyFolder(), 'target');
       writeFileSync(target, content);
       symlinkSync(target, join(folder, 'a.node'));
-      const path = unpackFile(folder, 'a.node', bytes);
+      const path = extractFileToPrivateFolder(folder, 'a.node', bytes);
       expect(lstatSync(path).isFile()).toBe(true);
       expect(readFileSync(path)).toEqual(bytes);
       expect(readFileSync(target, 'utf8')).toBe(content);
@@ -76,14 +76,14 @@ describe('unpackFile', () => {
   ])('refuses %s', (_, create) => {
     const folder = join(emptyFolder(), 'native');
     create(folder);
-    expect(() => unpackFile(folder, 'a.node', bytes)).toThrow(folder);
+    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(folder);
   });
 
   it('refuses a folder of another user', () => {
     const folder = privateFolder();
     const own = vi.spyOn(process, 'geteuid').mockReturnValue(4711);
     onTestFinished(() => own.mockRestore());
-    expect(() => unpackFile(folder, 'a.node', bytes)).toThrow(folder);
+    expect(() => extractFileToPrivateFolder(folder, 'a.node', bytes)).toThrow(folder);
     expect(readdirSync(folder)).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.me
 /** What a program prints that does some work, after one of the functions of the module or none. */
 async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {
   const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
-  const contents = `import { reduceInlining, compileWasmOnce, limitYoungGeneration, collectGarbageEarly, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
+  const contents = `import { reduceV8Inlining, compileWasmOnce, limitYoungGeneration, collectGarbageEarly, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
   const program = outputFiles[0]?.text ?? '';
   return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
@@ -58,7 +58,7 @@ for (let at = 0; at < 200; at++) all(10_000);
 `;
   const taken = async (call: string) =>
     new Set((await printed(call, work, '--trace-turbo-inlining')).match(/(?<=^Inlining .*)\bf\d+\b/gm)).size;
-  const [usual, few] = [await taken(''), await taken('reduceInlining();')];
+  const [usual, few] = [await taken(''), await taken('reduceV8Inlining();')];
   expect(usual).toBeGreaterThan(8);
   expect(few).toBeLessThan(5);
 });

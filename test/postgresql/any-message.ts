@@ -1,6 +1,6 @@
-import type { SearchPathSafeMessage } from '../../src/postgresql/search-path-safe-message.ts';
+import type { SearchPathSafeSql } from '../../src/postgresql/search-path-safe-sql.ts';
 
 /** A message that the program could not send: tests of the connection itself send others than its own. */
-export function anyMessage(text: string): SearchPathSafeMessage {
-  return text as SearchPathSafeMessage;
+export function anyMessage(text: string): SearchPathSafeSql {
+  return text as SearchPathSafeSql;
 }

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  accessMethodOid,
-  functionOid,
-  languageOid,
+  builtinAccessMethodOids,
+  builtinFunctionOids,
+  builtinLanguageOids,
+  builtinSchemaOids,
+  builtinTablespaceOids,
+  builtinTypeOids,
   oidsOfCatalogs,
-  schemaOid,
-  tablespaceOid,
-  typeOid,
 } from '../../src/postgresql/catalog-oids.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 
@@ -39,14 +39,14 @@ const removed: ReadonlySet<string> = new Set(
 
 test('the server gives every named object the object id of the constant', async () => {
   const server = await startPostgres({ version: 14 });
-  const types = Object.entries(typeOid).filter(([name]) => !removed.has(name));
+  const types = Object.entries(builtinTypeOids).filter(([name]) => !removed.has(name));
   const groups: readonly (readonly [string, readonly (readonly [string, number])[]])[] = [
     ["('pg_catalog.' || name)::regclass::oid", Object.entries(oidsOfCatalogs)],
-    ['name::regnamespace::oid', Object.entries(schemaOid)],
-    ['(SELECT oid FROM pg_tablespace WHERE spcname = name)', Object.entries(tablespaceOid)],
-    ['(SELECT oid FROM pg_language WHERE lanname = name)', Object.entries(languageOid)],
-    ['(SELECT oid FROM pg_am WHERE amname = name)', Object.entries(accessMethodOid)],
-    ['name::regproc::oid', Object.entries(functionOid)],
+    ['name::regnamespace::oid', Object.entries(builtinSchemaOids)],
+    ['(SELECT oid FROM pg_tablespace WHERE spcname = name)', Object.entries(builtinTablespaceOids)],
+    ['(SELECT oid FROM pg_language WHERE lanname = name)', Object.entries(builtinLanguageOids)],
+    ['(SELECT oid FROM pg_am WHERE amname = name)', Object.entries(builtinAccessMethodOids)],
+    ['name::regproc::oid', Object.entries(builtinFunctionOids)],
     ["('pg_catalog.' || quote_ident(name))::regtype::oid", types.filter(([name]) => !name.endsWith('Array'))],
     [
       "('pg_catalog.' || quote_ident(left(name, -5)) || '[]')::regtype::oid",

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { validateConnectionParameters } from '../../src/postgresql/connection-parameters.ts';
+import { validateConnectionStringParameters } from '../../src/postgresql/connection-parameters.ts';
 
 it('a parameter without effect is a note', () => {
   expect(
-    validateConnectionParameters(
+    validateConnectionStringParameters(
       new Map([
         ['host', 'db'],
         ['connect_timeout', '3'],
@@ -14,7 +14,7 @@ it('a parameter without effect is a note', () => {
 });
 
 it.each(['sslcert', 'sslmodee'])('the parameter %s is refused', (name) => {
-  expect(() => validateConnectionParameters(new Map([[name, 'x']]), 'URL')).toThrow(
+  expect(() => validateConnectionStringParameters(new Map([[name, 'x']]), 'URL')).toThrow(
     expect.objectContaining({ code: 'usage' }),
   );
 });

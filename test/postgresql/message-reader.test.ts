@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createDatabaseResponseMemoryLimit } from '../../src/platform/response-memory.ts';
-import { createPostgresqlMessageReader, type PostgresqlCopyDelivery } from '../../src/postgresql/message-reader.ts';
+import { type CopyRowDeliveryMode, createPostgresqlMessageReader } from '../../src/postgresql/message-reader.ts';
 import { hello, int32, message, ready, row } from './wire.ts';
 
 /** What pg receives of these bytes when they arrive in chunks of this size. */
-function delivered(bytes: Buffer, size = bytes.length, copy?: PostgresqlCopyDelivery): readonly Buffer[] {
+function delivered(bytes: Buffer, size = bytes.length, copy?: CopyRowDeliveryMode): readonly Buffer[] {
   const found: Buffer[] = [];
   const reader = createPostgresqlMessageReader(
     (messages) => found.push(...splitMessages(Buffer.from(messages))),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePostgresqlArray, parsePostgresqlRecord } from '../../src/postgresql/nested-text.ts';
+import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../src/postgresql/nested-text.ts';
 
 test.each([
   ['{}', []],
@@ -20,10 +20,10 @@ test.each([
   ['("a,b","c""d","e\\\\f","(g)")', ['a,b', 'c"d', 'e\\f', '(g)']],
   ['("{1,2}","(1,""x"")")', ['{1,2}', '(1,"x")']],
 ])('the composite value %s has the fields %j', (text, fields) => {
-  expect(parsePostgresqlRecord(text)).toEqual(fields);
+  expect(parsePostgresqlCompositeValue(text)).toEqual(fields);
 });
 
 test('any other text is refused', () => {
   expect(() => parsePostgresqlArray('a,b')).toThrow(TypeError);
-  expect(() => parsePostgresqlRecord('a,b')).toThrow(TypeError);
+  expect(() => parsePostgresqlCompositeValue('a,b')).toThrow(TypeError);
 });

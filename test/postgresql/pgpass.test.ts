@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { findPostgresqlPassword, passwordInFile } from '../../src/postgresql/pgpass.ts';
+import { findPgpassPassword, findPostgresqlPassword } from '../../src/postgresql/pgpass.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -82,7 +82,7 @@ test.each([
   ['*:*:*:*:p\r\n', 'p'],
   ['*:*:*:*:p\\', 'p\\'],
 ])('the password in %j is %j', (text, password) => {
-  expect(passwordInFile(text, source)).toBe(password);
+  expect(findPgpassPassword(text, source)).toBe(password);
 });
 
 test('every escaped password and name is unescaped', () => {
@@ -91,7 +91,7 @@ test('every escaped password and name is unescaped', () => {
   fc.assert(
     fc.property(texts, texts, texts, (dbname, username, password) => {
       const line = ['h', '*', escaped(dbname), escaped(username), escaped(password)].join(':');
-      expect(passwordInFile(line, { host: 'h', port: 1, dbname, username })).toBe(password);
+      expect(findPgpassPassword(line, { host: 'h', port: 1, dbname, username })).toBe(password);
     }),
   );
 });

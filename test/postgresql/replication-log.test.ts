@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lastReplicationError } from '../../src/postgresql/replication-log.ts';
+import { findLastReplicationErrorInLog } from '../../src/postgresql/replication-log.ts';
 
 const conflict = `2026-11-23 08:00:00 UTC [12] ERROR:  duplicate key value violates unique constraint "items_pkey"
 2026-11-23 08:00:00 UTC [12] DETAIL:  Key (id)=(7000) already exists.
@@ -9,11 +9,11 @@ const conflict = `2026-11-23 08:00:00 UTC [12] ERROR:  duplicate key value viola
 
 it('the last error of a replication worker is found with its detail, also with other errors after it', () => {
   const other = '2026-11-23 08:00:01 UTC [99] ERROR:  relation "nothing" does not exist at character 15\n';
-  const found = lastReplicationError(`${conflict}${other}`);
+  const found = findLastReplicationErrorInLog(`${conflict}${other}`);
   expect(found).toMatch(/^ERROR: {2}duplicate key .* DETAIL: .*\(7000\).* CONTEXT: .*"public\.items"/);
-  expect(lastReplicationError(`${found}\r\n%p FATAL: could not connect to the publisher: refused\r\n`)).toMatch(
-    /^FATAL: /,
-  );
+  expect(
+    findLastReplicationErrorInLog(`${found}\r\n%p FATAL: could not connect to the publisher: refused\r\n`),
+  ).toMatch(/^FATAL: /);
 });
 
 it.each([
@@ -22,9 +22,9 @@ it.each([
   ['a worker that was ended', 'FATAL:  terminating logical replication worker due to administrator command\n'],
   ['a worker that waits for its predecessor', 'ERROR:  replication origin with ID 1 is already active for PID 4\n'],
 ])('%s has none', (_what, log) => {
-  expect(lastReplicationError(log)).toBeUndefined();
+  expect(findLastReplicationErrorInLog(log)).toBeUndefined();
 });
 
 it('a line of any length gives a bounded text', () => {
-  expect(lastReplicationError(`PANIC:  no space left on device ${'x'.repeat(100_000)}`)?.length).toBe(800);
+  expect(findLastReplicationErrorInLog(`PANIC:  no space left on device ${'x'.repeat(100_000)}`)?.length).toBe(800);
 });

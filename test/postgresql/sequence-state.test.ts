@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { buildReadOnlyTransaction } from '../../src/postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction } from '../../src/postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../src/postgresql/sequence-state.ts';
 import { postgresEndpointOf } from '../engine/engine-servers.ts';
 import { startPostgres } from '../fixtures/postgres.ts';

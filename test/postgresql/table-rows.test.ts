@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { connectPostgresql } from '../../src/postgresql/connection.ts';
-import { buildReadOnlyTransaction } from '../../src/postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction } from '../../src/postgresql/search-path-safe-sql.ts';
 import {
   buildCopyTableStatement,
   buildCopyTableTransaction,

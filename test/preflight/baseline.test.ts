@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodePreflightBaseline, findChangesSinceBaseline } from '../../src/preflight/baseline.ts';
+import { decodePreflightBaseline, findPreflightChangesSinceBaseline } from '../../src/preflight/baseline.ts';
 import { findings, report } from './sample.ts';
 
 const saved = decodePreflightBaseline(JSON.stringify(report));
@@ -20,7 +20,7 @@ describe('a baseline', () => {
   });
 
   it('of the same source without a change tells of none', () => {
-    expect(saved && findChangesSinceBaseline(saved, report)).toEqual([]);
+    expect(saved && findPreflightChangesSinceBaseline(saved, report)).toEqual([]);
   });
 
   it('tells a schema in which a table was made, and one that is new or gone', () => {
@@ -28,7 +28,7 @@ describe('a baseline', () => {
       JSON.stringify({ ...report, schemas: { 'shop.public': '3 tables', 'shop.old': '1 tables' } }),
     );
     const after = { 'shop.public': '4 tables', 'shop.new': '1 tables' };
-    expect(before && findChangesSinceBaseline(before, report, after)).toEqual([
+    expect(before && findPreflightChangesSinceBaseline(before, report, after)).toEqual([
       { id: 'schema shop.new', after: { status: 'info', observed: '1 tables' } },
       { id: 'schema shop.old', before: { status: 'info', observed: '1 tables' } },
       {
@@ -40,7 +40,7 @@ describe('a baseline', () => {
   });
 
   it('without shapes of its own tells of no drift', () => {
-    expect(saved && findChangesSinceBaseline(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
+    expect(saved && findPreflightChangesSinceBaseline(saved, report, { 'shop.public': '4 tables' })).toEqual([]);
   });
 
   it('tells another status, another value, what is new and what is gone, each in its database', () => {
@@ -54,7 +54,7 @@ describe('a baseline', () => {
         { ...rest.find(({ id }) => id === 'matviews')!, database: 'other' },
       ],
     };
-    expect(saved && findChangesSinceBaseline(saved, after)).toEqual([
+    expect(saved && findPreflightChangesSinceBaseline(saved, after)).toEqual([
       {
         id: 'wal-level',
         before: { status: 'fail', observed: 'replica' },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { PreflightCheckSeverity } from '../../src/preflight/check.ts';
 import { failOutcome, type MigrationMethod } from '../../src/preflight/finding.ts';
-import { databaseCheck, serverCheck } from '../../src/preflight/postgresql/check.ts';
-import { redisCheck } from '../../src/preflight/redis/check.ts';
+import { declareDatabasePreflightCheck, declareServerPreflightCheck } from '../../src/preflight/postgresql/check.ts';
+import { declareRedisPreflightCheck } from '../../src/preflight/redis/check.ts';
 import { preflightOptions, sourceFacts } from './postgresql/facts.ts';
 import { preflightOptions as redisOptions } from './redis/preflight-options.ts';
 import { sourceFacts as redisFacts } from './redis/recorded.ts';
@@ -14,24 +14,28 @@ const needs = 'address' as const;
 /** Each evaluates a check of this severity that blocks these methods. */
 const kinds = {
   'PostgreSQL server': (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
-    serverCheck({ ...words, severity, needs, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
-      {},
-      sourceFacts(),
-      preflightOptions(),
-    ),
+    declareServerPreflightCheck({
+      ...words,
+      severity,
+      needs,
+      queries,
+      evaluate: () => failOutcome(blocks, 'x'),
+    }).evaluate({}, sourceFacts(), preflightOptions()),
   'PostgreSQL database': (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
-    databaseCheck({ ...words, severity, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
+    declareDatabasePreflightCheck({ ...words, severity, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
       {},
       'd1',
       sourceFacts(),
       preflightOptions(),
     ),
   Redis: (severity: PreflightCheckSeverity, blocks: readonly MigrationMethod[]) =>
-    redisCheck({ ...words, severity, needs, queries, evaluate: () => failOutcome(blocks, 'x') }).evaluate(
-      {},
-      redisFacts(),
-      redisOptions(),
-    ),
+    declareRedisPreflightCheck({
+      ...words,
+      severity,
+      needs,
+      queries,
+      evaluate: () => failOutcome(blocks, 'x'),
+    }).evaluate({}, redisFacts(), redisOptions()),
 };
 
 test.each(Object.entries(kinds))('a %s check can block only the methods for which it is a blocker', (_name, run) => {

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DbSource } from '../../src/db-source/read-source.ts';
-import { mergeUndoScripts, readEarlierScript } from '../../src/preflight/earlier-script.ts';
+import { mergeUndoScripts, readEarlierFixScript } from '../../src/preflight/earlier-script.ts';
 import { renderFixScript, renderUndoScript } from '../../src/preflight/render-fix-script.ts';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -42,15 +42,17 @@ it('only scripts of an earlier preflight of the same source are read, others are
   };
   const undo = undoOf(only('wal-level'));
   const fix = renderFixScript(only('wal-level')) ?? '';
-  expect(readEarlierScript(write('undo.sql', undo), 'undo-sql', source)).toBe(undo);
-  expect(readEarlierScript(write('fix.sql', fix), 'fix-sql', source)).toBe(fix);
-  expect(readEarlierScript(join(work, 'none.sql'), 'undo-sql', source)).toBeUndefined();
-  expect(readEarlierScript(undefined, 'undo-sql', source)).toBeUndefined();
+  expect(readEarlierFixScript(write('undo.sql', undo), 'undo-sql', source)).toBe(undo);
+  expect(readEarlierFixScript(write('fix.sql', fix), 'fix-sql', source)).toBe(fix);
+  expect(readEarlierFixScript(join(work, 'none.sql'), 'undo-sql', source)).toBeUndefined();
+  expect(readEarlierFixScript(undefined, 'undo-sql', source)).toBeUndefined();
   const refused = [
     write('other.sql', undo.replace(`:${report.source.port}`, ':1')),
     write('mine.sql', 'DELETE FROM t;'),
     write('swapped.sql', fix),
   ];
   for (const file of refused)
-    expect(() => readEarlierScript(file, 'undo-sql', source), file).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => readEarlierFixScript(file, 'undo-sql', source), file).toThrow(
+      expect.objectContaining({ code: 'usage' }),
+    );
 });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import type { CheckFinding, FindingFix } from '../../src/preflight/finding.ts';
 import { simulatePreflightFixes } from '../../src/preflight/simulate-preflight-fixes.ts';
 import {
+  buildFindingKey,
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
-  findingKey,
 } from '../../src/preflight/simulated-preflight-fix.ts';
 
 function simulate(
@@ -38,7 +38,7 @@ function evaluateBy(rules: (set: ReadonlyMap<string, string>) => readonly CheckF
     const settings = placed.flatMap(({ effect }): [string, string][] =>
       effect.kind === 'setting' ? [[effect.name, effect.value]] : [],
     );
-    return { changed: new Map(rules(new Map(settings)).map((one) => [findingKey(one), one])) };
+    return { changed: new Map(rules(new Map(settings)).map((one) => [buildFindingKey(one), one])) };
   };
 }
 

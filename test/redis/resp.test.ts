@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openRedisSocket } from '../../src/redis/redis-socket.ts';
-import { encodeRedisCommand, exchangeRedisLine } from '../../src/redis/resp.ts';
+import { encodeRedisCommand, requestRedisReplyLine } from '../../src/redis/resp.ts';
 import { parseRedisSource } from '../../src/redis/source.ts';
 import { listen } from './listen.ts';
 
@@ -14,8 +14,8 @@ test('a command is counted in bytes, not in characters', () => {
 test('lines are read one at a time, and what follows stays for the next reader', async () => {
   await listen(async (port) => {
     const { socket } = await openRedisSocket(source(port), bound);
-    expect(await exchangeRedisLine(socket, undefined, bound)).toBe('+first');
-    expect(await exchangeRedisLine(socket, undefined, bound)).toBe('-second line');
+    expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('+first');
+    expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('-second line');
     socket.resume();
     expect(String(await new Promise((resolve) => socket.once('data', resolve)))).toBe('rest');
     socket.destroy();
@@ -25,7 +25,7 @@ test('lines are read one at a time, and what follows stays for the next reader',
 test('a sign of life without words is an empty line', async () => {
   await listen(async (port) => {
     const { socket } = await openRedisSocket(source(port), bound);
-    expect(await exchangeRedisLine(socket, undefined, bound)).toBe('');
+    expect(await requestRedisReplyLine(socket, undefined, bound)).toBe('');
     socket.destroy();
   }, '\n');
 });
@@ -34,7 +34,7 @@ test('a line that never ends is no Redis', async () => {
   await listen(
     async (port) => {
       const { socket } = await openRedisSocket(source(port), bound);
-      await expect(exchangeRedisLine(socket, undefined, bound)).rejects.toMatchObject({ code: 'PROTOCOL' });
+      await expect(requestRedisReplyLine(socket, undefined, bound)).rejects.toMatchObject({ code: 'PROTOCOL' });
       socket.destroy();
     },
     `+${'x'.repeat(70_000)}`,
@@ -45,6 +45,6 @@ test('a socket that was closed before is told at once', async () => {
   await listen(async (port) => {
     const { socket } = await openRedisSocket(source(port), bound);
     socket.destroy();
-    await expect(exchangeRedisLine(socket, ['PING'], bound)).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await expect(requestRedisReplyLine(socket, ['PING'], bound)).rejects.toMatchObject({ code: 'ECONNRESET' });
   });
 });

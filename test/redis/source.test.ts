@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import {
+  formatRedisHostAndPort,
   parseRedisSource,
   type RedisSourceInput,
-  redisHostAndPort,
   withRedisPassword,
 } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
@@ -156,6 +156,6 @@ test('a source does not print its password', () => {
 });
 
 test('a place has brackets around IPv6 alone', () => {
-  expect(redisHostAndPort({ host: '::1', port: 1 })).toBe('[::1]:1');
-  expect(redisHostAndPort({ host: 'db', port: 2 })).toBe('db:2');
+  expect(formatRedisHostAndPort({ host: '::1', port: 1 })).toBe('[::1]:1');
+  expect(formatRedisHostAndPort({ host: 'db', port: 2 })).toBe('db:2');
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readMigrationTarget, readRehearsalTarget } from '../../src/rehearsal/rehearsal-target.ts';
+import { readMigrationTargetOption, readRehearsalTarget } from '../../src/rehearsal/rehearsal-target.ts';
 import { commandIo } from '../fixtures/command-io.ts';
 import { testHost } from '../fixtures/host.ts';
 
@@ -25,10 +25,10 @@ it('the target of a migration has an option and variables of its own', async () 
   const host = testHost({
     env: { CLOUDCTL_TARGET: 'postgres://u@h/d', CLOUDCTL_TARGET_PASSWORD: 'target', PGPASSWORD: 'source' },
   });
-  const target = await readMigrationTarget(commandIo(host), { typed: undefined, engine: 'postgresql' });
+  const target = await readMigrationTargetOption(commandIo(host), { typed: undefined, engine: 'postgresql' });
   expect(target.source).toMatchObject({ host: 'h' });
   expect(target.source.password?.reveal()).toBe('target');
-  await readMigrationTarget(commandIo(host), { typed: 'postgres://u:p4ss@h/d', engine: 'postgresql' });
+  await readMigrationTargetOption(commandIo(host), { typed: 'postgres://u:p4ss@h/d', engine: 'postgresql' });
   expect(host.err()).toMatch(/^warning: .*--target/);
   expect(host.err()).not.toContain('p4ss');
 });

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
-import { migrationTargetNames, rehearsalTargetNames, targetLoginHint } from '../../src/rehearsal/target-login-hint.ts';
+import {
+  migrationTargetOptionNames,
+  rehearsalTargetNames,
+  targetLoginHint,
+} from '../../src/rehearsal/target-login-hint.ts';
 
 const failed = (code: string): Error => new DatabaseConnectError('startup', code, 'no');
 
@@ -12,7 +16,7 @@ it.each([
   ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],
   ['ECONNREFUSED', '--target'],
 ])('the hint for %s names %s', (code, named) => {
-  expect(targetLoginHint(failed(code), migrationTargetNames)).toContain(named);
+  expect(targetLoginHint(failed(code), migrationTargetOptionNames)).toContain(named);
 });
 
 it('names the option and the variable of the command', () => {

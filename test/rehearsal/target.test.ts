@@ -6,9 +6,9 @@ import {
 } from '../../src/postgresql/search-path-safe-session.ts';
 import { dropRehearsalDatabases, dropRehearsalRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
 import {
-  describeExistingObjects,
-  readEmptyDatabaseState,
-  restoreEmptyDatabaseState,
+  dropObjectsAddedToEmptyDatabase,
+  listExistingUserObjectNames,
+  readEmptyDatabaseSnapshot,
 } from '../../src/rehearsal/postgresql/existing-objects.ts';
 import {
   listRehearsalTables,
@@ -43,8 +43,8 @@ test('a database that was filled is put back to what it was, extensions of its o
   await server.query('CREATE DATABASE bare');
   await server.query('CREATE EXTENSION hstore', 'bare');
   const before = await inside('bare', async (session) => {
-    expect(await describeExistingObjects(session)).toEqual([]);
-    return readEmptyDatabaseState(session);
+    expect(await listExistingUserObjectNames(session)).toEqual([]);
+    return readEmptyDatabaseSnapshot(session);
   });
   await server.query(
     `CREATE SCHEMA "Own"; CREATE TABLE "Own".t (id serial); CREATE TABLE base (id int PRIMARY KEY, h hstore);
@@ -54,9 +54,9 @@ test('a database that was filled is put back to what it was, extensions of its o
     'bare',
   );
   await inside('bare', async (session) => {
-    expect(await describeExistingObjects(session)).toContain('table public.base');
-    expect(await restoreEmptyDatabaseState(session, before, [])).toEqual([]);
-    expect(await readEmptyDatabaseState(session)).toEqual(before);
+    expect(await listExistingUserObjectNames(session)).toContain('table public.base');
+    expect(await dropObjectsAddedToEmptyDatabase(session, before, [])).toEqual([]);
+    expect(await readEmptyDatabaseSnapshot(session)).toEqual(before);
   });
 });
 

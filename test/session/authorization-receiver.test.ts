@@ -3,7 +3,7 @@ import { validateAuthorizationResponse } from '../../src/oauth/authorization-res
 import {
   type AuthorizationReceiverOptions,
   bindAuthorizationReceiver,
-  createPasteAuthorizationReceiver,
+  createPastedAuthorizationReceiver,
 } from '../../src/session/authorization-receiver.ts';
 import { testHost } from '../fixtures/host.ts';
 import { visit } from '../fixtures/login.ts';
@@ -39,7 +39,7 @@ it('a pasted response is accepted once, with a listener and without', async () =
   const url = 'http://127.0.0.1:0/callback';
   for (const receiver of [
     await bindAuthorizationReceiver(options([url])),
-    createPasteAuthorizationReceiver(options([url])),
+    createPastedAuthorizationReceiver(options([url])),
   ]) {
     expect(receiver.accept({ kind: 'state_mismatch' })).toBe(true);
     expect(receiver.accept({ kind: 'malformed', reason: 'x' })).toBe(false);
@@ -49,7 +49,7 @@ it('a pasted response is accepted once, with a listener and without', async () =
 });
 
 it('without a listener the first callback URL is the redirect URI, and one is required', () => {
-  const receiver = createPasteAuthorizationReceiver(options(['http://127.0.0.1:1/a', 'http://127.0.0.1:2/b']));
+  const receiver = createPastedAuthorizationReceiver(options(['http://127.0.0.1:1/a', 'http://127.0.0.1:2/b']));
   expect(receiver).toMatchObject({ callbackUrl: 'http://127.0.0.1:1/a', startUrl: undefined });
-  expect(() => createPasteAuthorizationReceiver(options([]))).toThrow(expect.objectContaining({ code: 'usage' }));
+  expect(() => createPastedAuthorizationReceiver(options([]))).toThrow(expect.objectContaining({ code: 'usage' }));
 });

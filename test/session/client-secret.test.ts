@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
-import { readClientSecret, writeClientSecret } from '../../src/session/client-secret.ts';
+import { readStoredClientSecret, writeClientSecret } from '../../src/session/client-secret.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
@@ -13,17 +13,17 @@ const binding = { authOrigin: 'https://auth.example', clientId: 'client-1' };
 describe('a client secret', () => {
   it('is given to the application it was stored for, and to no other', async () => {
     const store = createFileCredentialStore(profilePaths(testHost().folders.state, 'work'));
-    expect(await readClientSecret(store, binding)).toBeUndefined();
+    expect(await readStoredClientSecret(store, binding)).toBeUndefined();
     await writeClientSecret(store, binding, new Secret('hunter2'));
-    expect((await readClientSecret(store, binding))?.reveal()).toBe('hunter2');
-    expect(await readClientSecret(store, { ...binding, authOrigin: 'https://evil.example' })).toBeUndefined();
-    expect(await readClientSecret(store, { ...binding, clientId: 'client-2' })).toBeUndefined();
+    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe('hunter2');
+    expect(await readStoredClientSecret(store, { ...binding, authOrigin: 'https://evil.example' })).toBeUndefined();
+    expect(await readStoredClientSecret(store, { ...binding, clientId: 'client-2' })).toBeUndefined();
   });
 
   it.each(['', '{', '[]', '{"client_secret":"hunter2"}'])('stored as %j is none', async (text) => {
     const store = createFileCredentialStore(profilePaths(testHost().folders.state, 'work'));
     await store.withItems((items) => items.write('client', new Secret(text)));
-    expect(await readClientSecret(store, binding)).toBeUndefined();
+    expect(await readStoredClientSecret(store, binding)).toBeUndefined();
   });
 
   it('in a keychain that cannot be asked is an error, not an absent one', async () => {
@@ -36,7 +36,7 @@ describe('a client secret', () => {
       platform: 'linux',
       journal: createKeychainRefreshJournal(profilePaths(testHost().folders.state, 'work')),
     });
-    await expect(readClientSecret(store, binding)).rejects.toMatchObject({
+    await expect(readStoredClientSecret(store, binding)).rejects.toMatchObject({
       code: 'keychain_unavailable',
       hint: expect.stringContaining(' credential_store file --profile work`'),
     });

@@ -2,17 +2,17 @@ import { expect, it } from 'vitest';
 import type { TokenGrant } from '../../src/oauth/token-grant.ts';
 import { Secret } from '../../src/secret.ts';
 import {
-  acceptGrantedScope,
+  confirmGrantedOAuthScope,
   requireRequestedAccount,
   type ScopeMismatchPolicy,
 } from '../../src/session/confirm-grant.ts';
-import type { LoginRequest } from '../../src/session/login-request.ts';
+import type { OAuthLoginOptions } from '../../src/session/oauth-login-options.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 
 const commands = buildLoginRetryCommands(profileNamed('default'), { flow: 'code', scope: undefined }, undefined);
 const grantOf = (changes: Partial<TokenGrant>): TokenGrant => ({ accessToken: new Secret('at-1'), ...changes });
-const requestOf = (changes: Partial<LoginRequest>): LoginRequest => ({
+const requestOf = (changes: Partial<OAuthLoginOptions>): OAuthLoginOptions => ({
   flow: 'code',
   scope: undefined,
   prompt: undefined,
@@ -28,7 +28,7 @@ async function confirm(grant: Partial<TokenGrant>, scope: string | undefined, on
   const onQuestion = (): void => void questions++;
   const signal = new AbortController().signal;
   const options = { request: requestOf({ scope }), loginCommands: commands, onOtherScope, onQuestion, signal };
-  return { scope: await acceptGrantedScope(grantOf(grant), options), questions };
+  return { scope: await confirmGrantedOAuthScope(grantOf(grant), options), questions };
 }
 
 it('a granted scope that is the requested one, in any order, is stored without a question', async () => {

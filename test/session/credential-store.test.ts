@@ -9,7 +9,7 @@ import {
 } from '../../src/session/credential-store.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
-import { existingKeychainAccount, keychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
+import { keychainAccount, profilePaths, readExistingKeychainAccount } from '../../src/session/profile-paths.ts';
 import { createKeychainRefreshJournal } from '../../src/session/write-ahead-journal.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { memoryKeychain, testHost } from '../fixtures/host.ts';
@@ -163,11 +163,11 @@ describe('the id of a state folder', () => {
   it('is made once and kept', () => {
     const host = testHost();
     const place = profilePaths(host.folders.state, 'work');
-    expect(existingKeychainAccount(place)).toBeUndefined();
+    expect(readExistingKeychainAccount(place)).toBeUndefined();
     const account = keychainAccount(place, host.random);
     expect(account).toMatch(/^work#[\w-]{8}$/);
     expect(keychainAccount(place, host.random)).toBe(account);
-    expect(existingKeychainAccount(place)).toBe(account);
+    expect(readExistingKeychainAccount(place)).toBe(account);
     expect(keychainAccount(profilePaths(host.folders.state, 'home'), host.random)).toBe(
       account.replace('work', 'home'),
     );

@@ -5,7 +5,7 @@ import {
   decryptRefreshJournal,
   encodeRefreshJournalHeader,
   encryptRefreshJournal,
-  isRefreshJournalKey,
+  isValidRefreshJournalKey,
   type RefreshJournalHeader,
   refreshJournalEncryptionOverhead,
   refreshTokenFingerprint,
@@ -60,7 +60,7 @@ describe('a sealed answer', () => {
     const other = new Secret(randomBytes(32).toString('base64url'));
     expect(decryptRefreshJournal(file(), other)).toEqual({ kind: 'torn', head });
     expect(decryptRefreshJournal(file(), new Secret('short'))).toEqual({ kind: 'torn', head });
-    expect([isRefreshJournalKey(key), isRefreshJournalKey(new Secret('short'))]).toEqual([true, false]);
+    expect([isValidRefreshJournalKey(key), isValidRefreshJournalKey(new Secret('short'))]).toEqual([true, false]);
   });
 
   it('does not open behind another line 1', () => {

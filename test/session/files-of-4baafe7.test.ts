@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readAccountFile } from '../../src/session/account.ts';
-import { readClientSecret } from '../../src/session/client-secret.ts';
+import { readStoredClientSecret } from '../../src/session/client-secret.ts';
 import type { CredentialStore } from '../../src/session/credential-store.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { createKeychainStore } from '../../src/session/keychain-store.ts';
-import { existingKeychainAccount, profilePaths } from '../../src/session/profile-paths.ts';
-import { createProfileSession } from '../../src/session/profile-session.ts';
+import { createProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
+import { profilePaths, readExistingKeychainAccount } from '../../src/session/profile-paths.ts';
 import { recoverStoredSession } from '../../src/session/recover-session.ts';
 import { buildLoginSessionReport } from '../../src/session/session-report.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
@@ -45,7 +45,7 @@ function machineWith(fixture: string): {
     return createKeychainStore({
       profile: profileNamed(profile),
       keychain: host.keychain,
-      account: () => existingKeychainAccount(paths) ?? '',
+      account: () => readExistingKeychainAccount(paths) ?? '',
       limit: 1_000,
       onWaiting: () => undefined,
       platform: 'linux',
@@ -64,7 +64,7 @@ describe.each(['file-store', 'keychain'])('the session that 4baafe7 stored in th
     expect(session.record).toMatchObject({ gen: 1, scope: 'read write', ...binding });
     expect(session.record.accessToken.reveal()).toBe('at-default-1');
     expect(session.record.refreshToken?.reveal()).toBe('rt-default-1');
-    expect((await readClientSecret(store(), binding))?.reveal()).toBe('client-secret-4baafe7');
+    expect((await readStoredClientSecret(store(), binding))?.reveal()).toBe('client-secret-4baafe7');
     const account = readAccountFile(host.folders.config, 'default');
     expect(buildLoginSessionReport('default', session.record, account, store().kind)).toMatchObject({
       name: 'Ada Example',
@@ -87,7 +87,9 @@ describe.each(['file-store', 'keychain'])('the session that 4baafe7 stored in th
         yield Buffer.from(JSON.stringify(body));
       })(),
     });
-    const session = createProfileSession(refreshDeps(host, { ready } as never, { store: store(), createSender }));
+    const session = createProfileAccessTokenProvider(
+      refreshDeps(host, { ready } as never, { store: store(), createSender }),
+    );
     expect((await session.forceRefresh()).gen).toBe(2);
     expect(await loadStoredSession(store(), binding)).toMatchObject({ kind: 'found', record: { gen: 2 } });
   });

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Failpoint, failpoints } from '../../src/session/failpoints.ts';
-import { createProfileSession } from '../../src/session/profile-session.ts';
+import { createProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { testHost } from '../fixtures/host.ts';
 import {
@@ -34,7 +34,7 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const left = moment();
     if (left === undefined) throw new Error(`${point} was not reached`);
     const after = machineFromSnapshot(server, kind, left);
-    const next = createProfileSession(after.deps).record();
+    const next = createProfileAccessTokenProvider(after.deps).record();
     if (open.includes(point)) {
       await expect(next).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
       expect(after.traces()).toEqual([]);
@@ -51,15 +51,15 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const server = await singleUseServer();
     const machine = await machineWith(server, kind, unexpired());
     const { reached, moment } = snapshotAt(machine, server, point, testHost());
-    await createProfileSession({ ...machine.deps, onFailpoint: reached }).forceRefresh();
+    await createProfileAccessTokenProvider({ ...machine.deps, onFailpoint: reached }).forceRefresh();
     const after = machineFromSnapshot(server, kind, moment()!);
-    const session = createProfileSession(after.deps);
+    const session = createProfileAccessTokenProvider(after.deps);
     if (open.includes(point)) {
       await expect(session.bearer()).rejects.toMatchObject({ code: 'needs_login' });
       return;
     }
     expect((await session.bearer()).reveal()).toBe(`at-${server.generation}`);
-    expectAlive(await createProfileSession(after.sibling()).forceRefresh(), server);
+    expectAlive(await createProfileAccessTokenProvider(after.sibling()).forceRefresh(), server);
     expect(after.traces()).toEqual([]);
   });
 
@@ -70,9 +70,9 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     await refreshStoredSession({ ...machine.deps, onFailpoint: first.reached }, due);
     const middle = machineFromSnapshot(server, kind, first.moment()!);
     const second = snapshotAt(middle, server, point, testHost());
-    await createProfileSession({ ...middle.deps, onFailpoint: second.reached }).record();
+    await createProfileAccessTokenProvider({ ...middle.deps, onFailpoint: second.reached }).record();
     const last = machineFromSnapshot(server, kind, second.moment()!);
-    expectAlive(await createProfileSession(last.deps).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(last.deps).record(), server);
     expect(last.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
@@ -82,7 +82,7 @@ describe.each(['keychain', 'file'] as const)('a process that dies during a refre
     const machine = await machineWith(server, kind);
     const { reached, moment } = snapshotAt(machine, server, 'K8-sealed', testHost());
     await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
-    await createProfileSession(machineFromSnapshot(server, kind, moment()!).deps).bearer();
+    await createProfileAccessTokenProvider(machineFromSnapshot(server, kind, moment()!).deps).bearer();
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
 });
@@ -102,11 +102,13 @@ describe('a write-ahead file torn at any byte', () => {
       const path = `${after.place.folder}/default.0123456789abcdef.2.wal`;
       // Not filled with zeros: now and then the last byte of what is sealed is one.
       writeFileSync(path, Buffer.concat([whole.subarray(0, length), whole.subarray(length).map((byte) => ~byte)]));
-      await expect(createProfileSession(after.deps).bearer()).rejects.toMatchObject({ code: 'needs_login' });
+      await expect(createProfileAccessTokenProvider(after.deps).bearer()).rejects.toMatchObject({
+        code: 'needs_login',
+      });
       // The same file, while the server has not processed anything.
       const lucky = machineFromSnapshot(server, 'keychain', { ...left, generation: 1 });
       writeFileSync(path.replace(after.place.folder, lucky.place.folder), whole.subarray(0, length));
-      expectAlive(await createProfileSession(lucky.deps).record(), server);
+      expectAlive(await createProfileAccessTokenProvider(lucky.deps).record(), server);
       expect(lucky.traces()).toEqual([]);
     }
   });

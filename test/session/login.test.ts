@@ -7,7 +7,7 @@ import type { LoggedInAccount } from '../../src/session/account.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { type LoginDeps, performLogin } from '../../src/session/login.ts';
-import type { LoginRequest } from '../../src/session/login-request.ts';
+import type { OAuthLoginOptions } from '../../src/session/oauth-login-options.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { buildLoginRetryCommands } from '../../src/session/suggested-commands.ts';
 import { errorText } from '../fixtures/error-text.ts';
@@ -18,7 +18,7 @@ import { profileNamed } from '../fixtures/profile.ts';
 import { bindingTo, keychainStoreOf, refreshDeps, seedSession, storedRecord } from '../fixtures/session.ts';
 import { callApi, codeFor, MAYA, sandboxFor, send, tokenFor, userOf } from '../sandbox/requests.ts';
 
-const request: LoginRequest = {
+const request: OAuthLoginOptions = {
   flow: 'code',
   scope: undefined,
   prompt: undefined,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { run } from '../../src/main.ts';
+import { runCliCommandLine } from '../../src/main.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { startSandboxServers } from '../../src/sandbox/sandbox.ts';
 import { encodeCredentialRecord, unknownTokenExpiry } from '../../src/session/credential-record.ts';
@@ -45,7 +45,7 @@ describe('the fast answer of auth token', () => {
     const host = testHost();
     const { grant } = await seedSession(host, sandbox);
     const slow = testHost({ beside: host });
-    expect(await run(['auth', 'token'], slow)).toBe(0);
+    expect(await runCliCommandLine(['auth', 'token'], slow)).toBe(0);
     expect(`${fast(host, ['auth', 'token'])}\n`).toBe(slow.out());
     expect(slow.out()).toBe(`${grant.access_token}\n`);
   });
@@ -116,7 +116,7 @@ describe('the fast answer of auth token', () => {
       writeFileSync(join(place.folder, name), '');
       expect(fast(host, ['auth', 'token'])).toBe(left);
       const slow = testHost({ beside: host });
-      expect(await run(['auth', 'token'], slow)).toBe(0);
+      expect(await runCliCommandLine(['auth', 'token'], slow)).toBe(0);
       expect(slow.out()).toBe(`${grant.access_token}\n`);
     },
   );

@@ -8,8 +8,8 @@ import {
   encryptRefreshJournal,
   refreshTokenFingerprint,
 } from '../../src/session/encrypted-journal.ts';
+import { createProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { buildRefreshJournalFilePath } from '../../src/session/profile-paths.ts';
-import { createProfileSession } from '../../src/session/profile-session.ts';
 import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
 import {
@@ -115,7 +115,7 @@ describe('an answer with a new refresh token and no access token', () => {
     const { server, machine } = await keychainMachine(unexpired());
     server.generation = 2;
     leave(machine, { grants: 2, extra: { access_token: undefined } });
-    expectAlive(await createProfileSession(machine.deps).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.deps).record(), server);
     expect(machine.stored()?.gen).toBe(3);
     expect(machine.traces()).toEqual([]);
   });
@@ -124,7 +124,7 @@ describe('an answer with a new refresh token and no access token', () => {
 describe('recovery', () => {
   it('without a file does nothing', async () => {
     const { server, machine } = await keychainMachine(unexpired());
-    expect((await createProfileSession(machine.deps).bearer()).reveal()).toBe('at-1');
+    expect((await createProfileAccessTokenProvider(machine.deps).bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('recovery', () => {
     const { server, machine } = await keychainMachine();
     server.generation = 2;
     leave(machine, { grants: 2 });
-    expectAlive(await createProfileSession(machine.deps).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.deps).record(), server);
     expect(machine.stored()).toMatchObject({ gen: 2 });
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual([]);
@@ -144,13 +144,13 @@ describe('recovery', () => {
     leave(machine, { grants: 2 });
     let fails = true;
     const stubborn = writing(machine, () => fails);
-    expectAlive(await createProfileSession({ ...machine.deps, store: stubborn }).record(), server);
+    expectAlive(await createProfileAccessTokenProvider({ ...machine.deps, store: stubborn }).record(), server);
     expect(machine.stored()?.gen).toBe(1);
     expect(machine.traces()).toHaveLength(1);
     expect(machine.deps.warnings).toHaveLength(1);
     expectGolden('auth', machine.deps.warnings.join('\n'));
     fails = false;
-    await createProfileSession({ ...machine.deps, store: stubborn }).record();
+    await createProfileAccessTokenProvider({ ...machine.deps, store: stubborn }).record();
     expect(machine.stored()?.gen).toBe(2);
     expect(machine.traces()).toEqual([]);
   });
@@ -158,7 +158,7 @@ describe('recovery', () => {
   it.each([1, 2])('removes a file of generation %d beside an item of generation 2', async (gen) => {
     const { server, machine } = await keychainMachine({ ...unexpired(), gen: 2 });
     leave(machine, { gen, grants: gen });
-    expect((await createProfileSession(machine.deps).record()).gen).toBe(2);
+    expect((await createProfileAccessTokenProvider(machine.deps).record()).gen).toBe(2);
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual([]);
   });
@@ -166,7 +166,7 @@ describe('recovery', () => {
   it('in doubt uses the access token while the resource API takes it, and keeps the file', async () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine);
-    const session = createProfileSession(machine.deps);
+    const session = createProfileAccessTokenProvider(machine.deps);
     expect((await session.bearer()).reveal()).toBe('at-1');
     expect((await session.bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual(['/v2/actions']);
@@ -177,7 +177,7 @@ describe('recovery', () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine);
     const probe = async () => 'unknown' as const;
-    expect((await createProfileSession({ ...machine.deps, probe }).bearer()).reveal()).toBe('at-1');
+    expect((await createProfileAccessTokenProvider({ ...machine.deps, probe }).bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual([]);
   });
 
@@ -193,7 +193,7 @@ describe('recovery', () => {
         rmSync(path);
         mkdirSync(path);
       }
-      const session = createProfileSession(machine.deps);
+      const session = createProfileAccessTokenProvider(machine.deps);
       if (what === 'unreadable') {
         // Not even a place for the answer: nothing is sent, and nothing is lost.
         await expect(session.bearer()).rejects.toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
@@ -202,7 +202,7 @@ describe('recovery', () => {
         rmSync(path, { recursive: true });
         await session.renew(token('at-1'));
       }
-      expectAlive(await createProfileSession(machine.deps).record(), server);
+      expectAlive(await createProfileAccessTokenProvider(machine.deps).record(), server);
       expect(machine.stored()?.gen).toBe(2);
       expect(machine.traces()).toEqual([]);
     },
@@ -212,7 +212,7 @@ describe('recovery', () => {
     const { server, machine } = await keychainMachine(unexpired());
     server.generation = 2;
     leave(machine);
-    await expect(createProfileSession(machine.deps).bearer()).rejects.toMatchObject({
+    await expect(createProfileAccessTokenProvider(machine.deps).bearer()).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
     });
@@ -224,7 +224,7 @@ describe('recovery', () => {
   it('is not in doubt over a refresh token that is not the current one', async () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine, { proof: '00000000' });
-    expect((await createProfileSession(machine.deps).bearer()).reveal()).toBe('at-1');
+    expect((await createProfileAccessTokenProvider(machine.deps).bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual([]);
   });
 
@@ -234,8 +234,8 @@ describe('recovery', () => {
   ])('leaves a file of another session alone; after %s days %d is left', async (days, left) => {
     const { machine } = await keychainMachine(unexpired());
     leave(machine, { sid: 'fedcba9876543210', at: Math.floor(Date.now() / 1000) - days * day, grants: 2 });
-    expect((await createProfileSession(machine.deps).record()).gen).toBe(1);
-    await createProfileSession(machine.deps).forceRefresh();
+    expect((await createProfileAccessTokenProvider(machine.deps).record()).gen).toBe(1);
+    await createProfileAccessTokenProvider(machine.deps).forceRefresh();
     expect(machine.traces()).toHaveLength(left);
   });
 
@@ -243,7 +243,9 @@ describe('recovery', () => {
     const { machine } = await keychainMachine(unexpired());
     leave(machine, { grants: 2 });
     machine.items.clear();
-    await expect(createProfileSession(machine.deps).bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    await expect(createProfileAccessTokenProvider(machine.deps).bearer()).rejects.toMatchObject({
+      code: 'needs_login',
+    });
     await expect(refreshStoredSession(machine.deps, due)).rejects.toMatchObject({ code: 'needs_login' });
     expect(machine.traces()).toHaveLength(1);
   });
@@ -253,7 +255,7 @@ describe('recovery', () => {
     leave(machine, { grants: 2 });
     const before = [...machine.items];
     machine.trouble = 'locked';
-    const error = await createProfileSession(machine.deps)
+    const error = await createProfileAccessTokenProvider(machine.deps)
       .bearer()
       .catch((caught) => caught);
     expect(error).toMatchObject({ code: 'keychain_unavailable', exitCode: 1 });
@@ -272,9 +274,9 @@ describe('recovery', () => {
       if (content !== undefined) leave(machine, content);
       if (content?.grants === 2) server.generation = 2;
       machine.host.clock.advance(seconds * 1000);
-      expectAlive(await createProfileSession(machine.deps).record(), server);
+      expectAlive(await createProfileAccessTokenProvider(machine.deps).record(), server);
       machine.host.clock.advance(-seconds * 1000);
-      expectAlive(await createProfileSession(machine.sibling()).record(), server);
+      expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
     }
   });
 });
@@ -330,7 +332,7 @@ describe('a disk that fails', () => {
     const { server, machine } = await keychainMachine();
     await refreshStoredSession(withDisk(machine, failing('EACCES', 'remove')), due);
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createProfileSession(machine.deps).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.deps).record(), server);
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
   });
@@ -338,7 +340,7 @@ describe('a disk that fails', () => {
   it('when a file is read is in doubt, and loses nothing', async () => {
     const { server, machine } = await keychainMachine(unexpired());
     leave(machine);
-    const session = createProfileSession(withDisk(machine, failing('EIO', 'read')));
+    const session = createProfileAccessTokenProvider(withDisk(machine, failing('EIO', 'read')));
     expect((await session.bearer()).reveal()).toBe('at-1');
     expect(server.seen).toEqual(['/v2/actions']);
   });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import { decodeCredentialRecord, encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import { performLogout } from '../../src/session/logout.ts';
+import { createProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { createProfileSession } from '../../src/session/profile-session.ts';
 import { refreshStoredSession } from '../../src/session/refresh-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
 import { reply } from '../fixtures/fake-server.ts';
@@ -89,7 +89,7 @@ describe('a refresh with the keychain', () => {
 
   it('makes one request of many callers and many processes', async () => {
     const { server, machine } = await ground();
-    const sessions = Array.from({ length: 10 }, () => createProfileSession(machine.sibling()));
+    const sessions = Array.from({ length: 10 }, () => createProfileAccessTokenProvider(machine.sibling()));
     const bearers = await Promise.all(sessions.flatMap((session) => [session.bearer(), session.bearer()]));
     expect(new Set(bearers.map((bearer) => bearer.reveal()))).toEqual(new Set(['at-2']));
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -100,9 +100,9 @@ describe('a refresh with the keychain', () => {
     const { server, machine } = await ground(unexpired());
     let other: Promise<unknown> = Promise.resolve();
     const reached = (point: string): void => {
-      if (point === 'K7-read') other = createProfileSession(machine.sibling()).bearer();
+      if (point === 'K7-read') other = createProfileAccessTokenProvider(machine.sibling()).bearer();
     };
-    await createProfileSession({ ...machine.deps, onFailpoint: reached }).forceRefresh();
+    await createProfileAccessTokenProvider({ ...machine.deps, onFailpoint: reached }).forceRefresh();
     expect(await other).toMatchObject({});
     expectAlive(machine.stored()!, server);
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -122,7 +122,7 @@ describe.each(['hung', 'locked', 'missing', 'failed'] as const)('a keychain that
     expect(machine.traces()).toEqual(['default.0123456789abcdef.2.wal']);
     machine.trouble = undefined;
     expect(machine.stored()?.gen).toBe(1);
-    expectAlive(await createProfileSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toEqual([]);
     expect(server.seen).toEqual(['/v1/oauth/token']);
@@ -138,7 +138,7 @@ describe('a write that was given up and lands late', () => {
     const { record } = await refreshStoredSession({ ...machine.deps, onFailpoint: reached }, due);
     machine.trouble = undefined;
     machine.items.set('default#test', encodeCredentialRecord(record).reveal());
-    expectAlive(await createProfileSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 });
@@ -154,19 +154,19 @@ describe('a grant that is too long for a keychain item', () => {
     expect(machine.deps.warnings.join()).not.toContain('xxx');
     expect(machine.stored()?.gen).toBe(1);
     const later = machine.sibling();
-    expectAlive(await createProfileSession(later).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(later).record(), server);
     // The lock is not even asked for: nothing can be put right.
     expectAlive(
-      await createProfileSession({ ...later, lock: () => Promise.reject(new Error('locked')) }).record(),
+      await createProfileAccessTokenProvider({ ...later, lock: () => Promise.reject(new Error('locked')) }).record(),
       server,
     );
-    expectAlive(await createProfileSession(later).forceRefresh(), server);
-    expectAlive(await createProfileSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(later).forceRefresh(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
     expect(server.generation).toBe(3);
     expect(later.warnings).toHaveLength(1);
     // Short again: the item catches up, and the files go.
     server.extra = {};
-    expectAlive(await createProfileSession(machine.sibling()).forceRefresh(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).forceRefresh(), server);
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toEqual([]);
   });
@@ -189,29 +189,35 @@ describe('a refresh in doubt', () => {
     );
     server.expired = 1;
     const asked = () => server.seen.filter((path) => path === '/v1/oauth/token').length;
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'unreachable',
     });
     expect(asked()).toBe(2);
     expect(machine.traces()).toHaveLength(1);
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'unreachable',
+    });
     expect(asked()).toBe(3);
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'unreachable',
+    });
     expect(asked()).toBe(4);
-    expectAlive(await createProfileSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 
   it('that the server had processed is a login, with the command that leads back', async () => {
     const { server, machine } = await ground({ accountUuid: 'a1b2c3d4-0000', scope: 'read write' });
     server.instead.push(commitsAndDrops(server));
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
       code: 'needs_login',
       exitCode: 4,
       hint: '`cloudctl auth login --prompt none --account-hint a1b2c3 --scope "read write"`',
     });
     expect(machine.traces()).toEqual([]);
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'needs_login',
+    });
     expect(server.seen).toHaveLength(2);
   });
 
@@ -223,20 +229,24 @@ describe('a refresh in doubt', () => {
     server.expired = 1;
     const drop = (_: unknown, response: { destroy(): void }) => void response.destroy();
     server.instead.push(drop, drop, (_, response) => reply(response, status, { error }));
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'unreachable' });
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code, status });
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'unreachable',
+    });
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({ code, status });
     expectAlive(machine.stored()!, server);
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createProfileSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
   });
 
   it('of a success that is not understood: the answer stays sealed, the old token is asked for again', async () => {
     const { server, machine } = await ground();
     server.expired = 1;
     server.instead.push((_, response) => reply(response, 200, '<html>', { 'content-type': 'text/html' }));
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'api_error' });
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'api_error',
+    });
     expect(machine.traces()).toHaveLength(1);
-    expectAlive(await createProfileSession(machine.sibling()).record(), server);
+    expectAlive(await createProfileAccessTokenProvider(machine.sibling()).record(), server);
     expect(machine.traces()).toEqual([]);
   });
 
@@ -305,7 +315,9 @@ describe('other commands at the same time', () => {
     expect(await performLogout({ ...deps, createSender: send, probe: acceptance }, false)).toEqual({ kind: 'revoked' });
     expect(revoked).toEqual(['at-2']);
     expect(machine.traces()).toEqual([]);
-    await expect(createProfileSession(machine.sibling()).bearer()).rejects.toMatchObject({ code: 'not_logged_in' });
+    await expect(createProfileAccessTokenProvider(machine.sibling()).bearer()).rejects.toMatchObject({
+      code: 'not_logged_in',
+    });
   });
 
   it('a login between a refusal and the lock is used, and neither overwritten nor deleted', async () => {

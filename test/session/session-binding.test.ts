@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigFile } from '../../src/config/config-file.ts';
-import { recordStartedSandbox, type SandboxConnection } from '../../src/config/sandbox-connection.ts';
+import { recordStartedSandbox, type SandboxConnectionDetails } from '../../src/config/sandbox-connection-details.ts';
 import { resolveProfileSettings } from '../../src/config/settings.ts';
 import { Secret } from '../../src/secret.ts';
 import { storeLoggedInAccount } from '../../src/session/account.ts';
 import { buildSessionBinding } from '../../src/session/credential-record.ts';
 import {
+  buildRefusedRequestHints,
   createFixedTokenSession,
   findLoggedInProfiles,
   isSpecCompliantServer,
-  loginHints,
   requireSessionBinding,
 } from '../../src/session/session-binding.ts';
 import { workLoginHints } from '../api/login-hints.ts';
@@ -79,7 +79,7 @@ describe('who is refused', () => {
   it('is told the commands of the profile', () => {
     const config = configOf({ work: whole });
     expect(
-      loginHints(resolveProfileSettings({ env: {}, config, profile: 'work' }), testHost().folders.config),
+      buildRefusedRequestHints(resolveProfileSettings({ env: {}, config, profile: 'work' }), testHost().folders.config),
     ).toMatchObject(workLoginHints);
   });
 
@@ -94,7 +94,7 @@ describe('who is refused', () => {
       const { folders } = testHost();
       storeLoggedInAccount(folders.config, 'default', { ...account, flow });
       const config = configOf({ default: { ...whole, ...(ofProfile === undefined ? {} : { flow: ofProfile }) } });
-      const { login, write } = loginHints(resolveProfileSettings({ env: {}, config }), folders.config);
+      const { login, write } = buildRefusedRequestHints(resolveProfileSettings({ env: {}, config }), folders.config);
       expect(login).toBe(`\`cloudctl auth login${words}\``);
       expect(write).toContain(`\`cloudctl auth login${words} --scope "read write"\``);
     },
@@ -120,7 +120,7 @@ describe('a server is of spec.md for certain', () => {
     recordStartedSandbox(folders.state, {
       ...Object.fromEntries(keys.map((key) => [key, 'x'])),
       auth_url: origin,
-    } as SandboxConnection);
+    } as SandboxConnectionDetails);
     expect(isSpecCompliantServer(folders, profile, origin)).toBe(true);
     expect(isSpecCompliantServer(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
   });
@@ -138,7 +138,10 @@ describe('a token of the environment', () => {
     const wayOut = expect.stringContaining('unset');
     const { folders } = testHost();
     expect(
-      loginHints(resolveProfileSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }), folders.config),
+      buildRefusedRequestHints(
+        resolveProfileSettings({ env: { CLOUDCTL_ACCESS_TOKEN: 'mine' }, config }),
+        folders.config,
+      ),
     ).toMatchObject({
       login: wayOut,
       write: wayOut,

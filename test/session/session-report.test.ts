@@ -9,10 +9,10 @@ import {
 } from '../../src/session/session-report.ts';
 import {
   formatLoginCommand,
+  getTokenFreshness,
   needsLoginError,
   requireCredentialRecord,
-  requireStorableRecordLength,
-  tokenFreshness,
+  requireCredentialRecordLengthLimit,
 } from '../../src/session/stored-session.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -47,7 +47,7 @@ describe('how fresh a session is', () => {
     [0, 'expired'],
     [-1, 'expired'],
   ])('with %d s left: %s', (left, expected) => {
-    expect(tokenFreshness(record(left), now)).toBe(expected);
+    expect(getTokenFreshness(record(left), now)).toBe(expected);
     expect(determineLoginSessionState(record(left), now)).toBe(expected);
   });
 
@@ -199,7 +199,7 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
   const room = (() => {
     for (let size = 1; ; size++) {
       try {
-        requireStorableRecordLength({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
+        requireCredentialRecordLengthLimit({ maxLength: 1280, profile: profileNamed('work') }, sized(size));
       } catch (error) {
         expect(error).toMatchObject({
           code: 'keychain_unavailable',
@@ -211,5 +211,5 @@ it('a record fits a keychain up to 1280 characters, and not beyond; a file has n
     }
   })();
   expect(room).toBeGreaterThan(500);
-  requireStorableRecordLength({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
+  requireCredentialRecordLengthLimit({ maxLength: undefined, profile: profileNamed('work') }, sized(100_000));
 });

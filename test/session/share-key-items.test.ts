@@ -3,8 +3,13 @@ import { statSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { findShareKeys, readShareKeys, removeShareKeys, writeShareKeys } from '../../src/session/share-key-items.ts';
-import { createShareKeys, encodeShareKeys } from '../../src/shared-store/share-keys.ts';
+import {
+  findSharedStoreKeys,
+  readSharedStoreKeys,
+  removeSharedStoreKeys,
+  writeSharedStoreKeys,
+} from '../../src/session/share-key-items.ts';
+import { createSharedStoreKeys, encodeSharedStoreKeys } from '../../src/shared-store/shared-store-keys.ts';
 import { testHost } from '../fixtures/host.ts';
 import { keychainStoreOf } from '../fixtures/session.ts';
 
@@ -15,20 +20,25 @@ function placesOf(env: Readonly<Record<string, string>> = {}) {
 }
 
 it('the keys are in the variable, else in a file of mode 0600, else in the keychain', async () => {
-  const [first, second, third] = [1, 2, 3].map(() => createShareKeys(randomBytes));
+  const [first, second, third] = [1, 2, 3].map(() => createSharedStoreKeys(randomBytes));
   const places = placesOf();
-  await expect(readShareKeys(places)).rejects.toMatchObject({ code: 'not_logged_in' });
-  await writeShareKeys(places.keychain, third!);
-  expect(await findShareKeys(places)).toMatchObject({ from: 'keychain', keys: { share: third!.share } });
-  await writeShareKeys(places.file, second!);
-  expect(await findShareKeys(places)).toMatchObject({ from: 'file', keys: { share: second!.share } });
+  await expect(readSharedStoreKeys(places)).rejects.toMatchObject({ code: 'not_logged_in' });
+  await writeSharedStoreKeys(places.keychain, third!);
+  expect(await findSharedStoreKeys(places)).toMatchObject({ from: 'keychain', keys: { share: third!.share } });
+  await writeSharedStoreKeys(places.file, second!);
+  expect(await findSharedStoreKeys(places)).toMatchObject({ from: 'file', keys: { share: second!.share } });
   expect(statSync(places.place.shareFile).mode & 0o777).toBe(0o600);
-  const env = { CLOUDCTL_STORE_KEY: `${encodeShareKeys(first!).reveal()}\n` };
-  expect(await findShareKeys({ ...places, env })).toMatchObject({ from: 'variable', keys: { share: first!.share } });
-  await removeShareKeys(places);
-  expect(await findShareKeys(places)).toBeUndefined();
+  const env = { CLOUDCTL_STORE_KEY: `${encodeSharedStoreKeys(first!).reveal()}\n` };
+  expect(await findSharedStoreKeys({ ...places, env })).toMatchObject({
+    from: 'variable',
+    keys: { share: first!.share },
+  });
+  await removeSharedStoreKeys(places);
+  expect(await findSharedStoreKeys(places)).toBeUndefined();
 });
 
 it('damaged keys are an error and never a missing key', async () => {
-  await expect(readShareKeys(placesOf({ CLOUDCTL_STORE_KEY: 'secret' }))).rejects.toMatchObject({ code: 'usage' });
+  await expect(readSharedStoreKeys(placesOf({ CLOUDCTL_STORE_KEY: 'secret' }))).rejects.toMatchObject({
+    code: 'usage',
+  });
 });

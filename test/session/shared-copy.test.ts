@@ -1,25 +1,29 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { profilePaths } from '../../src/session/profile-paths.ts';
-import { readSharedCopy, removeSharedCopy, writeSharedCopy } from '../../src/session/shared-copy.ts';
+import {
+  readSharedSessionCopy,
+  removeSharedSessionCopy,
+  writeSharedSessionCopy,
+} from '../../src/session/shared-copy.ts';
 import { testHost } from '../fixtures/host.ts';
 
 const copy = { share: 'a', epoch: 5, gen: 2, sid: 's', kid: 'k', record: 'AAAA', clockOffset: -120_000 };
 
 it('is read as it was written, by its own share alone', () => {
   const place = profilePaths(testHost().folders.state, 'default');
-  expect(readSharedCopy(place, 'a')).toBeUndefined();
-  writeSharedCopy(place, copy);
-  expect(readSharedCopy(place, 'a')).toEqual(copy);
-  expect(readSharedCopy(place, 'b')).toBeUndefined();
+  expect(readSharedSessionCopy(place, 'a')).toBeUndefined();
+  writeSharedSessionCopy(place, copy);
+  expect(readSharedSessionCopy(place, 'a')).toEqual(copy);
+  expect(readSharedSessionCopy(place, 'b')).toBeUndefined();
   expect(statSync(place.sharedCopyFile).mode & 0o777).toBe(0o600);
-  removeSharedCopy(place);
-  expect(readSharedCopy(place, 'a')).toBeUndefined();
+  removeSharedSessionCopy(place);
+  expect(readSharedSessionCopy(place, 'a')).toBeUndefined();
 });
 
 it.each(['', '{', '{"v":2}', '{"v":1,"share":"a"}'])('the text %j is no copy', (text) => {
   const place = profilePaths(testHost().folders.state, 'default');
-  writeSharedCopy(place, copy);
+  writeSharedSessionCopy(place, copy);
   writeFileSync(place.sharedCopyFile, text);
-  expect(readSharedCopy(place, 'a')).toBeUndefined();
+  expect(readSharedSessionCopy(place, 'a')).toBeUndefined();
 });

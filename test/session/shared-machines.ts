@@ -4,11 +4,14 @@ import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
 import type { CredentialStore } from '../../src/session/credential-store.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
+import {
+  createProfileAccessTokenProvider,
+  type ProfileAccessTokenProvider,
+} from '../../src/session/profile-access-token-provider.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
-import { createProfileSession, type ProfileSession } from '../../src/session/profile-session.ts';
 import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
-import { createShareKeys, type ShareKeys } from '../../src/shared-store/share-keys.ts';
+import { createSharedStoreKeys, type SharedStoreKeys } from '../../src/shared-store/shared-store-keys.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 import { recordOf, refreshDeps } from '../fixtures/session.ts';
@@ -22,12 +25,12 @@ export interface SharedMachine {
   readonly place: ProfilePaths;
   readonly store: CredentialStore;
   readonly deps: SessionRefreshDeps & { readonly warnings: readonly string[] };
-  session(): ProfileSession;
+  session(): ProfileAccessTokenProvider;
 }
 
 export interface SharedMachines {
   readonly server: ReferenceStore;
-  readonly keys: ShareKeys;
+  readonly keys: SharedStoreKeys;
   readonly clockOffset: { ms: number };
   machine(name: string, changes?: Partial<SessionRefreshDeps>): SharedMachine;
   /** Stores a session whose access token expires in `seconds`, as a login on the machine does. */
@@ -37,7 +40,7 @@ export interface SharedMachines {
 export function sharedMachines(sandbox: SandboxServers): SharedMachines {
   const clockOffset = { ms: 0 };
   const server = createReferenceStore(() => Date.now() + clockOffset.ms);
-  const keys = createShareKeys(randomBytes);
+  const keys = createSharedStoreKeys(randomBytes);
   const machine: SharedMachines['machine'] = (name, changes = {}) => {
     const host = testHost();
     const place = profilePaths(host.folders.state, 'default');
@@ -61,7 +64,7 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
       ...changes,
       warnings,
     };
-    return { name, host, place, store, deps, session: () => createProfileSession(deps) };
+    return { name, host, place, store, deps, session: () => createProfileAccessTokenProvider(deps) };
   };
   return {
     server,

@@ -1,17 +1,19 @@
 import { expect, it } from 'vitest';
 import { DatabaseConnectError, DatabaseError } from '../../src/platform/connect-error.ts';
-import { orSharedStoreUnavailable } from '../../src/session/shared-store-failure.ts';
+import { catchSharedStoreUnavailable } from '../../src/session/shared-store-failure.ts';
 
 it.each([
   [new DatabaseConnectError('network', 'ECONNREFUSED', 'refused'), undefined],
   [new DatabaseError('42883', 'function does not exist', false), expect.stringContaining('auth share init')],
   [new DatabaseError('42501', 'permission denied', false), expect.stringContaining('cloudctl_share_member')],
 ])('the error %s of the server makes the store unavailable', async (error, hint) => {
-  const result = await orSharedStoreUnavailable('memory', () => Promise.reject(error));
+  const result = await catchSharedStoreUnavailable('memory', () => Promise.reject(error));
   expect(result).toMatchObject({ kind: 'unavailable', why: 'shared', ...(hint === undefined ? {} : { hint }) });
 });
 
 it('other errors are thrown, and a result is returned', async () => {
-  await expect(orSharedStoreUnavailable('memory', () => Promise.reject(new TypeError('x')))).rejects.toThrow(TypeError);
-  expect(await orSharedStoreUnavailable('memory', async () => 1)).toBe(1);
+  await expect(catchSharedStoreUnavailable('memory', () => Promise.reject(new TypeError('x')))).rejects.toThrow(
+    TypeError,
+  );
+  expect(await catchSharedStoreUnavailable('memory', async () => 1)).toBe(1);
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import {
   buildLoginRetryCommands,
+  formatCommandForProfile,
   formatFlowOption,
-  formatProfileCommand,
   formatScopeOption,
   formatScopeOptionUnlessDefault,
 } from '../../src/session/suggested-commands.ts';
@@ -12,7 +12,7 @@ it.each([
   ['default', '`cloudctl auth setup`'],
   ['work', '`cloudctl auth setup --profile work`'],
 ])('a command for %s is %s', (profile, command) => {
-  expect(formatProfileCommand(profileNamed(profile), 'auth setup')).toBe(command);
+  expect(formatCommandForProfile(profileNamed(profile), 'auth setup')).toBe(command);
 });
 
 it.each([

@@ -3,7 +3,7 @@ import type { CliError } from '../../src/errors.ts';
 import type { TokenEndpointFailure } from '../../src/oauth/token-endpoint.ts';
 import { HttpSendError } from '../../src/platform/http-sender.ts';
 import {
-  isServerFailure,
+  isServerFailureStatus,
   type TokenErrorContext,
   type TokenOperation,
   tokenEndpointError,
@@ -107,5 +107,5 @@ it('a request without a complete response is exit 6', () => {
 });
 
 it('408 and 5xx are failures of the server', () => {
-  expect([408, 429, 499, 500, 599].map(isServerFailure)).toEqual([true, false, false, true, true]);
+  expect([408, 429, 499, 500, 599].map(isServerFailureStatus)).toEqual([true, false, false, true, true]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
-import type { ProfileSession } from '../../src/session/profile-session.ts';
+import type { ProfileAccessTokenProvider } from '../../src/session/profile-access-token-provider.ts';
 import { withReauthentication } from '../../src/session/with-reauthentication.ts';
 
 /** A session that has ended until somebody logs in. */
@@ -12,7 +12,7 @@ function ended(code: 'needs_login' | 'unreachable' = 'needs_login') {
     return new Secret('at-new');
   };
   const none = (): Promise<never> => Promise.reject(new CliError(code, 'it has ended'));
-  const session: ProfileSession = { bearer, renew: bearer, record: none, forceRefresh: none };
+  const session: ProfileAccessTokenProvider = { bearer, renew: bearer, record: none, forceRefresh: none };
   const reauthenticate = (answer: boolean) => async () => {
     state.asked += 1;
     state.isBack = answer;

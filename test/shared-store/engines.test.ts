@@ -5,7 +5,7 @@ import { createPostgresqlSharedStore } from '../../src/shared-store/postgresql-s
 import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
 import { createRedisSharedStore } from '../../src/shared-store/redis-shared-store.ts';
 import type { SharedSessionOperation, SharedSessionStore } from '../../src/shared-store/shared-session.ts';
-import { parseStoreUrl } from '../../src/shared-store/store-url.ts';
+import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 import { lacks } from '../fixtures/needs.ts';
 import { startPostgres } from '../fixtures/postgres.ts';
 import { startRedis } from '../fixtures/redis.ts';
@@ -28,11 +28,11 @@ const engines: readonly Engine[] = [
       const url = (user: string, password: string): string =>
         `postgres://${user}:${password}@127.0.0.1:${server.port}/postgres`;
       await prepareSharedStore(
-        parseStoreUrl(url('postgres', server.password), () => undefined),
+        parseSharedStoreUrl(url('postgres', server.password), () => undefined),
         'fleet',
       );
       await server.query("CREATE ROLE member LOGIN PASSWORD 'member' IN ROLE fleet");
-      const address = parseStoreUrl(url('member', 'member'), () => undefined);
+      const address = parseSharedStoreUrl(url('member', 'member'), () => undefined);
       if (address.engine !== 'postgresql') throw new Error('another engine');
       return {
         open: () => createPostgresqlSharedStore(address.source, { share: newShare(), profile: 'default' }),
@@ -45,7 +45,7 @@ const engines: readonly Engine[] = [
     isMissing: lacks('redis-server'),
     start: async () => {
       const server = await startRedis();
-      const address = parseStoreUrl(`redis://${server.host}:${server.port}/3`, () => undefined);
+      const address = parseSharedStoreUrl(`redis://${server.host}:${server.port}/3`, () => undefined);
       if (address.engine !== 'redis') throw new Error('another engine');
       return {
         open: () => createRedisSharedStore(address.source, { share: newShare(), profile: 'default' }),

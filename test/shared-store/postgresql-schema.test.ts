@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildShareSchemaSql } from '../../src/shared-store/postgresql-schema.ts';
 import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
-import { parseStoreUrl } from '../../src/shared-store/store-url.ts';
+import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 import { runPsql } from '../fixtures/psql.ts';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 const address = (user: string, password: string) =>
-  parseStoreUrl(`postgres://${user}:${password}@127.0.0.1:${server!.port}/postgres`, () => undefined);
+  parseSharedStoreUrl(`postgres://${user}:${password}@127.0.0.1:${server!.port}/postgres`, () => undefined);
 
 it('a role that may not create the schema gets SQL, which psql runs, twice, also with a strange role name', async () => {
   await server!.query("CREATE ROLE guest LOGIN PASSWORD 'guest'");

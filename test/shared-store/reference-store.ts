@@ -1,5 +1,5 @@
 import {
-  compareSharedVersions,
+  compareSharedSessionVersions,
   type SharedSessionLogEntry,
   type SharedSessionOperation,
   type SharedSessionRow,
@@ -30,7 +30,7 @@ export function applySharedOperation(
     case 'read':
       return { applied: true, row };
     case 'claim': {
-      if (row === undefined || compareSharedVersions(row, operation) !== 'same') return rejected;
+      if (row === undefined || compareSharedSessionVersions(row, operation) !== 'same') return rejected;
       const isHeld = row.holder !== undefined && row.holder !== operation.by && (row.leaseMs ?? 0) >= nowMs;
       if (row.refusedGen === row.gen || isHeld) return rejected;
       const claimed = {
@@ -58,18 +58,18 @@ export function applySharedOperation(
     }
     case 'commit': {
       const { epoch, sid, gen, kid, record, event } = operation;
-      const order = row === undefined ? 'newer' : compareSharedVersions(operation, row);
+      const order = row === undefined ? 'newer' : compareSharedSessionVersions(operation, row);
       if (order !== 'newer' && order !== 'same') return rejected;
       if (row !== undefined && order === 'same') return { applied: true, row: { ...row, kid, record } };
       const fresh = { epoch, sid, gen, kid, record, activeKid: row?.activeKid ?? kid };
       return { applied: true, row: { ...noLease, ...noIntent, ...fresh, intentMs: row?.intentMs }, event };
     }
     case 'refuse':
-      if (row === undefined || compareSharedVersions(row, operation) !== 'same') return rejected;
+      if (row === undefined || compareSharedSessionVersions(row, operation) !== 'same') return rejected;
       if (row.refusedGen === row.gen) return rejected;
       return { applied: true, row: { ...row, ...noLease, refusedGen: row.gen, refusedMs: nowMs }, event: 'refused' };
     case 'reseal': {
-      if (row === undefined || compareSharedVersions(row, operation) !== 'same') return rejected;
+      if (row === undefined || compareSharedSessionVersions(row, operation) !== 'same') return rejected;
       if (row.kid !== operation.oldKid) return rejected;
       const { kid, record } = operation;
       return { applied: true, row: { ...row, kid, record, activeKid: kid }, event: 'rotate' };

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
-import { openSharedRecord, sealSharedRecord } from '../../src/shared-store/sealed-record.ts';
-import type { SealedSession } from '../../src/shared-store/shared-session.ts';
+import { decryptSharedRecord, encryptSharedRecord } from '../../src/shared-store/sealed-record.ts';
+import type { EncryptedSharedSession } from '../../src/shared-store/shared-session.ts';
 
 const place = { share: '0123456789abcdef', profile: 'default' };
 const version = { epoch: 1_790_000_000, sid: 'aabb', gen: 7, kid: '00000001' };
 const key = new Secret(Buffer.alloc(32, 1).toString('base64url'));
-const sealed: SealedSession = {
+const sealed: EncryptedSharedSession = {
   ...version,
-  record: sealSharedRecord(place, version, key, new Secret('the record'), randomBytes),
+  record: encryptSharedRecord(place, version, key, new Secret('the record'), randomBytes),
 };
 
 it('is decrypted with its key, and each encryption has another nonce', () => {
-  expect(openSharedRecord(place, sealed, key)?.reveal()).toBe('the record');
-  expect(sealSharedRecord(place, version, key, new Secret('the record'), randomBytes)).not.toBe(sealed.record);
+  expect(decryptSharedRecord(place, sealed, key)?.reveal()).toBe('the record');
+  expect(encryptSharedRecord(place, version, key, new Secret('the record'), randomBytes)).not.toBe(sealed.record);
 });
 
 it.each([
@@ -27,10 +27,10 @@ it.each([
   ['a cut text', place, { record: sealed.record.slice(0, 20) }],
   ['a changed text', place, { record: `A${sealed.record.slice(1, -4)}AAA=` }],
 ])('cannot be moved to %s', (_name, where, changes) => {
-  expect(openSharedRecord(where, { ...sealed, ...changes }, key)).toBeUndefined();
+  expect(decryptSharedRecord(where, { ...sealed, ...changes }, key)).toBeUndefined();
 });
 
 it('cannot be decrypted with another key', () => {
   const other = new Secret(Buffer.alloc(32, 2).toString('base64url'));
-  expect(openSharedRecord(place, sealed, other)).toBeUndefined();
+  expect(decryptSharedRecord(place, sealed, other)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseStoreUrl } from '../../src/shared-store/store-url.ts';
+import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
 
 const noFile = (): undefined => undefined;
 
@@ -16,7 +16,7 @@ describe('the URL of the store', () => {
     ['rediss://ci:pw@cache.example.com', 'redis', { ssl: 'require', isVerified: true }],
     ['redis://localhost:6380/2', 'redis', { ssl: 'disable', port: 6380, db: 2 }],
   ])('%s', (url, engine, source) => {
-    expect(parseStoreUrl(url, noFile)).toMatchObject({ engine, source });
+    expect(parseSharedStoreUrl(url, noFile)).toMatchObject({ engine, source });
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe('the URL of the store', () => {
   ])('%s is refused without quoting the password', (url) => {
     let failure: unknown;
     try {
-      parseStoreUrl(url, noFile);
+      parseSharedStoreUrl(url, noFile);
     } catch (error) {
       failure = error;
     }

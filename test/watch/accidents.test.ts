@@ -9,11 +9,15 @@ import {
 } from '../../scripts/accidents.mjs';
 import type { MigrationState } from '../../src/engine/migration-state.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { baselinePath, readBaselineFile, writeBaselineFile } from '../../src/watch/baseline-file.ts';
+import {
+  readWatchedSourceBaselineFile,
+  watchedSourceBaselinePath,
+  writeWatchedSourceBaselineFile,
+} from '../../src/watch/baseline-file.ts';
 import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/save-watched-slots.ts';
 import { addServiceMigrationStatus } from '../../src/watch/service-migration-status.ts';
 import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
-import type { MigrationStatusSample, StopCause } from '../../src/watch/status-sample.ts';
+import type { MigrationStatusSample, ReplicationStopCause } from '../../src/watch/status-sample.ts';
 import {
   getMigrationWatchRecordPath,
   readMigrationWatchRecord,
@@ -58,8 +62,8 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
     limit: 20_000,
     signal: new AbortController().signal,
   });
-  const file = baselinePath(folders.state, getWatchedSourceIdentity(watched), cluster);
-  writeBaselineFile(file, before.baseline);
+  const file = watchedSourceBaselinePath(folders.state, getWatchedSourceIdentity(watched), cluster);
+  writeWatchedSourceBaselineFile(file, before.baseline);
   const path = getMigrationWatchRecordPath(folders.state, getWatchedSourceIdentity(watched));
   writeMigrationWatchRecord(path, {
     engine: 'postgresql',
@@ -77,7 +81,7 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   const name = (await objectsOn(source)).find((one) => one.startsWith('slot '))?.slice('slot '.length) ?? '';
   const place: AccidentPlace = { source, target, database: 'shop', name };
   const startWatch = () => {
-    const [record, baseline] = [readMigrationWatchRecord(path), readBaselineFile(file)];
+    const [record, baseline] = [readMigrationWatchRecord(path), readWatchedSourceBaselineFile(file)];
     return startWatchRun(watched, {
       ...(record === undefined ? {} : { record }),
       ...(baseline === undefined ? {} : { baseline }),
@@ -87,7 +91,7 @@ async function startAccidentRun(accident: Accident, version: (typeof versions)[n
   return { place, startWatch, migration };
 }
 
-const isCause = (cause: StopCause | undefined, { rule, object }: ExpectedCause, name: string): boolean =>
+const isCause = (cause: ReplicationStopCause | undefined, { rule, object }: ExpectedCause, name: string): boolean =>
   cause?.rule === rule && (object === undefined || cause.object === object.replace('NAME', name));
 
 /** The sample with what the service tells about the migration at that moment. */

@@ -1,7 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { baselinePath, readBaselineFile, writeBaselineFile } from '../../src/watch/baseline-file.ts';
-import { createSourceBaseline } from '../../src/watch/postgresql/source-baseline.ts';
+import {
+  readWatchedSourceBaselineFile,
+  watchedSourceBaselinePath,
+  writeWatchedSourceBaselineFile,
+} from '../../src/watch/baseline-file.ts';
+import { createWatchedSourceBaseline } from '../../src/watch/postgresql/watched-source-baseline.ts';
 import { makeFolders } from '../fixtures/folders.ts';
 import { makeDatabaseFacts, makeServerFacts } from './postgresql/make-facts.ts';
 
@@ -14,7 +18,7 @@ const shape = {
   keyColumns: ['id'],
   hasReplicaIdentity: true,
 };
-const baseline = createSourceBaseline(makeServerFacts(), [
+const baseline = createWatchedSourceBaseline(makeServerFacts(), [
   makeDatabaseFacts({
     shapes: new Map([['public.t', shape]]),
     columns: new Map([['public.t', [{ name: 'id', type: 'integer', notNull: true }]]]),
@@ -24,24 +28,26 @@ const baseline = createSourceBaseline(makeServerFacts(), [
 function makePath(): string {
   const folders = makeFolders();
   onTestFinished(() => folders.remove());
-  return baselinePath(folders.state, source, 'c1');
+  return watchedSourceBaselinePath(folders.state, source, 'c1');
 }
 
 it('a baseline is read as it was written, by its owner alone, and belongs to one cluster and source', () => {
   const path = makePath();
-  writeBaselineFile(path, baseline);
-  expect(readBaselineFile(path)).toEqual(baseline);
+  writeWatchedSourceBaselineFile(path, baseline);
+  expect(readWatchedSourceBaselineFile(path)).toEqual(baseline);
   if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
-  expect(baselinePath('/s', source, 'c1')).not.toBe(baselinePath('/s', source, 'c2'));
-  expect(baselinePath('/s', source, 'c1')).not.toBe(baselinePath('/s', { ...source, dbname: 'x' }, 'c1'));
-  writeBaselineFile(path, undefined);
-  expect(readBaselineFile(path)).toBeUndefined();
-  writeBaselineFile(path, undefined);
+  expect(watchedSourceBaselinePath('/s', source, 'c1')).not.toBe(watchedSourceBaselinePath('/s', source, 'c2'));
+  expect(watchedSourceBaselinePath('/s', source, 'c1')).not.toBe(
+    watchedSourceBaselinePath('/s', { ...source, dbname: 'x' }, 'c1'),
+  );
+  writeWatchedSourceBaselineFile(path, undefined);
+  expect(readWatchedSourceBaselineFile(path)).toBeUndefined();
+  writeWatchedSourceBaselineFile(path, undefined);
 });
 
 it('damaged files are no baseline, and damaged members are left out', () => {
   const path = makePath();
-  writeBaselineFile(path, baseline);
+  writeWatchedSourceBaselineFile(path, baseline);
   const good = JSON.parse(readFileSync(path, 'utf8'));
   for (const bad of [
     '',
@@ -53,7 +59,7 @@ it('damaged files are no baseline, and damaged members are left out', () => {
     JSON.stringify({ ...good, at: 'x' }),
   ]) {
     writeFileSync(path, bad);
-    expect(readBaselineFile(path)).toBeUndefined();
+    expect(readWatchedSourceBaselineFile(path)).toBeUndefined();
   }
   const [database] = good.databases;
   const tables = [
@@ -71,7 +77,7 @@ it('damaged files are no baseline, and damaged members are left out', () => {
     databases: [1, {}, { ...database, tables }],
   };
   writeFileSync(path, JSON.stringify(hostile));
-  const read = readBaselineFile(path);
+  const read = readWatchedSourceBaselineFile(path);
   expect(read).toMatchObject({ settings: new Map([['wal_level', 'logical']]), role: undefined, hostRules: undefined });
   expect([...(read?.databases.get('shop')?.tables ?? [])]).toEqual([
     ['public.t', { ...shape, written: 0, columnShapes: [{ name: 'id', type: 'integer', notNull: false }] }],

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import { Secret } from '../../src/secret.ts';
 import type { MigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
-import type { SourceBaseline } from '../../src/watch/postgresql/source-baseline.ts';
-import type { SourcePollResult } from '../../src/watch/source-watcher.ts';
+import type { WatchedSourceBaseline } from '../../src/watch/postgresql/watched-source-baseline.ts';
+import type { WatchedSourcePollResult } from '../../src/watch/source-watcher.ts';
 import type { MigrationStatusSample, MigrationWatchPhase } from '../../src/watch/status-sample.ts';
 import type { MigrationWatchRecord } from '../../src/watch/watch-record.ts';
 import { pollWatchedSource, type WatchedSource } from '../../src/watch/watch-source.ts';
@@ -26,12 +26,12 @@ export const shortWatchLimits: Partial<MigrationWatchLimits> = {
 };
 
 export interface WatchRun {
-  readonly looks: readonly SourcePollResult[];
+  readonly looks: readonly WatchedSourcePollResult[];
   last(): MigrationStatusSample;
   /** The first sighting from now on, or the last one, that is so. */
   until(
     what: string,
-    test: (sighting: MigrationStatusSample, looked: SourcePollResult) => boolean,
+    test: (sighting: MigrationStatusSample, looked: WatchedSourcePollResult) => boolean,
     limit?: number,
   ): Promise<MigrationStatusSample>;
   untilPhase(phase: MigrationWatchPhase, limit?: number): Promise<MigrationStatusSample>;
@@ -43,7 +43,7 @@ export interface WatchRunOptions {
   readonly limits?: Partial<MigrationWatchLimits>;
   readonly interval?: number;
   readonly record?: MigrationWatchRecord;
-  readonly baseline?: SourceBaseline;
+  readonly baseline?: WatchedSourceBaseline;
   readonly slots?: readonly string[];
   readonly ignoreDbs?: readonly string[];
 }
@@ -51,7 +51,7 @@ export interface WatchRunOptions {
 /** Watches a real source beside the test, until its end. */
 export function startWatchRun(watched: WatchedSource, options: WatchRunOptions = {}): WatchRun {
   const end = new AbortController();
-  const looks: SourcePollResult[] = [];
+  const looks: WatchedSourcePollResult[] = [];
   let failure: unknown;
   const running = (async () => {
     const { interval = 150, ...rest } = options;

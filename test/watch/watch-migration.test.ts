@@ -6,7 +6,7 @@ import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
 import { getWatchedSourceIdentity } from '../../src/watch/save-watched-slots.ts';
-import type { SourcePollResult } from '../../src/watch/source-watcher.ts';
+import type { WatchedSourcePollResult } from '../../src/watch/source-watcher.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../src/watch/watch-migration.ts';
 import {
   getMigrationWatchRecordPath,
@@ -27,7 +27,7 @@ const source: DbSource = {
 };
 
 /** Polls with these results, then waits for a signal. `taken` is how many the watch took. */
-function polling(results: readonly SourcePollResult[]): { watch: typeof pollWatchedSource; taken(): number } {
+function polling(results: readonly WatchedSourcePollResult[]): { watch: typeof pollWatchedSource; taken(): number } {
   let taken = 0;
   return {
     taken: () => taken,
@@ -42,7 +42,7 @@ function polling(results: readonly SourcePollResult[]): { watch: typeof pollWatc
   };
 }
 
-function poll(more: Partial<SourcePollResult> = {}): SourcePollResult {
+function poll(more: Partial<WatchedSourcePollResult> = {}): WatchedSourcePollResult {
   return { sample: makeStatusSample(), idlePolls: 0, caughtUpPolls: 0, reached: true, activeSlots: [], ...more };
 }
 

@@ -4,7 +4,11 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { batchLookupTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import { hasDropletTag } from '../lookup/droplet-tags.ts';
-import { type DropletReadOptions, findDroplets, readDroplets } from '../lookup/find-droplets.ts';
+import {
+  type DropletReadOptions,
+  findDropletsByIdOrName,
+  readMatchingDroplets,
+} from '../lookup/find-droplets-by-id-or-name.ts';
 import { type DropletToDelete, toDropletToDelete } from './deletion-rows.ts';
 
 /** Reads the droplets whose ids the ledger contains, indexed by id. */
@@ -17,7 +21,7 @@ export async function readBatchDroplets(
     return findByIds(ids, reader);
   const wanted = new Set(ids);
   const tag = batchLookupTag(state.batch);
-  const tagged = await readDroplets(
+  const tagged = await readMatchingDroplets(
     reader,
     { tag },
     (droplet) => wanted.has(droplet.id) && hasDropletTag(droplet, tag),
@@ -31,7 +35,7 @@ export async function readBatchDroplets(
  * droplet has another name than in the ledger: the ledger may have been edited, or belong to another server at the same
  * address.
  */
-export async function findCreatedDroplets(
+export async function findDropletsCreatedByBatch(
   state: BatchState,
   reader: DropletReadOptions,
 ): Promise<readonly DropletToDelete[]> {
@@ -62,7 +66,7 @@ export async function findCreatedDroplets(
 }
 
 async function findByIds(ids: readonly number[], reader: DropletReadOptions): Promise<ReadonlyMap<number, Droplet>> {
-  const found = await findDroplets(ids.map(String), reader);
+  const found = await findDropletsByIdOrName(ids.map(String), reader);
   return new Map(
     [...found.values()].flatMap(({ withId }) => (withId === undefined ? [] : [[withId.id, withId] as const])),
   );

@@ -4,8 +4,8 @@ import type { Clock } from '../../platform/host.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
 import {
   type CreationRequestOutcome,
+  determineCreationRequestOutcome,
   determineOutcomeOfFailedRequest,
-  determineOutcomeOfResponse,
 } from '../sending/request-outcome.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
@@ -28,7 +28,7 @@ export interface DropletDeletionDeps {
   readonly isStopped: () => boolean;
 }
 
-export interface DropletDeletionEnd {
+export interface DropletDeletionOutcome {
   /** The result of the deletion; undefined when no request was sent. */
   readonly result: DropletDeletionResult | undefined;
   /** An error after which every other request would fail, too. */
@@ -46,7 +46,7 @@ const maxSends = 5;
  * Deletes one droplet by its id. A request without a clear result is sent again, which cannot delete another droplet. If the
  * result is still not clear, the droplet is looked up: if it does not exist, it counts as deleted.
  */
-export async function deleteDropletById(id: number, deps: DropletDeletionDeps): Promise<DropletDeletionEnd> {
+export async function deleteDropletById(id: number, deps: DropletDeletionDeps): Promise<DropletDeletionOutcome> {
   const { lane, clock, timings, ending, isStopped } = deps;
   let doubt: string | undefined;
   let refused: string | undefined;
@@ -93,7 +93,7 @@ async function sendDeletion(id: number, { lane, loginHints, ended }: DropletDele
     // A 404 without `id=not_found` comes from a proxy or for a path that the server does not have, so it does not show whether
     // the droplet exists.
     if (response.status === 404 && readApiErrorBody(response).id === 'not_found') return { kind: 'gone' };
-    const outcome = determineOutcomeOfResponse({ ...request, names: [] }, response, loginHints);
+    const outcome = determineCreationRequestOutcome({ ...request, names: [] }, response, loginHints);
     return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;
   } catch (error) {
     if (ended.aborted) return { kind: 'uncertain', error: 'no response arrived before the interruption' };

@@ -1,7 +1,7 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import type { ApiClient } from '../../api/client.ts';
 import type { CommandIo } from '../../cli/command-io.ts';
-import { formatTable } from '../../cli/formats/table.ts';
+import { formatTextTable } from '../../cli/formats/table.ts';
 import type { OutputRowPages } from '../../cli/write-list.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { listenForBatchInterruption } from '../batch-interruption.ts';
@@ -10,7 +10,7 @@ import { type BatchRowStream, startBatchRowStream } from '../report/row-stream.t
 import { readBatchTimeLimits } from '../sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../sending/send-lane.ts';
 import { type DropletDeletionDeps, deleteDropletById } from './delete-droplet-by-id.ts';
-import { formatDropletCount, reportDropletDeletionEnd } from './deletion-end.ts';
+import { formatDropletCount, printDropletDeletionSummary } from './deletion-end.ts';
 import {
   type DropletDeletionRow,
   type DropletToDelete,
@@ -57,7 +57,7 @@ export async function deleteDroplets(
 }
 
 /** Checks, before any request, that the rows can be printed and that the user can be asked for confirmation. Throws `usage`. */
-export function prepareDropletDeletion(io: CommandIo, isDryRun: boolean): void {
+export function requireDropletDeletionPreconditions(io: CommandIo, isDryRun: boolean): void {
   if (isDryRun) io.output.checkColumns(dropletToDeleteListView);
   else {
     io.output.checkColumns(dropletDeletionListView);
@@ -88,7 +88,7 @@ async function confirmDeletion(io: CommandIo, targets: readonly DropletToDelete[
 
 async function listLines(targets: readonly DropletToDelete[]): Promise<readonly string[]> {
   const { columns } = dropletToDeleteListView;
-  const table = await formatTable({
+  const table = await formatTextTable({
     header: columns.map(({ name }) => name),
     rows: targets.map((target) => columns.map(({ value }) => String(value(target) ?? ''))),
   });
@@ -144,7 +144,7 @@ async function runDeletion(
     if (outputError !== undefined && !(outputError.error instanceof CliError)) throw outputError.error;
     const signal = interruption.receivedSignal();
     const failure = outputError?.error instanceof CliError ? outputError.error : undefined;
-    return await reportDropletDeletionEnd(io, {
+    return await printDropletDeletionSummary(io, {
       rows: complete,
       stopped,
       outputError: failure,

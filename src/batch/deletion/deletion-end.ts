@@ -4,7 +4,7 @@ import type { SignalName } from '../../platform/host.ts';
 import type { BatchIo } from '../batch-io.ts';
 import type { DropletDeletionRow } from './deletion-rows.ts';
 
-export interface DropletDeletionRunEnd {
+export interface DropletDeletionRunResult {
   /** One row for each droplet. */
   readonly rows: readonly DropletDeletionRow[];
   /** The error that stopped the run before every droplet was processed. */
@@ -24,9 +24,9 @@ export function formatDropletCount(count: number): string {
  * Prints the summary of a deletion. Resolves with exit code 0 when every droplet was deleted, and with 5 when some were deleted
  * or the result of some is unknown. If no droplet was deleted, throws the error that stopped the run.
  */
-export async function reportDropletDeletionEnd(
+export async function printDropletDeletionSummary(
   { output }: Pick<BatchIo, 'output'>,
-  end: DropletDeletionRunEnd,
+  end: DropletDeletionRunResult,
 ): Promise<ExitCode> {
   const { rows, stopped, outputError, signal } = end;
   const count = (status: DropletDeletionRow['status']): number => rows.filter((row) => row.status === status).length;

@@ -3,7 +3,7 @@ import type { ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
 import { isJsonRecord } from '../../json.ts';
 import { addTagToDropletAttributes, batchTag, type DropletAttributes } from '../sending/droplet-creation-requests.ts';
-import type { BatchDescriptionEvent } from './ledger-event.ts';
+import type { BatchDescriptionEvent } from './batch-ledger-event.ts';
 
 /** Reads the id of `--batch-id` in lower case, because services compare tags case-insensitively. */
 export function readBatchId(args: ParsedArgs): string | undefined {
@@ -51,7 +51,7 @@ export function batchLookupTag({ id, content_hash }: Pick<BatchDescriptionEvent,
 }
 
 /** The number of tags that `--mark` or `--batch-id` added to the tags of the user. */
-export function countAddedTags({ content_hash }: Pick<BatchDescriptionEvent, 'content_hash'>): number {
+export function countBatchTags({ content_hash }: Pick<BatchDescriptionEvent, 'content_hash'>): number {
   return content_hash === undefined ? 1 : 2;
 }
 

@@ -1,13 +1,13 @@
-import { type SkippedDropletRow, skippedDropletRow } from '../report/skipped-droplet-row.ts';
+import { type SkippedExistingDropletRow, skippedDropletRow } from '../report/skipped-existing-droplet-row.ts';
 import {
-  type BatchBaselineEvent,
   type BatchDescriptionEvent,
+  type BatchLedgerEvent,
   dropletDeletedMessage,
-  type LedgerEvent,
-  parseLedgerTime,
+  type ExistingDropletsEvent,
+  parseBatchLedgerTimestamp,
   type RequestGroupSendingEvent,
   type RequestGroupsAnnouncedEvent,
-} from './ledger-event.ts';
+} from './batch-ledger-event.ts';
 import { indexDropletNames } from './name-index.ts';
 
 /** The result row that is printed for a name. */
@@ -20,7 +20,7 @@ export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ r
       /** The public IPv4 address; known only after `--wait`. */
       readonly public_ipv4?: string;
     }
-  | SkippedDropletRow
+  | SkippedExistingDropletRow
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
 
@@ -52,8 +52,8 @@ export type BatchStatusCounts = Readonly<Record<BatchResultRow['status'] | 'miss
  */
 export interface BatchState {
   readonly batch: BatchDescriptionEvent;
-  readonly baseline: () => BatchBaselineEvent | undefined;
-  apply(event: LedgerEvent): void;
+  readonly baseline: () => ExistingDropletsEvent | undefined;
+  apply(event: BatchLedgerEvent): void;
   readonly hasName: (name: string) => boolean;
   /** The index of a name in `batch.names`; -1 for a name outside the batch. */
   readonly positionOf: (name: string) => number;
@@ -87,7 +87,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
   const uncertainGroups = new Map<number, UncertainRequestGroup>();
   const announced = new Map<number, RequestGroupsAnnouncedEvent>();
   const deletedIds = new Set<number>();
-  let baseline: BatchBaselineEvent | undefined;
+  let baseline: ExistingDropletsEvent | undefined;
   let groups = 0;
 
   const setState = (name: string, state: number, error?: string): number | undefined => {
@@ -130,7 +130,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: RequestGroupSendingEvent): void => {
     const before = uncertainGroups.get(group);
-    const [sentAfter, sentAt] = [before?.sentAfter ?? parseLedgerTime(date), parseLedgerTime(at)];
+    const [sentAfter, sentAt] = [before?.sentAfter ?? parseBatchLedgerTimestamp(date), parseBatchLedgerTimestamp(at)];
     uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
     for (const name of sent) markUncertain(name, group);
   };
@@ -139,7 +139,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
   };
-  const applyBaseline = (first: BatchBaselineEvent): void => {
+  const applyBaseline = (first: ExistingDropletsEvent): void => {
     baseline = first;
     if (batch.if_exists !== 'skip') return;
     for (const [name, [id]] of Object.entries(first.existing)) {

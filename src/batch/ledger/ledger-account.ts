@@ -2,11 +2,11 @@ import { type RefusedRequestHints, toApiError } from '../../api/api-response.ts'
 import type { ApiClient } from '../../api/client.ts';
 import { CliError } from '../../errors.ts';
 import { type AccountIdentity, compareAccountIdentities, describeAccountIdentity } from '../../identity.ts';
+import type { BatchDescriptionEvent } from './batch-ledger-event.ts';
 import type { BatchState } from './batch-state.ts';
-import type { BatchDescriptionEvent } from './ledger-event.ts';
 
 /** The members in a ledger's first line that identify the account that started the batch. */
-export function buildLedgerAccountFields({
+export function buildBatchLedgerAccountFields({
   authOrigin,
   clientId,
   accountUuid,
@@ -16,7 +16,7 @@ export function buildLedgerAccountFields({
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-export function readAccountIdentityOfLedger({
+export function readAccountIdentityOfBatchLedger({
   account,
   team,
   auth_url,
@@ -26,7 +26,7 @@ export function readAccountIdentityOfLedger({
   return { accountUuid: account, team, authOrigin: auth_url, baseOrigin: base_url, clientId: client_id };
 }
 
-export interface LedgerAccountCheckDeps {
+export interface BatchLedgerAccountCheckDeps {
   readonly api: ApiClient;
   readonly state: BatchState;
   /** The account that would continue the batch. */
@@ -43,9 +43,9 @@ export interface LedgerAccountCheckDeps {
  * droplet of the batch and all names would be created again. If one of the two accounts is not known, the check succeeds when a
  * droplet in the ledger can be read. Throws `needs_login` if the check fails.
  */
-export async function requireAccountOfLedger(proof: LedgerAccountCheckDeps): Promise<void> {
+export async function requireAccountOfBatchLedger(proof: BatchLedgerAccountCheckDeps): Promise<void> {
   const { api, state, current, isSkipped } = proof;
-  const recorded = readAccountIdentityOfLedger(state.batch);
+  const recorded = readAccountIdentityOfBatchLedger(state.batch);
   const comparison = compareAccountIdentities(recorded, current);
   if (comparison === 'different') throw otherIdentityError(proof, recorded);
   if (comparison === 'same' || isSkipped || !wasAnythingSent(state)) return;
@@ -62,7 +62,7 @@ export async function requireAccountOfLedger(proof: LedgerAccountCheckDeps): Pro
   });
 }
 
-function otherIdentityError({ current, loginHint }: LedgerAccountCheckDeps, recorded: AccountIdentity): CliError {
+function otherIdentityError({ current, loginHint }: BatchLedgerAccountCheckDeps, recorded: AccountIdentity): CliError {
   return new CliError('needs_login', 'the ledger belongs to another account or team', {
     detail: `the batch was started by ${describeAccountIdentity(recorded)}; this command acts as ${describeAccountIdentity(current)}`,
     hint: loginHint,

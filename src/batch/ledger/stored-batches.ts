@@ -5,10 +5,10 @@ import { usageError } from '../../errors.ts';
 import { type HeldFileLock, tryAcquireFileLock } from '../../platform/file-lock.ts';
 import { listFolder } from '../../platform/files.ts';
 import { isBatchFinished } from '../run-batch.ts';
+import { buildBatchLedgerLockPath, buildBatchLedgerPath } from './batch-ledger.ts';
+import { dropletDeletedMessage } from './batch-ledger-event.ts';
 import type { BatchState, BatchStatusCounts } from './batch-state.ts';
-import { ledgerLockPath, ledgerPath } from './ledger.ts';
-import { dropletDeletedMessage } from './ledger-event.ts';
-import { readLedgerIfValid } from './read-ledger.ts';
+import { readBatchLedgerIfValid } from './read-batch-ledger.ts';
 
 /** A ledger in the state folder. For a damaged ledger only `id`, `state` and `path` are known. */
 export interface StoredBatch extends Partial<BatchStatusCounts> {
@@ -33,7 +33,7 @@ export function listStoredBatches(stateFolder: string): readonly StoredBatch[] {
  * Returns the path of the ledger that an argument names, by batch id or as a file path. Throws a usage error when no ledger has
  * this id or path.
  */
-export function findLedger(stateFolder: string, text: string): string {
+export function findBatchLedger(stateFolder: string, text: string): string {
   // A file in the current folder can have the same name as a batch id.
   const found = /^[\w-]+$/.test(text) ? ledgersWithId(stateFolder, text) : [];
   const [first, ...others] = found;
@@ -51,13 +51,13 @@ export function findLedger(stateFolder: string, text: string): string {
 }
 
 function ledgersWithId(stateFolder: string, id: string): readonly string[] {
-  const named = ledgerPath(stateFolder, id);
+  const named = buildBatchLedgerPath(stateFolder, id);
   if (isFile(named)) return [named];
-  return ledgerFiles(stateFolder).filter((path) => readLedgerIfValid(path)?.batch.id === id.toLowerCase());
+  return ledgerFiles(stateFolder).filter((path) => readBatchLedgerIfValid(path)?.batch.id === id.toLowerCase());
 }
 
 /** Deletes the ledgers of batches that ended before the given time, but not of running, unfinished or damaged batches. */
-export function deleteOldLedgers(stateFolder: string, endedBefore: number): void {
+export function deleteOldBatchLedgers(stateFolder: string, endedBefore: number): void {
   for (const path of ledgerFiles(stateFolder)) {
     try {
       if (lstatSync(path).mtimeMs < endedBefore) pruneLedger(path, endedBefore);
@@ -69,25 +69,25 @@ export function deleteOldLedgers(stateFolder: string, endedBefore: number): void
 
 function pruneLedger(path: string, endedBefore: number): void {
   if (!isPrunable(path)) return;
-  const lock = tryAcquireFileLock(ledgerLockPath(path));
+  const lock = tryAcquireFileLock(buildBatchLedgerLockPath(path));
   if (lock === undefined) return;
   try {
     // Another process may have continued the batch before this process acquired the lock.
     if (lstatSync(path).mtimeMs >= endedBefore || !isPrunable(path)) return;
     rmSync(path, { force: true });
-    rmSync(ledgerLockPath(path), { force: true });
+    rmSync(buildBatchLedgerLockPath(path), { force: true });
   } finally {
     lock.release();
   }
 }
 
 function isPrunable(path: string): boolean {
-  const state = readLedgerIfValid(path);
+  const state = readBatchLedgerIfValid(path);
   return state !== undefined && (isBatchFinished(state) || isDeleted(state));
 }
 
 function describeBatch(path: string): StoredBatch {
-  const state = readLedgerIfValid(path);
+  const state = readBatchLedgerIfValid(path);
   const isRunning = isLocked(path);
   if (state === undefined) return { id: basename(path, extension), state: isRunning ? 'running' : 'damaged', path };
   const { id, at, profile, names } = state.batch;
@@ -111,7 +111,7 @@ function isDeleted(state: BatchState): boolean {
 function isLocked(path: string): boolean {
   let lock: HeldFileLock | undefined;
   try {
-    const lockPath = ledgerLockPath(path);
+    const lockPath = buildBatchLedgerLockPath(path);
     if (!existsSync(lockPath)) return false;
     lock = tryAcquireFileLock(lockPath);
     return lock === undefined;
@@ -125,7 +125,7 @@ function isLocked(path: string): boolean {
 const extension = '.jsonl';
 
 function ledgerFiles(stateFolder: string): readonly string[] {
-  const folder = dirname(ledgerPath(stateFolder, 'any'));
+  const folder = dirname(buildBatchLedgerPath(stateFolder, 'any'));
   return listFolder(folder)
     .filter((name) => name.endsWith(extension))
     .map((name) => join(folder, name))

@@ -1,4 +1,4 @@
-import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import { type CreatedDropletRow, formatBatchLedgerTimestamp } from '../ledger/batch-ledger-event.ts';
 import { batchTag } from '../sending/droplet-creation-requests.ts';
 import { buildCandidateDropletCriteria, findCandidateDroplets } from './candidate-droplets.ts';
 import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
@@ -33,7 +33,7 @@ export async function adoptMarkedDroplets({
       const group = state.nextGroup();
       ledger.record({
         event: 'unknown',
-        at: ledgerTimestamp(clock),
+        at: formatBatchLedgerTimestamp(clock),
         group,
         names: [name],
         error: unknownOrigin,
@@ -42,7 +42,13 @@ export async function adoptMarkedDroplets({
     }
   }
   if (rows.length > 0)
-    ledger.record({ event: 'created', at: ledgerTimestamp(clock), group: state.nextGroup(), adopted: true, rows });
+    ledger.record({
+      event: 'created',
+      at: formatBatchLedgerTimestamp(clock),
+      group: state.nextGroup(),
+      adopted: true,
+      rows,
+    });
   return rows.map(({ name }) => name);
 }
 

@@ -4,7 +4,7 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { isBatchTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { DropletAttributes } from '../sending/droplet-creation-requests.ts';
-import { readDropletTags } from './droplet-tags.ts';
+import { readLowerCaseDropletTags } from './droplet-tags.ts';
 
 /** The properties of a droplet that may have been created by a request with an unknown result. */
 export interface CandidateDropletCriteria {
@@ -66,7 +66,7 @@ export function findCandidateDroplets(
  * exist before the batch was started, so either another user created them, or the clock of the Date header is ahead of the
  * clock of `created_at`. Older droplets are not adopted, but their name is not sent again either.
  */
-export function findOlderDroplets(
+export function findDropletsOlderThanRequest(
   name: string,
   droplets: readonly Droplet[],
   criteria: CandidateDropletCriteria,
@@ -96,7 +96,7 @@ export function findDropletsWithOtherAttributes(
   if (criteria.mark !== undefined) return [];
   return droplets
     .filter((droplet) => droplet.name === name && isNew(droplet, criteria) && !isOlderThanRequest(droplet, criteria))
-    .filter(({ raw }) => !readDropletTags(raw).some(isBatchTag))
+    .filter(({ raw }) => !readLowerCaseDropletTags(raw).some(isBatchTag))
     .flatMap(({ id, raw }) => {
       const difference = describeDropletDifference(raw, criteria.attributes);
       return difference === '' ? [] : [{ id, difference }];
@@ -109,7 +109,7 @@ function isNew({ id, name }: Droplet, criteria: CandidateDropletCriteria): boole
 
 function mayBeOurs({ id, name, raw }: Droplet, criteria: CandidateDropletCriteria): boolean {
   if (criteria.belongsToBatch(id)) return false;
-  if (criteria.mark !== undefined) return readDropletTags(raw).includes(criteria.mark);
+  if (criteria.mark !== undefined) return readLowerCaseDropletTags(raw).includes(criteria.mark);
   if (criteria.existing(name).includes(id)) return false;
   return describeDropletDifference(raw, criteria.attributes) === '';
 }

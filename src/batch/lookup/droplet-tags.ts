@@ -4,7 +4,7 @@ import { type JsonRecord, readStringList } from '../../json.ts';
 // The API compares tags without case.
 
 /** The tags of a droplet in lower case. */
-export function readDropletTags({ tags }: JsonRecord): readonly string[] {
+export function readLowerCaseDropletTags({ tags }: JsonRecord): readonly string[] {
   return readStringList(tags).map((tag) => tag.toLowerCase());
 }
 

@@ -1,14 +1,14 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import type { BatchLedger } from '../ledger/batch-ledger.ts';
+import { type CreatedDropletRow, formatBatchLedgerTimestamp } from '../ledger/batch-ledger-event.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
 import type { CreationRequestOutcome } from '../sending/request-outcome.ts';
 import {
   buildCandidateDropletCriteria,
   findCandidateDroplets,
+  findDropletsOlderThanRequest,
   findDropletsWithOtherAttributes,
-  findOlderDroplets,
 } from './candidate-droplets.ts';
 import type { DropletFinder } from './droplet-finder.ts';
 import {
@@ -19,7 +19,7 @@ import {
 
 export interface ResolveUncertainRequestDeps {
   readonly lookup: DropletFinder;
-  readonly ledger: Pick<Ledger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
+  readonly ledger: Pick<BatchLedger, 'record' | 'commit' | 'state' | 'bootId' | 'flush'>;
   readonly clock: Clock;
   readonly timings: BatchTimeLimits;
   /** Once this signal is aborted, no further request is sent. */
@@ -80,7 +80,7 @@ export async function resolveUncertainRequest(
     );
     if (outcome !== undefined && outcome.kind !== 'uncertain')
       return { kind: 'answered', outcome, names: current.names };
-    if (outcome !== undefined) forbidResend({ id: current.group, names: current.names }, outcome, deps);
+    if (outcome !== undefined) forbidResendOfDropletRequest({ id: current.group, names: current.names }, outcome, deps);
     if (outcome !== undefined)
       current = { ...current, response: undefined, closedAt: clock.now(), error: outcome.error };
     else if (step.kind === 'look-up' && !ending.aborted) lookups.push(await lookUpGroup(current, deps));
@@ -88,13 +88,13 @@ export async function resolveUncertainRequest(
 }
 
 /** Records that the server carried out at least a part of the request, so that no run may send it again. */
-export function forbidResend(
+export function forbidResendOfDropletRequest(
   { id, names }: { readonly id: number; readonly names: readonly string[] },
   { error, isDone }: Extract<CreationRequestOutcome, { kind: 'uncertain' }>,
   { ledger, clock }: Pick<ResolveUncertainRequestDeps, 'ledger' | 'clock'>,
 ): void {
   if (isDone === true)
-    ledger.record({ event: 'unknown', at: ledgerTimestamp(clock), group: id, names, error, resend: false });
+    ledger.record({ event: 'unknown', at: formatBatchLedgerTimestamp(clock), group: id, names, error, resend: false });
 }
 
 /** Returns the response if it arrives within `ms` milliseconds and before the signal is aborted; otherwise undefined. */
@@ -126,7 +126,7 @@ function recordStep(
   { ledger, clock }: ResolveUncertainRequestDeps,
 ): void {
   const rows = [...step.ids].map(([name, id]): CreatedDropletRow => ({ name, id }));
-  const at = ledgerTimestamp(clock);
+  const at = formatBatchLedgerTimestamp(clock);
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (step.kind === 'adopt') return;
   const left = names.filter((name) => !step.ids.has(name));
@@ -154,7 +154,7 @@ async function lookUpGroup(
       at,
       conclusive,
       found: new Map(found),
-      olderDroplets: byName((name) => findOlderDroplets(name, droplets.get(name) ?? [], criteria)),
+      olderDroplets: byName((name) => findDropletsOlderThanRequest(name, droplets.get(name) ?? [], criteria)),
       differentDroplets: byName((name) => findDropletsWithOtherAttributes(name, droplets.get(name) ?? [], criteria)),
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { type ApiResponse, toApiError } from '../../api/api-response.ts';
 import { type Droplet, decodeDroplet, isSafeDropletId } from '../../api/droplets.ts';
-import { listTotal, nextPagePath } from '../../api/list-page.ts';
+import { nextPagePath, readListTotal } from '../../api/list-page.ts';
 import { CliError } from '../../errors.ts';
 import { isJsonRecord, parseJson } from '../../json.ts';
 import type { SendLane } from '../sending/send-lane.ts';
@@ -71,7 +71,7 @@ function decodePage(response: ApiResponse, lane: SendLane, path: string): Drople
   const droplets = Array.isArray(items) ? items.map(decodeExactDroplet) : undefined;
   if (body === undefined || droplets === undefined || !droplets.every((droplet) => droplet !== undefined))
     return undefined;
-  return { droplets, total: listTotal(body), next: nextPagePath(lane.baseOrigin, body.links, path) };
+  return { droplets, total: readListTotal(body), next: nextPagePath(lane.baseOrigin, body.links, path) };
 }
 
 function decodeExactDroplet(json: unknown): Droplet | undefined {

@@ -1,24 +1,24 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { CliError } from '../../errors.ts';
 import { latestArrivalOfEarlierRequests } from '../create-missing-droplets.ts';
+import type { BatchLedger } from '../ledger/batch-ledger.ts';
+import { type CreatedDropletRow, formatBatchLedgerTimestamp } from '../ledger/batch-ledger-event.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { type CreatedDropletRow, ledgerTimestamp } from '../ledger/ledger-event.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import type { DropletFinder } from './droplet-finder.ts';
-import { buildBatchBaselineEvent, repeatLookupUntilConclusive } from './record-batch-baseline.ts';
+import { buildExistingDropletsEvent, repeatLookupUntilConclusive } from './record-existing-droplets.ts';
 import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
 import {
   addTaggedDroplet,
+  createEmptyTaggedDroplets,
   differentBatchError,
-  emptyTaggedDroplets,
   findTaggedDroplets,
   type TaggedDropletLookupResult,
   type TaggedDroplets,
 } from './tagged-droplets.ts';
 
 export interface TaggedBatchReconcilerDeps extends Omit<ResolveUncertainRequestDeps, 'ledger'> {
-  readonly ledger: Ledger;
+  readonly ledger: BatchLedger;
   readonly lane: SendLane;
   readonly lookup: DropletFinder;
   /** Called with the names of adopted droplets. */
@@ -78,11 +78,11 @@ export function createTaggedBatchReconciler(deps: TaggedBatchReconcilerDeps): Ta
       try {
         await adopt(tagged);
         if (!isNew) return;
-        const before = emptyTaggedDroplets();
+        const before = createEmptyTaggedDroplets();
         const untagged = await findByName(state.missing(), before);
         isTagFilterTrusted = before.own.size === 0;
         await adopt(before);
-        await ledger.commit(buildBatchBaselineEvent(untagged, { ...deps, batch: state.batch }));
+        await ledger.commit(buildExistingDropletsEvent(untagged, { ...deps, batch: state.batch }));
       } catch (error) {
         // After a usage error the new ledger is discarded, because no request was sent.
         if (isNew && error instanceof CliError && error.code === 'usage') await ledger.discard();
@@ -160,7 +160,7 @@ function recordTagged(
   { ledger, clock }: Pick<TaggedBatchReconcilerDeps, 'ledger' | 'clock'>,
 ): readonly string[] {
   const { state } = ledger;
-  const at = ledgerTimestamp(clock);
+  const at = formatBatchLedgerTimestamp(clock);
   const rows: CreatedDropletRow[] = [];
   const repeated: string[] = [];
   for (const [position, ids] of own) {

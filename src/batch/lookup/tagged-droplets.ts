@@ -6,7 +6,7 @@ import { batchLookupTag, uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { describeDropletDifference } from './candidate-droplets.ts';
-import { readDropletTags } from './droplet-tags.ts';
+import { readLowerCaseDropletTags } from './droplet-tags.ts';
 import { scanDropletPages } from './scan-droplets.ts';
 
 /** A droplet with the tag of the same `--batch-id` that has a name outside the batch or other attributes. */
@@ -60,7 +60,7 @@ async function scanTagged(
   signal: AbortSignal,
 ): Promise<TaggedDropletLookupResult> {
   const ids = new Set<number>();
-  const droplets = emptyTaggedDroplets();
+  const droplets = createEmptyTaggedDroplets();
   const totals: (number | undefined)[] = [];
   for await (const page of scanDropletPages(lane, `/v2/droplets${filter}`, signal)) {
     totals.push(page.total);
@@ -74,14 +74,14 @@ async function scanTagged(
   return { conclusive: hasTotal && totals[0] === total && ids.size === total, hasTotal, droplets };
 }
 
-export function emptyTaggedDroplets(): TaggedDroplets {
+export function createEmptyTaggedDroplets(): TaggedDroplets {
   return { own: new Map(), foreign: [], newest: Number.NEGATIVE_INFINITY };
 }
 
 /** Adds a droplet if it has a tag of the batch; returns whether the droplet was added. */
 export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, droplet: Droplet): boolean {
   const { id, name, raw } = droplet;
-  const tags = readDropletTags(raw);
+  const tags = readLowerCaseDropletTags(raw);
   if (!tags.includes(batchLookupTag(state.batch))) return false;
   const at = state.positionOf(name);
   if (at === -1 || !tags.includes(uniqueBatchTag(state.batch) ?? '')) {
@@ -100,7 +100,7 @@ function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet
   if (!hasName(name)) return 'the name is not in this batch';
   const difference = describeDropletDifference(raw, batch.attributes);
   if (difference !== '') return difference;
-  const tag = readDropletTags(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
+  const tag = readLowerCaseDropletTags(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
   const found = tag === undefined ? 'no such tag' : sanitizeLine(tag);
   return `created with other names or attributes (${found} instead of ${uniqueBatchTag(batch)})`;
 }

@@ -26,7 +26,7 @@ export const dropletAttributeOptionSpecs: readonly OptionSpec[] = [
 ];
 
 /** A droplet attribute with the name of the option that set it. */
-export interface GivenDropletAttribute {
+export interface DropletAttributeFromOption {
   readonly key: string;
   readonly value: unknown;
   readonly option: string;
@@ -45,9 +45,9 @@ const flags = [
 export function readGivenDropletAttributes(
   args: ParsedArgs,
   set: readonly (readonly [string, unknown])[],
-): readonly GivenDropletAttribute[] {
+): readonly DropletAttributeFromOption[] {
   const settings = new Map(set);
-  const given: GivenDropletAttribute[] = [...settings].map(([key, value]) => ({ key, value, option: '--set' }));
+  const given: DropletAttributeFromOption[] = [...settings].map(([key, value]) => ({ key, value, option: '--set' }));
   if (args.has(dropletUserDataOption.name)) requireUnset('user_data', dropletUserDataOption.name, settings);
   for (const { key, value, option } of readOptions(args)) {
     if (key !== 'tags') requireUnset(key, option, settings);
@@ -64,7 +64,7 @@ export function readGivenDropletAttributes(
   return given;
 }
 
-function readOptions(args: ParsedArgs): readonly GivenDropletAttribute[] {
+function readOptions(args: ParsedArgs): readonly DropletAttributeFromOption[] {
   const vpc = requireNonEmptyValue(args, 'vpc-uuid', '5a4981aa-9653-4bd1-bef5-d6bff52042e4');
   if (vpc !== undefined && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(vpc))
     throw usageError(`--vpc-uuid is not a UUID: ${shortenInputForError(vpc)}`, 'use the UUID of the VPC network');

@@ -7,8 +7,12 @@ import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { parseExactJson, parseJson } from '../../json.ts';
-import { countAddedTags } from '../ledger/batch-id.ts';
-import { type BatchDescriptionEvent, type ExistingNamePolicy, existingNameChoices } from '../ledger/ledger-event.ts';
+import { countBatchTags } from '../ledger/batch-id.ts';
+import {
+  type BatchDescriptionEvent,
+  type ExistingNamePolicy,
+  existingNameChoices,
+} from '../ledger/batch-ledger-event.ts';
 import type { DropletAttributes } from '../sending/droplet-creation-requests.ts';
 import { readGivenDropletAttributes } from './attribute-options.ts';
 import { expandDropletNames } from './expand-droplet-names.ts';
@@ -50,7 +54,7 @@ export function readExistingNamePolicy(args: ParsedArgs): ExistingNamePolicy {
 }
 
 /** A resumed batch keeps its names and attributes, so options that repeat them must have the recorded values. */
-export async function requireOptionsOfLedger(
+export async function requireOptionsOfBatchLedger(
   io: Pick<CommandIo, 'host'>,
   args: ParsedArgs,
   batch: BatchDescriptionEvent,
@@ -81,7 +85,7 @@ export async function requireOptionsOfLedger(
 function recordedExtra(batch: BatchDescriptionEvent): Readonly<Record<string, unknown>> {
   const { extra } = batch.attributes;
   return batch.mark && Array.isArray(extra.tags)
-    ? { ...extra, tags: extra.tags.slice(0, -countAddedTags(batch)) }
+    ? { ...extra, tags: extra.tags.slice(0, -countBatchTags(batch)) }
     : extra;
 }
 

@@ -1,8 +1,8 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { OutputRowPages } from '../../cli/write-list.ts';
 import type { BatchIo } from '../batch-io.ts';
+import type { BatchLedger } from '../ledger/batch-ledger.ts';
 import type { BatchResultRow } from '../ledger/batch-state.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { batchRowAfterWait, type DropletWaitResults } from '../waiting/wait-results.ts';
 import { crossesTenPercentStep, formatBatchProgressText, progressBarLine } from './batch-progress.ts';
 import { startBatchRowStream } from './row-stream.ts';
@@ -35,7 +35,7 @@ export interface BatchReporter {
  */
 export async function startBatchReporter(
   { output, progress, host }: BatchIo,
-  { state, path }: Pick<Ledger, 'state' | 'path'>,
+  { state, path }: Pick<BatchLedger, 'state' | 'path'>,
   /** Set with `--wait`: the row of a created droplet is printed when the wait for the droplet has ended. */
   results?: DropletWaitResults,
   /** For a batch of one name: whether the ledger file is kept after a run with this result. */

@@ -3,8 +3,8 @@ import type { ListView } from '../../cli/columns.ts';
 import type { BatchResultRow, BatchState } from '../ledger/batch-state.ts';
 import { describeDropletDifference } from '../lookup/candidate-droplets.ts';
 import type { DropletFinder } from '../lookup/droplet-finder.ts';
-import { repeatLookupUntilConclusive } from '../lookup/record-batch-baseline.ts';
-import { addTaggedDroplet, emptyTaggedDroplets, findTaggedDroplets } from '../lookup/tagged-droplets.ts';
+import { repeatLookupUntilConclusive } from '../lookup/record-existing-droplets.ts';
+import { addTaggedDroplet, createEmptyTaggedDroplets, findTaggedDroplets } from '../lookup/tagged-droplets.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 
 /** The action that a batch would take for one name. */
@@ -42,7 +42,7 @@ export async function planBatch(
   const isShared = batch.content_hash !== undefined;
   const tagged = isShared
     ? (await repeatLookupUntilConclusive(() => findTaggedDroplets(lane, state, signal))).droplets
-    : emptyTaggedDroplets();
+    : createEmptyTaggedDroplets();
   const names = batch.names.filter((_, at) => !tagged.own.has(at));
   const found = await repeatLookupUntilConclusive(() => lookup.find({ names, has: hasName }, signal));
   const untagged = new Map<string, readonly Droplet[]>();

@@ -2,7 +2,7 @@
  * Aborts the current request of one worker. A worker has only one request at a time, so one AbortController serves many
  * requests: creating a controller takes as long as a small request.
  */
-export interface WorkerRequestAbort {
+export interface InFlightRequestAborter {
   /** Returns the signal for the next request of the worker. */
   readonly signal: () => AbortSignal;
   /** Aborts the worker's request that is in flight. */
@@ -12,7 +12,7 @@ export interface WorkerRequestAbort {
 }
 
 /** @param ended aborts the current request and every later one */
-export function createAbortScope(ended: AbortSignal): WorkerRequestAbort {
+export function createInFlightRequestAborter(ended: AbortSignal): InFlightRequestAborter {
   let current = new AbortController();
   const abort = (): void => current.abort();
   if (ended.aborted) abort();

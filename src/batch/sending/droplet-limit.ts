@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../api/client.ts';
-import { listTotal } from '../../api/list-page.ts';
+import { readListTotal } from '../../api/list-page.ts';
 import { CliError } from '../../errors.ts';
 import { isJsonRecord, readNumberField } from '../../json.ts';
 
@@ -14,7 +14,7 @@ export class DropletLimitError extends CliError {
 }
 
 /** Adds the number of droplets that can still be created to the error, if the server provides it. */
-export async function addRemainingDropletCount(
+export async function addRemainingDropletCountToError(
   error: DropletLimitError,
   api: Pick<ApiClient, 'json'>,
   until: AbortSignal,
@@ -22,7 +22,7 @@ export async function addRemainingDropletCount(
   try {
     const limit = accountLimit(await api.json({ method: 'GET', path: '/v2/account', until }));
     const page = await api.json({ method: 'GET', path: '/v2/droplets?page=1&per_page=1', until });
-    const existing = isJsonRecord(page) ? listTotal(page) : undefined;
+    const existing = isJsonRecord(page) ? readListTotal(page) : undefined;
     if (limit === undefined || existing === undefined) return error;
     const fitting = Math.max(0, limit - existing);
     const facts = `the limit is ${limit} and ${existing} ${existing === 1 ? 'droplet exists' : 'droplets exist'}`;

@@ -1,20 +1,20 @@
 import type { RefusedRequestHints } from '../../api/api-response.ts';
 import { CliError } from '../../errors.ts';
+import { formatBatchLedgerTimestamp, type RequestGroupSendingEvent } from '../ledger/batch-ledger-event.ts';
 import type { UncertainRequestGroup } from '../ledger/batch-state.ts';
-import { ledgerTimestamp, type RequestGroupSendingEvent } from '../ledger/ledger-event.ts';
 import {
-  forbidResend,
+  forbidResendOfDropletRequest,
   type ResolveUncertainRequestDeps,
   resolveUncertainRequest,
   type UncertainRequestNames,
 } from '../lookup/resolve-uncertain.ts';
 import type { DropletUserData } from '../options/user-data.ts';
-import type { WorkerRequestAbort } from './abort-scope.ts';
+import type { InFlightRequestAborter } from './abort-scope.ts';
 import { buildDropletCreationRequest } from './droplet-creation-requests.ts';
 import {
   type CreationRequestOutcome,
+  determineCreationRequestOutcome,
   determineOutcomeOfFailedRequest,
-  determineOutcomeOfResponse,
 } from './request-outcome.ts';
 import type { ResponseDeadline } from './response-deadline.ts';
 import type { SendLane } from './send-lane.ts';
@@ -23,7 +23,7 @@ export interface DropletRequestGroupDeps extends ResolveUncertainRequestDeps {
   readonly lane: SendLane;
   readonly lateResponses: ResponseDeadline;
   /** Aborts the request of the worker that processes the group. */
-  readonly abortScope: WorkerRequestAbort;
+  readonly abortScope: InFlightRequestAborter;
   readonly loginHints: RefusedRequestHints;
   /** Called when names are sent again because lookups found no droplet of their first request. */
   readonly onSentAgain?: () => void;
@@ -94,7 +94,7 @@ export async function sendDropletRequestGroup(
     const left = outcome.kind === 'created' ? recordCreated(group, outcome, names, deps) : names;
     if (left.length === 0) return undefined;
     const error = outcome.kind === 'uncertain' ? outcome.error : 'the response does not contain the droplet';
-    if (outcome.kind === 'uncertain') forbidResend(group, outcome, deps);
+    if (outcome.kind === 'uncertain') forbidResendOfDropletRequest(group, outcome, deps);
     uncertainNames = { ...uncertainNamesOf(group, left, sends, clock.now()), error };
   }
 }
@@ -123,7 +123,7 @@ function sendingEvent(
   { id, names }: DropletRequestGroup,
   { clock, lane }: DropletRequestGroupDeps,
 ): RequestGroupSendingEvent {
-  return { event: 'sending', at: ledgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };
+  return { event: 'sending', at: formatBatchLedgerTimestamp(clock), group: id, server_date: lane.serverTime(), names };
 }
 
 /** Sends the creation request of a group of names. The caller must record the `sending` event of the group before. */
@@ -136,7 +136,7 @@ function sendGroup(
     userData,
   });
   return lane.request(request).then(
-    (got) => determineOutcomeOfResponse(request, got, loginHints),
+    (got) => determineCreationRequestOutcome(request, got, loginHints),
     (error: unknown) => {
       if (error instanceof CliError) return determineOutcomeOfFailedRequest(error);
       throw error;
@@ -151,13 +151,13 @@ function recordCreated(
   names: readonly string[],
   { ledger, clock }: DropletRequestGroupDeps,
 ): readonly string[] {
-  ledger.record({ event: 'created', at: ledgerTimestamp(clock), group: id, rows });
+  ledger.record({ event: 'created', at: formatBatchLedgerTimestamp(clock), group: id, rows });
   const isAll = rows.length === names.length && rows.every(({ name }, at) => name === names[at]);
   return isAll ? [] : names.filter((name) => !rows.some((row) => row.name === name));
 }
 
 function recordFailed({ id, names }: GroupNames, error: string, { ledger, clock }: ResolveUncertainRequestDeps): void {
-  ledger.record({ event: 'failed', at: ledgerTimestamp(clock), group: id, names, error });
+  ledger.record({ event: 'failed', at: formatBatchLedgerTimestamp(clock), group: id, names, error });
 }
 
 function uncertainNamesOf(

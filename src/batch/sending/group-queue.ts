@@ -1,7 +1,7 @@
-import { type AnnouncedRequestGroupNames, ledgerTimestamp } from '../ledger/ledger-event.ts';
+import { type AnnouncedRequestGroupNames, formatBatchLedgerTimestamp } from '../ledger/batch-ledger-event.ts';
 import type { DropletRequestGroup, DropletRequestGroupDeps } from './droplet-request-group.ts';
 
-export interface RequestGroupQueueOptions extends Pick<DropletRequestGroupDeps, 'ledger' | 'lane' | 'clock'> {
+export interface DropletRequestGroupQueueOptions extends Pick<DropletRequestGroupDeps, 'ledger' | 'lane' | 'clock'> {
   /** The maximum number of names in one request; the service accepts 10. */
   readonly batchSize: number;
   /** The maximum number of requests that are sent at the same time. */
@@ -10,7 +10,7 @@ export interface RequestGroupQueueOptions extends Pick<DropletRequestGroupDeps, 
   readonly ahead?: number;
 }
 
-export interface RequestGroupQueue {
+export interface DropletRequestGroupQueue {
   readonly count: number;
   readonly take: () => Promise<DropletRequestGroup | undefined>;
 }
@@ -19,14 +19,14 @@ export interface RequestGroupQueue {
  * Divides the missing names into groups and returns the groups in order. When every worker has a group, the next groups are
  * announced in the ledger while the workers wait for responses, so that one sync covers many groups.
  */
-export function createRequestGroupQueue({
+export function createDropletRequestGroupQueue({
   ledger,
   lane,
   clock,
   batchSize,
   concurrency,
   ahead = 32,
-}: RequestGroupQueueOptions): RequestGroupQueue {
+}: DropletRequestGroupQueueOptions): DropletRequestGroupQueue {
   const { state, bootId } = ledger;
   const missing = state.missing();
   const announced: AnnouncedRequestGroupNames[] = [];
@@ -41,7 +41,7 @@ export function createRequestGroupQueue({
   const announce = async (boot: string): Promise<void> => {
     const groups: AnnouncedRequestGroupNames[] = [];
     while (announced.length + groups.length < ahead * concurrency && next < missing.length) groups.push(nextNames());
-    const [at, server_date] = [ledgerTimestamp(clock), lane.serverTime()];
+    const [at, server_date] = [formatBatchLedgerTimestamp(clock), lane.serverTime()];
     await ledger.commit({ event: 'announced', at, boot, server_date, groups });
     announced.push(...groups);
   };
@@ -71,7 +71,10 @@ export function createRequestGroupQueue({
  * Records in the ledger that announced groups were never sent. Without this event, the result of these names would count as
  * unknown after a reboot.
  */
-export function recordUnsentRequestGroups({ ledger, clock }: Pick<RequestGroupQueueOptions, 'ledger' | 'clock'>): void {
+export function recordUnsentRequestGroups({
+  ledger,
+  clock,
+}: Pick<DropletRequestGroupQueueOptions, 'ledger' | 'clock'>): void {
   for (const { group, names } of ledger.state.announced().map(({ sending }) => sending))
-    ledger.record({ event: 'failed', at: ledgerTimestamp(clock), group, names, error: 'not sent' });
+    ledger.record({ event: 'failed', at: formatBatchLedgerTimestamp(clock), group, names, error: 'not sent' });
 }

@@ -30,7 +30,7 @@ export function delayBeforeRequest({ remaining, resetAt, closedUntil }: RateLimi
   return Math.max(0, closedUntil - now, spent ? resetAt - now : 0);
 }
 
-export function rateLimitAfterSending(state: RateLimitState, now: number): RateLimitState {
+export function decrementRemainingRateLimit(state: RateLimitState, now: number): RateLimitState {
   const { remaining, resetAt } = state;
   if (remaining === undefined) return state;
   // A new rate limit window has started, whose size the first response in it reports.

@@ -1,6 +1,6 @@
 import {
   type ApiResponse,
-  isRedirectToResult,
+  isRedirectAfterProcessedRequest,
   type RefusedRequestHints,
   readApiErrorBody,
   toApiError,
@@ -9,7 +9,7 @@ import type { ApiRequest } from '../../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../../api/droplets.ts';
 import type { CliError } from '../../errors.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
-import type { CreatedDropletRow } from '../ledger/ledger-event.ts';
+import type { CreatedDropletRow } from '../ledger/batch-ledger-event.ts';
 import { DropletLimitError } from './droplet-limit.ts';
 
 /** The result of a creation request for its names. */
@@ -23,7 +23,7 @@ export type CreationRequestOutcome =
   | { readonly kind: 'uncertain'; readonly error: string; readonly isDone?: true };
 
 /** Determines the outcome of a request from its complete response. */
-export function determineOutcomeOfResponse(
+export function determineCreationRequestOutcome(
   request: ApiRequest & { readonly names: readonly string[] },
   response: ApiResponse,
   loginHints: RefusedRequestHints,
@@ -45,7 +45,8 @@ export function determineOutcomeOfResponse(
   const error = toApiError(response, request.method, request.path, loginHints);
   if (status === 429) return { kind: 'throttled', error: error.message };
   // A 408 means either that the server did not receive the request completely, or that a proxy stopped waiting for the server.
-  if (status >= 500 || status === 408 || isRedirectToResult(status)) return { kind: 'uncertain', error: error.message };
+  if (status >= 500 || status === 408 || isRedirectAfterProcessedRequest(status))
+    return { kind: 'uncertain', error: error.message };
   // The detail of a redirect error only says that the redirect was not followed.
   const text = status < 400 ? error.message : (error.detail ?? error.message);
   if (readApiErrorBody(response).id === 'droplet_limit')

@@ -4,11 +4,11 @@ import { formatWaitingTime } from '../../cli/duration.ts';
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import {
+  decrementRemainingRateLimit,
   delayBeforeRequest,
   initialRateLimitState,
   type RateLimitState,
   rateLimitAfterResponse,
-  rateLimitAfterSending,
 } from './rate-limit-state.ts';
 
 /** Sends the requests of a batch within the rate limit of the server. */
@@ -49,7 +49,7 @@ export function createRateLimitedSender({ api, loginHints, clock, maxPause, onPa
     const now = clock.now();
     const wait = delayBeforeRequest(rateLimit, now);
     if (wait > 0) return waitAndTake(wait, signal);
-    rateLimit = rateLimitAfterSending(rateLimit, now);
+    rateLimit = decrementRemainingRateLimit(rateLimit, now);
     return undefined;
   };
   const waitAndTake = async (wait: number, signal: AbortSignal): Promise<void> => {

@@ -3,10 +3,10 @@ import type { CommandIo } from '../../cli/command-io.ts';
 import { formatWaitingTime } from '../../cli/duration.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { type CreateMissingDropletsOptions, createMissingDroplets } from '../create-missing-droplets.ts';
+import type { BatchLedger } from '../ledger/batch-ledger.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import { adoptMarkedDroplets } from '../lookup/adopt-marked.ts';
-import { recordBatchBaseline } from '../lookup/record-batch-baseline.ts';
+import { recordExistingDroplets } from '../lookup/record-existing-droplets.ts';
 import {
   createTaggedBatchReconciler,
   type TaggedBatchReconciler,
@@ -14,9 +14,9 @@ import {
 } from '../lookup/tagged-batch-reconciler.ts';
 import type { BatchReporter } from '../report/batch-reporter.ts';
 import type { BatchWaitingNotice } from '../report/batch-waiting-notice.ts';
-import { describeSkippedDifferences } from '../report/skipped-droplet-row.ts';
+import { describeSkippedDropletDifferences } from '../report/skipped-existing-droplet-row.ts';
 import type { BatchTimeLimits } from './batch-time-limits.ts';
-import { addRemainingDropletCount, DropletLimitError } from './droplet-limit.ts';
+import { addRemainingDropletCountToError, DropletLimitError } from './droplet-limit.ts';
 
 /** The dependencies of `createMissingDroplets` and of the lookups before it. */
 type SendDeps = Omit<TaggedBatchReconcilerDeps, 'onAdopted' | 'onDoubt'> &
@@ -48,10 +48,10 @@ export async function sendMissingDroplets(
   const isResumed = state.baseline() !== undefined;
   awaiting(() => 'looking up which names are in use');
   const tagged = state.batch.content_hash === undefined ? undefined : taggedBatch(io, reporter, deps);
-  if (tagged === undefined) await recordBatchBaseline(deps);
+  if (tagged === undefined) await recordExistingDroplets(deps);
   else await tagged.begin();
   await requireNamesAvailable(ledger);
-  const differing = isResumed ? undefined : describeSkippedDifferences(state.rows());
+  const differing = isResumed ? undefined : describeSkippedDropletDifferences(state.rows());
   if (differing !== undefined) await io.output.note(differing);
   awaiting(() => 'looking up names that another run may have sent');
   if (tagged !== undefined) await tagged.resolveMissing();
@@ -64,7 +64,8 @@ export async function sendMissingDroplets(
     sentAgainAt = clock.now();
   };
   const stop = await createMissingDroplets({ ...deps, ...options, onSettled: reporter.settled, onSentAgain });
-  const stopped = stop instanceof DropletLimitError ? await addRemainingDropletCount(stop, options.api, ended) : stop;
+  const stopped =
+    stop instanceof DropletLimitError ? await addRemainingDropletCountToError(stop, options.api, ended) : stop;
   const isDone = isSending && stopped === undefined && !ending.aborted;
   const sent = { isResumed, sentAgainAt, now: clock.now(), timings };
   return { stopped, lastLookupAt: isDone ? lastLookupTime(state, tagged, sent) : undefined };
@@ -141,7 +142,7 @@ async function reportUncertain({ output }: Pick<CommandIo, 'output'>, state: Bat
 }
 
 /** With `--if-exists fail`, no existing droplet may have one of the names of the batch. */
-async function requireNamesAvailable(ledger: Ledger): Promise<void> {
+async function requireNamesAvailable(ledger: BatchLedger): Promise<void> {
   const { batch, baseline } = ledger.state;
   const taken = Object.entries(baseline()?.existing ?? {});
   if (batch.if_exists !== 'fail' || taken.length === 0) return;

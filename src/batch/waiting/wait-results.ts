@@ -20,7 +20,7 @@ export function batchRowAfterWait(row: BatchResultRow, { addresses, failures }: 
   return address === undefined ? row : { ...row, public_ipv4: address };
 }
 
-export function countBatchStatusesAfterWait(
+export function applyWaitFailuresToStatusCounts(
   counts: BatchStatusCounts,
   { failures }: DropletWaitResults,
 ): BatchStatusCounts {

@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/host.ts';
 import { uniqueBatchTag } from '../ledger/batch-id.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
-import { limitSendRate } from '../sending/request-budget.ts';
+import { limitRequestRateOfSendLane } from '../sending/request-rate-limit.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import { createDropletPoller, fetchDropletOrAction } from './droplet-poller.ts';
 import type { DropletWaitResults } from './wait-results.ts';
@@ -53,7 +53,7 @@ export async function waitUntilDropletsActive(
   const { clock, results, timings } = options;
   const budget = { requests: requestsPerWindow, window: timings.pollWindow };
   let requests = 0;
-  const lane = limitSendRate(
+  const lane = limitRequestRateOfSendLane(
     countRequests(options.lane, () => requests++),
     clock,
     budget,

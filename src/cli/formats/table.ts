@@ -17,7 +17,7 @@ export interface TextTable {
 }
 
 /** Formats columns that are two spaces apart and aligned by display width, with a newline after each row. */
-export async function formatTable({ header, rows, width, priorities = [], style }: TextTable): Promise<string> {
+export async function formatTextTable({ header, rows, width, priorities = [], style }: TextTable): Promise<string> {
   const lines = [...(header === undefined ? [] : [header]), ...rows].map((line) =>
     line.map((cell) => sanitizeLine(cell, maxCellLength)),
   );

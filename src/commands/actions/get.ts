@@ -4,7 +4,7 @@ import { createBatchIo } from '../../batch/batch-io.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import { readBatchTimeLimits } from '../../batch/sending/batch-time-limits.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { formatWaitingTime, requireDuration } from '../../cli/duration.ts';
+import { formatWaitingTime, parseDurationOrThrow } from '../../cli/duration.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
@@ -29,7 +29,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
   columns: resourceActionListView.columns,
   run: async (context, args) => {
     const id = requireActionId(args.positionals[0] ?? '');
-    const timeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    const timeout = parseDurationOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.has('wait-timeout') && !args.has('wait')) throw usageError('--wait-timeout needs --wait', 'add `--wait`');
     context.output.checkColumns(resourceActionListView);
     const settings = context.settings();

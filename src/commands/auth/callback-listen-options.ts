@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { usageError } from '../../errors.ts';
+import { type AllowedPeerNetwork, parseAllowedPeerNetwork } from '../../loopback/allowed-peer-network.ts';
 import type { CallbackListenAddress } from '../../loopback/bind-listener.ts';
-import { type PeerNetwork, parsePeerNetwork } from '../../loopback/peer-network.ts';
 import { isLoopbackPeer } from '../../platform/loopback-host.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 
@@ -52,8 +52,8 @@ export function exposedListenerWarning({ address, allowedPeers }: CallbackListen
   return `the login listens on ${address}, which other machines may reach; it answers only ${peers}`;
 }
 
-function requirePeerNetwork(text: string): PeerNetwork {
-  const parsed = parsePeerNetwork(text);
+function requirePeerNetwork(text: string): AllowedPeerNetwork {
+  const parsed = parseAllowedPeerNetwork(text);
   if (parsed.ok) return parsed.network;
   throw usageError(
     `--allow-peer "${sanitizeLine(text)}" is ${parsed.reason}`,

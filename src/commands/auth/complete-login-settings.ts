@@ -5,7 +5,7 @@ import { usageError } from '../../errors.ts';
 import type { OAuthClient } from '../../oauth/token-endpoint.ts';
 import type { SessionBinding } from '../../session/credential-record.ts';
 import { buildSessionBinding } from '../../session/credential-record.ts';
-import { formatProfileCommand } from '../../session/suggested-commands.ts';
+import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { runProfileSetup } from './setup.ts';
 
 /** The complete settings that a login needs. */
@@ -77,7 +77,7 @@ export function missingProfileSettingsError(
   const each = keys.map((key) => `${key}: ${settingSources[key]}`);
   return usageError(
     text,
-    `run ${formatProfileCommand(profile, 'auth setup')} in a terminal`,
+    `run ${formatCommandForProfile(profile, 'auth setup')} in a terminal`,
     [reason, ...each].join('\n'),
   );
 }

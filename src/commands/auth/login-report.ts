@@ -9,7 +9,7 @@ import { describeTokenLifetime } from '../../session/token-lifetime.ts';
 import { loginSessionListView } from './session-view.ts';
 
 /** Saves in the profile the options that later commands need to find and refresh the session. */
-export async function saveTypedOptions(
+export async function saveLoginOptionsInProfile(
   context: CommandContext,
   settings: ProfileSettings,
   typed: ProfileSettingOverrides,

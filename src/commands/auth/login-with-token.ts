@@ -6,7 +6,7 @@ import { type ProfileSettingOverrides, type ProfileSettings, requireKnownProfile
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { compareAccounts, describeTeam } from '../../identity.ts';
-import { isTokenText } from '../../oauth/token-grant.ts';
+import { hasOAuthTokenSyntax } from '../../oauth/token-grant.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { Secret } from '../../secret.ts';
 import { storeLoggedInAccount } from '../../session/account.ts';
@@ -14,12 +14,12 @@ import type { SessionBinding } from '../../session/credential-record.ts';
 import { buildSessionBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { revokeReplacedSession } from '../../session/revoke-grant.ts';
-import { isSpecCompliantServer, loginHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints, isSpecCompliantServer } from '../../session/session-binding.ts';
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 import { missingProfileSettingsError } from './complete-login-settings.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
-import { reportLogin, saveTypedOptions } from './login-report.ts';
+import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 
 /** Implements `auth login --with-token`: stores an access token that was issued elsewhere, after the resource API has accepted it. */
 export async function loginWithToken(
@@ -61,7 +61,7 @@ export async function loginWithToken(
     },
     { accessToken, account, scope: args.value('scope') ?? '' },
   );
-  await saveTypedOptions(context, settings, typed);
+  await saveLoginOptionsInProfile(context, settings, typed);
   await reportLogin(context, settings, result);
   await revokeReplacedSession(
     {
@@ -96,14 +96,14 @@ async function readAccessToken({ host, prompts }: CommandContext): Promise<Secre
       name: 'access token',
       option: '--with-token < token.txt',
       message: 'Access token (hidden)',
-      validate: (written) => isTokenText(written) || `The access token ${notVisible}.`,
+      validate: (written) => hasOAuthTokenSyntax(written) || `The access token ${notVisible}.`,
     });
   let written = '';
   for await (const chunk of host.stdin) {
     written += String(chunk);
     if (written.length > maxInputLength) break;
   }
-  if (isTokenText(written.trim())) return new Secret(written.trim());
+  if (hasOAuthTokenSyntax(written.trim())) return new Secret(written.trim());
   throw usageError(
     `the access token on standard input ${notVisible}`,
     'redirect a file that contains only the token: `cloudctl auth login --with-token < token.txt`',
@@ -119,7 +119,7 @@ async function readAccountOf(
   { baseOrigin }: SessionBinding,
   accessToken: Secret,
 ): Promise<AccountDetails> {
-  const hints = loginHints({ ...settings, accessToken: undefined }, context.host.folders.config);
+  const hints = buildRefusedRequestHints({ ...settings, accessToken: undefined }, context.host.folders.config);
   const api = createApiClient({
     baseOrigin,
     send: await context.send(),

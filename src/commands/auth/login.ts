@@ -1,5 +1,5 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireDuration } from '../../cli/duration.ts';
+import { parseDurationOrThrow } from '../../cli/duration.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { createLoginDeps } from '../../context/login-deps.ts';
 import type { CommandContext } from '../../context.ts';
@@ -8,7 +8,7 @@ import { isKnownScope, isSameOAuthScope } from '../../oauth/scope.ts';
 import { isCi } from '../../platform/browser-environment.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { performLogin } from '../../session/login.ts';
-import type { LoginRequest } from '../../session/login-request.ts';
+import type { OAuthLoginOptions } from '../../session/oauth-login-options.ts';
 import { loadStoredSession, type StoredSession } from '../../session/stored-session.ts';
 import { isTeamId } from '../../session/suggested-commands.ts';
 import {
@@ -19,9 +19,9 @@ import {
 import { completeLoginSettings } from './complete-login-settings.ts';
 import { confirmSessionReplacement } from './confirm-replacement.ts';
 import { createLoginDialog } from './login-dialog.ts';
-import { reportLogin, saveTypedOptions } from './login-report.ts';
+import { reportLogin, saveLoginOptionsInProfile } from './login-report.ts';
 import { loginWithToken } from './login-with-token.ts';
-import { loginProfileOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
+import { profileSettingsOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 
 const options: readonly OptionSpec[] = [
   {
@@ -58,7 +58,7 @@ const options: readonly OptionSpec[] = [
   { name: 'login-timeout', valueName: 'DURATION', description: 'time limit of the login in the browser (default: 5m)' },
   { name: 'accept-scope', description: 'keep the session if the granted scope differs from the requested one' },
   { name: 'force', description: 'replace a valid session without confirmation' },
-  ...loginProfileOptionSpecs,
+  ...profileSettingsOptionSpecs,
 ];
 
 export const authLoginCommand: CommandSpec<CommandContext> = {
@@ -85,11 +85,11 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     if (args.has('with-token')) return loginWithToken(context, args, typed);
     refuseWithoutPerson(context, args);
     const limitText = args.value('login-timeout') ?? '5m';
-    const limit = requireDuration(limitText, '--login-timeout', 1000);
+    const limit = parseDurationOrThrow(limitText, '--login-timeout', 1000);
     const login = await completeLoginSettings(context, typed);
     const { settings } = login;
     const stored = await loadStoredSession(await context.store(settings), login.binding);
-    const request: LoginRequest = {
+    const request: OAuthLoginOptions = {
       flow: settings.values.flow ?? 'code',
       scope: await chooseScope(context, args, settings, stored),
       prompt: args.value('prompt'),
@@ -124,7 +124,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
           limit: limitText,
         }),
         report: async (result) => {
-          await saveTypedOptions(context, settings, typed);
+          await saveLoginOptionsInProfile(context, settings, typed);
           await reportLogin(context, settings, result);
         },
       },

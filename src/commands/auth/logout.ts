@@ -1,4 +1,4 @@
-import { isTokenRefused } from '../../api/api-response.ts';
+import { isAccessTokenRefused } from '../../api/api-response.ts';
 import { createApiClient } from '../../api/client.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { removeCachedCompletionNames } from '../../config/cached-completion-names.ts';
@@ -10,8 +10,8 @@ import { removeAccountFile } from '../../session/account.ts';
 import type { CredentialRecord } from '../../session/credential-record.ts';
 import { buildSessionBinding } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
-import type { TokenAcceptance } from '../../session/probe-token.ts';
-import { loginHints } from '../../session/session-binding.ts';
+import type { TokenAcceptance } from '../../session/send-access-token-probe.ts';
+import { buildRefusedRequestHints } from '../../session/session-binding.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:
@@ -114,14 +114,14 @@ async function probeTokenAcceptance(context: CommandContext, record: CredentialR
     renew: async () => Promise.reject(new CliError('token_refused', 'refused')),
     clock: context.host.clock,
     timeout: context.timeout,
-    loginHints: loginHints(context.settings(), context.host.folders.config),
+    loginHints: buildRefusedRequestHints(context.settings(), context.host.folders.config),
   });
   try {
     const answer = await api.request({ method: 'GET', path });
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
     // Some servers respond with 403 to a request with a revoked token. Every scope may read this path, so a 403 means that the
     // token is refused.
-    return answer.status === 403 || isTokenRefused(answer, path) ? 'refused' : 'unknown';
+    return answer.status === 403 || isAccessTokenRefused(answer, path) ? 'refused' : 'unknown';
   } catch (error) {
     if (error instanceof CliError && error.code === 'token_refused') return 'refused';
     throw error;

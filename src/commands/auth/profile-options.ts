@@ -1,9 +1,9 @@
 import type { OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import type { ProfileKey } from '../../config/profile.ts';
+import type { ProfileSettingKey } from '../../config/profile.ts';
 import type { ProfileSettingOverrides } from '../../config/settings.ts';
 
 /** Options for the server and the credential store, which `auth setup` and `auth login` share. */
-export const loginProfileOptionSpecs: readonly OptionSpec[] = [
+export const profileSettingsOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'token-params',
     valueName: 'PLACE',
@@ -42,7 +42,7 @@ function optionText(args: ParsedArgs, name: string, many: boolean): string | und
   return values.length === 0 ? undefined : values.join(',');
 }
 
-const profileKeyByOption: Readonly<Record<string, ProfileKey>> = {
+const profileKeyByOption: Readonly<Record<string, ProfileSettingKey>> = {
   'client-id': 'client_id',
   'callback-url': 'callback_urls',
   scope: 'scope',

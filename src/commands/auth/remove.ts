@@ -4,10 +4,10 @@ import { type ProfileSettings, requireStoredProfile } from '../../config/setting
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { LogoutOutcome } from '../../session/logout.ts';
-import { existingKeychainAccount } from '../../session/profile-paths.ts';
-import { removeClientSecret, removeSessionFiles } from '../../session/remove-profile-secrets.ts';
-import { removeShareKeys } from '../../session/share-key-items.ts';
-import { removeSharedCopy } from '../../session/shared-copy.ts';
+import { readExistingKeychainAccount } from '../../session/profile-paths.ts';
+import { removeSessionFiles, removeStoredClientSecret } from '../../session/remove-profile-secrets.ts';
+import { removeSharedStoreKeys } from '../../session/share-key-items.ts';
+import { removeSharedSessionCopy } from '../../session/shared-copy.ts';
 import { logoutProfile, logoutText } from './logout.ts';
 
 export const authRemoveCommand: CommandSpec<CommandContext> = {
@@ -66,7 +66,7 @@ async function removeSecrets(
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
   // Without a keychain account id, no keychain was ever used.
-  const mayHaveOther = other === 'file' || existingKeychainAccount(paths) !== undefined;
+  const mayHaveOther = other === 'file' || readExistingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
   removeSessionFiles(paths);
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
@@ -75,8 +75,8 @@ async function removeSecrets(
 /** The session of a shared store belongs to other machines, too, so it goes on. */
 async function leaveShare(context: CommandContext, settings: ProfileSettings): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
-  await removeShareKeys((await context.share(settings)).keyPlaces);
-  removeSharedCopy(paths);
+  await removeSharedStoreKeys((await context.share(settings)).keyPlaces);
+  removeSharedSessionCopy(paths);
   removeSessionFiles(paths);
   await context.output.warn('the session goes on for the other machines; `auth logout` ends it for all');
   return { kind: 'nothing' };
@@ -90,7 +90,7 @@ async function removeFromStore(
   const outcome = await logoutProfile(context, settings, local);
   const lock = await context.lock(context.profilePaths(settings.profileName).lock);
   try {
-    await removeClientSecret(await context.store(settings), lock);
+    await removeStoredClientSecret(await context.store(settings), lock);
   } finally {
     lock.release();
   }

@@ -1,4 +1,4 @@
-import { type Profile, type ProfileKey, profileKeys } from '../../config/profile.ts';
+import { type Profile, type ProfileSettingKey, profileSettingKeys } from '../../config/profile.ts';
 import {
   type ProfileSettingOverrides,
   type ProfileSettings,
@@ -18,7 +18,7 @@ export async function askProfileValues(
   let values: Profile = settings.values;
   for (const { key, name, option, message, preset } of profileQuestions) {
     if (values[key] !== undefined && !(asking && isFromConfigFile(context, typed, key))) continue;
-    const { variable, parse } = profileKeys[key];
+    const { variable, parse } = profileSettingKeys[key];
     const shown = defaultText(values[key]) ?? preset;
     const text = await context.prompts.ask({
       name,
@@ -42,7 +42,7 @@ export async function askProfileValues(
 
 /** Settings in the order of the prompts. */
 const profileQuestions: readonly {
-  readonly key: ProfileKey;
+  readonly key: ProfileSettingKey;
   readonly name: string;
   readonly option: string;
   readonly message: string;
@@ -66,14 +66,14 @@ const profileQuestions: readonly {
 ];
 
 /** Whether the value comes from config.json and not from an option or variable of this run. */
-function isFromConfigFile(context: CommandContext, typed: ProfileSettingOverrides, key: ProfileKey): boolean {
-  const { variable } = profileKeys[key];
+function isFromConfigFile(context: CommandContext, typed: ProfileSettingOverrides, key: ProfileSettingKey): boolean {
+  const { variable } = profileSettingKeys[key];
   const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
   if (typed[key] !== undefined || (option !== undefined && context.globals.value(option) !== undefined)) return false;
   return variable === undefined || readNonEmptyEnvironmentValue(context.host.env[variable]) === undefined;
 }
 
-function defaultText(value: Profile[ProfileKey]): string | undefined {
+function defaultText(value: Profile[ProfileSettingKey]): string | undefined {
   if (value === undefined) return undefined;
   return Array.isArray(value) ? value.join(',') : String(value);
 }

@@ -5,11 +5,11 @@ import type { ProfileSettingOverrides, ProfileSettings } from '../../config/sett
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { Secret } from '../../secret.ts';
-import { readClientSecret, writeClientSecret } from '../../session/client-secret.ts';
+import { readStoredClientSecret, writeClientSecret } from '../../session/client-secret.ts';
 import { buildSessionBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
-import { formatProfileCommand } from '../../session/suggested-commands.ts';
-import { loginProfileOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
+import { formatCommandForProfile } from '../../session/suggested-commands.ts';
+import { profileSettingsOptionSpecs, readProfileSettingOverrides } from './profile-options.ts';
 import { askProfileValues } from './setup-questions.ts';
 
 const options: readonly OptionSpec[] = [
@@ -29,7 +29,7 @@ const options: readonly OptionSpec[] = [
     choices: ['code', 'implicit'],
   },
   { name: 'issuer', valueName: 'ISSUER', description: 'issuer identifier that the server sends as `iss` (RFC 9207)' },
-  ...loginProfileOptionSpecs,
+  ...profileSettingsOptionSpecs,
 ];
 
 export const authSetupCommand: CommandSpec<CommandContext> = {
@@ -80,7 +80,7 @@ export async function runProfileSetup(context: CommandContext, input: ProfileSet
 function withFileStoreHint(error: CliError, { profile }: ProfileSettings): CliError {
   const { message, detail, hint } = error;
   if (hint?.includes('credential_store file') !== true) return error;
-  const command = formatProfileCommand(profile, 'auth setup --credential-store file');
+  const command = formatCommandForProfile(profile, 'auth setup --credential-store file');
   return new CliError(error.code, message, { detail, hint: `store sessions in files with mode 0600: ${command}` });
 }
 
@@ -115,7 +115,7 @@ async function completeProfile(
   // A login that prompted for the settings prints the name of the store itself and then continues.
   await context.output.note([
     `Profile ${settings.profileName} was written to ${path}${again ? stored : ''}.`,
-    ...(again ? [`To log in, run ${formatProfileCommand(settings.profile, 'auth login')}.`] : []),
+    ...(again ? [`To log in, run ${formatCommandForProfile(settings.profile, 'auth login')}.`] : []),
   ]);
 }
 
@@ -129,7 +129,8 @@ async function askClientSecret(
   const given = typed ?? settings.clientSecret;
   if (given !== undefined) return given;
   const binding = buildSessionBinding(settings);
-  const stored = binding === undefined ? undefined : await readClientSecret(await context.store(settings), binding);
+  const stored =
+    binding === undefined ? undefined : await readStoredClientSecret(await context.store(settings), binding);
   if (stored !== undefined && !asking) return undefined;
   let keep = false;
   const secret = await context.prompts.askSecret({

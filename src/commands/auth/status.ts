@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { readLastSandbox } from '../../config/sandbox-connection.ts';
+import { readLastSandbox } from '../../config/sandbox-connection-details.ts';
 import type { CommandContext } from '../../context.ts';
 import { exitCodes } from '../../errors.ts';
 import { readAccountFile } from '../../session/account.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../session/session-report.ts';
 import { formatReauthenticateCommand, loadStoredSession, requireStoredSession } from '../../session/stored-session.ts';
 import { formatFlowOption } from '../../session/suggested-commands.ts';
-import { reportEnvironmentToken } from './environment-token.ts';
+import { printEnvironmentTokenStatus } from './environment-token.ts';
 import { loginStatusListView } from './session-view.ts';
 
 export const authStatusCommand: CommandSpec<CommandContext> = {
@@ -36,7 +36,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const settings = context.settings();
     if (settings.accessToken !== undefined) {
-      await reportEnvironmentToken(context, settings);
+      await printEnvironmentTokenStatus(context, settings);
       return 0;
     }
     const binding = requireSessionBinding(settings, context.config(), context.host.folders.config);

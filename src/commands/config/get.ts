@@ -1,29 +1,29 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { isProfileKey, type ProfileKey, profileKeys } from '../../config/profile.ts';
+import { isProfileSettingKey, type ProfileSettingKey, profileSettingKeys } from '../../config/profile.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 
-export const profileKeyArgument = {
+export const profileSettingKeyArgument = {
   name: 'KEY',
-  description: Object.keys(profileKeys).join(', '),
+  description: Object.keys(profileSettingKeys).join(', '),
   required: true,
-  choices: Object.keys(profileKeys),
+  choices: Object.keys(profileSettingKeys),
 } as const;
 
 export const configGetCommand: CommandSpec<CommandContext> = {
   description:
     'Prints the value in use: an option takes precedence over an environment variable, and a variable over the profile. Exits with 1 if the setting has no value.',
-  arguments: [profileKeyArgument],
+  arguments: [profileSettingKeyArgument],
   examples: [{ text: 'Print the origin of the API', command: 'cloudctl config get base_url' }],
   run: async (context, args) => {
-    const key = requireProfileKey(args.positionals[0]);
+    const key = requireProfileSettingKey(args.positionals[0]);
     const settings = context.settings();
     requireKnownProfile(settings, context.config());
     const value = settings.values[key];
     if (value === undefined) {
       throw new CliError('not_found', `${key} is not set for profile "${settings.profileName}"`, {
-        hint: `\`cloudctl config set ${key} ${profileKeys[key].example}\``,
+        hint: `\`cloudctl config set ${key} ${profileSettingKeys[key].example}\``,
       });
     }
     if (context.output.format !== 'table') await context.output.data(value);
@@ -32,7 +32,7 @@ export const configGetCommand: CommandSpec<CommandContext> = {
   },
 };
 
-export function requireProfileKey(word: string | undefined): ProfileKey {
-  if (word !== undefined && isProfileKey(word)) return word;
-  throw usageError(`unknown key "${word}"`, `use one of ${Object.keys(profileKeys).join(', ')}`);
+export function requireProfileSettingKey(word: string | undefined): ProfileSettingKey {
+  if (word !== undefined && isProfileSettingKey(word)) return word;
+  throw usageError(`unknown key "${word}"`, `use one of ${Object.keys(profileSettingKeys).join(', ')}`);
 }

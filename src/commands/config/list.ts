@@ -1,6 +1,6 @@
 import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { isProfileKey, profileKeys } from '../../config/profile.ts';
+import { isProfileSettingKey, profileSettingKeys } from '../../config/profile.ts';
 import { readNonEmptyEnvironmentValue, requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 
@@ -30,7 +30,7 @@ export const configListCommand: CommandSpec<CommandContext> = {
       { key: 'profile', value: settings.profileName, source: profileSource(context, settings.isProfileNamed) },
     ];
     for (const [key, value] of Object.entries(settings.values)) {
-      if (!isProfileKey(key)) continue;
+      if (!isProfileSettingKey(key)) continue;
       rows.push({
         key,
         value: Array.isArray(value) ? value.join(',') : String(value),
@@ -42,11 +42,11 @@ export const configListCommand: CommandSpec<CommandContext> = {
   },
 };
 
-function settingSource(context: CommandContext, key: keyof typeof profileKeys): string {
+function settingSource(context: CommandContext, key: keyof typeof profileSettingKeys): string {
   const option =
     key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : key === 'output' ? 'output' : undefined;
   if (option !== undefined && context.globals.value(option) !== undefined) return `--${option}`;
-  const { variable } = profileKeys[key];
+  const { variable } = profileSettingKeys[key];
   return variable !== undefined && readNonEmptyEnvironmentValue(context.host.env[variable]) !== undefined
     ? variable
     : 'profile';

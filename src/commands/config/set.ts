@@ -1,18 +1,18 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { writeProfile } from '../../config/config-file.ts';
-import { profileKeys } from '../../config/profile.ts';
+import { profileSettingKeys } from '../../config/profile.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import { isKnownScope } from '../../oauth/scope.ts';
-import { profileKeyArgument, requireProfileKey } from './get.ts';
+import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
 
 export const configSetCommand: CommandSpec<CommandContext> = {
   description:
     'Checks the value and writes it to config.json. Creates the profile only if it is the current profile; use `cloudctl auth setup` to create other profiles.',
   arguments: [
-    profileKeyArgument,
+    profileSettingKeyArgument,
     { name: 'VALUE', description: 'value; separate several callback URLs with commas', required: true },
   ],
   options: [{ name: 'any-scope', description: 'accept any value for scope, for servers with other scopes' }],
@@ -24,8 +24,8 @@ export const configSetCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
-    const key = requireProfileKey(args.positionals[0]);
-    const { parse, example } = profileKeys[key];
+    const key = requireProfileSettingKey(args.positionals[0]);
+    const { parse, example } = profileSettingKeys[key];
     const parsed = parse(args.positionals[1] ?? '');
     if (!parsed.ok)
       throw usageError(

@@ -2,13 +2,13 @@ import type { CommandSpec } from '../../cli/command.ts';
 import { writeProfile } from '../../config/config-file.ts';
 import { requireKnownProfile } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
-import { profileKeyArgument, requireProfileKey } from './get.ts';
+import { profileSettingKeyArgument, requireProfileSettingKey } from './get.ts';
 
 export const configUnsetCommand: CommandSpec<CommandContext> = {
-  arguments: [profileKeyArgument],
+  arguments: [profileSettingKeyArgument],
   examples: [{ text: 'Store sessions in the keychain again', command: 'cloudctl config unset credential_store' }],
   run: async (context, args) => {
-    const key = requireProfileKey(args.positionals[0]);
+    const key = requireProfileSettingKey(args.positionals[0]);
     const settings = context.settings();
     requireKnownProfile(settings, context.config());
     const name = settings.profileName;

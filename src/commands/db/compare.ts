@@ -4,7 +4,7 @@ import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts'
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { compareDatabases } from '../../rehearsal/compare-databases.ts';
 import { buildDatabaseComparisonError, printDatabaseComparison } from '../../rehearsal/comparison-output.ts';
-import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
+import { readMigrationTargetOption } from '../../rehearsal/rehearsal-target.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 export const dbCompareCommand: CommandSpec<CommandContext> = {
@@ -34,7 +34,7 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
     const { host, output, progress } = context;
     const { clock, signals } = host;
     const source = await readDbSource(context, args);
-    const target = await readMigrationTarget(context, {
+    const target = await readMigrationTargetOption(context, {
       typed: args.value('target'),
       engine: source.engine,
       allowCleartextPassword: args.has('allow-cleartext-password'),

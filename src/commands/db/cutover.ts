@@ -3,9 +3,9 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
+import { buildQuotedSourceOptionArgs } from '../../db-source/build-quoted-source-option-args.ts';
+import { buildTargetUrlWithoutPassword } from '../../db-source/build-source-url-without-password.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { sourceOptionArgs } from '../../db-source/source-option-args.ts';
-import { targetUrl } from '../../db-source/source-url.ts';
 import { CliError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { checkCutover } from '../../rehearsal/check-cutover.ts';
@@ -16,13 +16,13 @@ import {
   findUnfinishedCutoverLine,
 } from '../../rehearsal/cutover-checklist.ts';
 import { formatCutoverChecklist } from '../../rehearsal/cutover-text.ts';
-import { readMigrationTarget } from '../../rehearsal/rehearsal-target.ts';
+import { readMigrationTargetOption } from '../../rehearsal/rehearsal-target.ts';
 import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import { getWatchedSourceIdentity, saveWatchedTarget } from '../../watch/save-watched-slots.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedMigration } from './interrupted-start.ts';
+import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { undoScriptNote } from './migration-rules.ts';
 import { watchMigrationOptionSpecs } from './watch.ts';
 
@@ -63,13 +63,13 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     output.checkColumns(view);
     const settings = context.settings();
     const source = await readDbSource(context, args);
-    const target = await readMigrationTarget(context, {
+    const target = await readMigrationTargetOption(context, {
       typed: args.value('target'),
       engine: source.engine,
       allowCleartextPassword: args.has('allow-cleartext-password'),
     });
     const api = await context.api(settings);
-    await resolveInterruptedMigration(context, api, cluster);
+    await resolveInterruptedMigrationRequest(context, api, cluster);
     const recordPath = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
     const facts = await runUntilSignal(host.signals, 'the checks were interrupted; nothing was changed', (signal) =>
       checkCutover(api, {
@@ -80,7 +80,8 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
         onCheck: (what) => void progress.show(sanitizeReportLine(what)),
       }),
     ).finally(() => progress.stop());
-    if (facts.targetFailure === undefined) saveWatchedTarget(recordPath, cluster, targetUrl(target));
+    if (facts.targetFailure === undefined)
+      saveWatchedTarget(recordPath, cluster, buildTargetUrlWithoutPassword(target));
     const lines = cutoverChecklist(facts);
     const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
     if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
@@ -146,9 +147,12 @@ function commandsOf(
   target: DbSource,
 ): NextCommands {
   const profile = profileOptionArgs(context.globals, context.settings().profile);
-  const from = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
+  const from = buildQuotedSourceOptionArgs(source, {
+    ignoreDbs: args.values('ignore-dbs'),
+    caFile: args.value('ca-file'),
+  });
   const slots = args.values('slot').flatMap((slot) => ['--slot', quoteShellArg(slot)]);
-  const to = quoteShellArg(targetUrl(target));
+  const to = quoteShellArg(buildTargetUrlWithoutPassword(target));
   const command = (...words: readonly string[]): string => ['cloudctl db', ...words].join(' ');
   return {
     watch: command('watch', ...from, ...slots, '--until-idle'),

@@ -6,23 +6,26 @@ import type { DbSource } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
 import { compareAccountIdentities } from '../../identity.ts';
 import {
-  type ResolvedMigrationRequest,
-  resolveSentMigrationRequest,
-} from '../../watch/resolve-sent-migration-request.ts';
+  resolveUnconfirmedMigrationRequest,
+  type UnconfirmedMigrationRequestOutcome,
+} from '../../watch/resolve-unconfirmed-migration-request.ts';
 import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
-import { findSentMigrationRequests } from '../../watch/sent-migration-request.ts';
+import { findUnconfirmedMigrationRequests } from '../../watch/unconfirmed-migration-request.ts';
 import type { RecordedMigrationStart } from '../../watch/watch-record.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */
-export async function resolveInterruptedMigration(
+export async function resolveInterruptedMigrationRequest(
   context: CommandContext,
   api: ApiClient,
   cluster: string,
-): Promise<ResolvedMigrationRequest | undefined> {
+): Promise<UnconfirmedMigrationRequestOutcome | undefined> {
   const { host, output } = context;
   const identity = await readStoredAccountIdentity(context, context.settings());
   const now = host.clock.now();
-  const resolved = await resolveSentMigrationRequest({ api, stateFolder: host.folders.state, now, identity }, cluster);
+  const resolved = await resolveUnconfirmedMigrationRequest(
+    { api, stateFolder: host.folders.state, now, identity },
+    cluster,
+  );
   if (resolved !== undefined) await output.note(resolved.note);
   return resolved;
 }
@@ -47,14 +50,14 @@ export function createRecordedMigrationStatusFetcher(
  * Determines and prints the result of an interrupted migration request for a source. If the service cannot be reached, the
  * watch continues, because it needs only the source.
  */
-export async function resolveInterruptedMigrations(context: CommandContext, source: DbSource): Promise<void> {
-  const starts = findSentMigrationRequests(context.host.folders.state, getWatchedSourceIdentity(source));
+export async function resolveInterruptedMigrationRequests(context: CommandContext, source: DbSource): Promise<void> {
+  const starts = findUnconfirmedMigrationRequests(context.host.folders.state, getWatchedSourceIdentity(source));
   for (const { cluster, baseOrigin, at } of starts) {
     try {
       const settings = context.settings();
       if (settings.values.base_url !== baseOrigin)
         throw new CliError('usage', `the profile belongs to another service than ${baseOrigin}`);
-      await resolveInterruptedMigration(context, await context.api(settings), cluster);
+      await resolveInterruptedMigrationRequest(context, await context.api(settings), cluster);
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       await context.output.note(

@@ -1,7 +1,7 @@
 import { listClusters } from '../../api/clusters.ts';
-import { type ListView, linkOutputColumn } from '../../cli/columns.ts';
+import { addLinksToOutputColumn, type ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { findPanelPages } from '../../config/panel-pages.ts';
+import { findControlPanelUrls } from '../../config/panel-pages.ts';
 import type { CommandContext } from '../../context.ts';
 import { type JsonRecord, readStringField } from '../../json.ts';
 import { limitOption, printResourceList } from '../print-list.ts';
@@ -29,9 +29,9 @@ export const dbListCommand: CommandSpec<CommandContext> = {
   ],
   columns: clusterView.columns,
   run: async (context, args) => {
-    const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
+    const pages = findControlPanelUrls(context.host.folders.state, context.settings().values.auth_url);
     return printResourceList(context, args, {
-      view: pages === undefined ? clusterView : linkOutputColumn(clusterView, 'ID', pages.migration),
+      view: pages === undefined ? clusterView : addLinksToOutputColumn(clusterView, 'ID', pages.migration),
       resource: 'clusters',
       remember: 'databases',
       filters: [],

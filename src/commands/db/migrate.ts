@@ -1,13 +1,14 @@
 import { describeOnlineMigration } from '../../api/online-migration.ts';
-import type { StartedOnlineMigration } from '../../api/start-online-migration.ts';
-import { wasMigrationRequestSent } from '../../api/start-online-migration.ts';
+import { type StartedOnlineMigration, wasMigrationRequestSent } from '../../api/start-online-migration.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
-import { manualCopyCommands } from '../../db-source/manual-copy.ts';
+import {
+  buildQuotedSourceOptionArgs,
+  buildUnquotedSourceOptionArgs,
+} from '../../db-source/build-quoted-source-option-args.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
-import { sourceOptionArgs, unquotedSourceOptionArgs } from '../../db-source/source-option-args.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { askTargetVersion } from '../../preflight/ask-target-version.ts';
@@ -21,20 +22,25 @@ import {
   runPreflightWithFiles,
 } from '../../preflight/run-with-files.ts';
 import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
-import { loginHints } from '../../session/session-binding.ts';
-import { formatProfileCommand } from '../../session/suggested-commands.ts';
+import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 import { migrationTimeLimit } from '../../watch/migration-deadline.ts';
-import type { ResolvedMigrationRequest } from '../../watch/resolve-sent-migration-request.ts';
+import type { UnconfirmedMigrationRequestOutcome } from '../../watch/resolve-unconfirmed-migration-request.ts';
 import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
-import { isSameWatchedSource } from '../../watch/sent-migration-request.ts';
-import { migrationStartTime, startRecordedMigration } from '../../watch/start-recorded-migration.ts';
+import { pickPlausibleMigrationStartTime, startAndRecordMigration } from '../../watch/start-and-record-migration.ts';
+import { isSameWatchedSource } from '../../watch/unconfirmed-migration-request.ts';
 import { watchMigration } from '../../watch/watch-migration.ts';
 import { formatSourceName } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { createRecordedMigrationStatusFetcher, resolveInterruptedMigration } from './interrupted-start.ts';
-import { buildMigrationRequest } from './migration-request.ts';
-import { migrationConductRules } from './migration-rules.ts';
-import { openFindingIds, type RecordedBaseline, recordBaseline, recordStartedSlots } from './record-baseline.ts';
+import { createRecordedMigrationStatusFetcher, resolveInterruptedMigrationRequest } from './interrupted-start.ts';
+import { buildMigrationRequest, methodNotStartableError } from './migration-request.ts';
+import { describeRestrictionsDuringMigration } from './migration-rules.ts';
+import {
+  listWarnedOrFailedCheckIds,
+  type RecordedWatchedSourceBaseline,
+  recordSlotsOfStartedMigration,
+  recordWatchedSourceBaseline,
+} from './record-watched-source-baseline.ts';
 import { readWatchArgs, watchMigrationOptionSpecs } from './watch.ts';
 
 interface Migrated {
@@ -90,7 +96,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     await requireWrite(context);
     const identity = await readStoredAccountIdentity(context, settings);
     const api = await context.api(settings);
-    const interrupted = await resolveInterruptedMigration(context, api, cluster);
+    const interrupted = await resolveInterruptedMigrationRequest(context, api, cluster);
     if (interrupted?.migration !== undefined && !interrupted.hasEnded) {
       requireSameStartSource(context, interrupted, source);
       const { id = '', status = 'running', createdAt = '' } = interrupted.migration;
@@ -105,14 +111,14 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     if (preflight !== undefined && !preflight.report.ok)
       throw buildMigrationMethodBlockedError(preflight.report, args.value('fix-sql'));
     await confirm(context, source, cluster, describeCurrentAccount(context, settings, identity));
-    const before = await recordBaseline(context, args, source, cluster);
-    const started = await startRecordedMigration(
+    const before = await recordWatchedSourceBaseline(context, args, source, cluster);
+    const started = await startAndRecordMigration(
       {
         api,
         stateFolder: host.folders.state,
         now: () => host.clock.now(),
-        loginHints: loginHints(settings, host.folders.config),
-        commandOf: (words) => formatProfileCommand(settings.profile, words),
+        loginHints: buildRefusedRequestHints(settings, host.folders.config),
+        commandOf: (words) => formatCommandForProfile(settings.profile, words),
         onUnsaved: (reason) => output.warn(`could not save the start of the migration for \`db watch\`: ${reason}`),
       },
       {
@@ -120,18 +126,19 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
         baseOrigin: api.baseOrigin,
         source: getWatchedSourceIdentity(source),
         identity,
-        sourceOptions: unquotedSourceOptionArgs(source, {
+        sourceOptions: buildUnquotedSourceOptionArgs(source, {
           ignoreDbs: args.values('ignore-dbs'),
           caFile: args.value('ca-file'),
         }),
         ...(before.slots === undefined ? {} : { before: before.slots }),
-        ...(preflight === undefined ? {} : { warned: openFindingIds(preflight.report) }),
+        ...(preflight === undefined ? {} : { warned: listWarnedOrFailedCheckIds(preflight.report) }),
       },
       buildMigrationRequest(source, args),
     ).catch(async (error: unknown) => {
       // With -o json, standard error contains only the error.
       const isText = output.format !== 'json' && output.format !== 'ndjson';
-      if (isText && wasMigrationRequestSent(error)) await output.note(migrationConductRules(source.engine));
+      if (isText && wasMigrationRequestSent(error))
+        await output.note(describeRestrictionsDuringMigration(source.engine));
       throw error;
     });
     return finish(context, args, source, started, {
@@ -147,25 +154,31 @@ async function finish(
   args: ParsedArgs,
   source: DbSource,
   { id, status, createdAt }: StartedOnlineMigration,
-  { preflight, before }: { readonly preflight?: PreflightReport | undefined; readonly before?: RecordedBaseline },
+  {
+    preflight,
+    before,
+  }: { readonly preflight?: PreflightReport | undefined; readonly before?: RecordedWatchedSourceBaseline },
 ): Promise<ExitCode> {
   const { output, host } = context;
-  const startedAt = migrationStartTime(createdAt, host.clock.now());
+  const startedAt = pickPlausibleMigrationStartTime(createdAt, host.clock.now());
   const deadline = new Date(startedAt + migrationTimeLimit).toISOString().replace('.000Z', 'Z');
   const result = { id, status, created_at: createdAt, deadline, ...(preflight === undefined ? {} : { preflight }) };
   await output.object<Migrated>(result, view);
   await output.note([
     `The service accepted the migration. The migration runs until it is stopped, until ${deadline} at the latest.`,
-    ...migrationConductRules(source.engine),
+    ...describeRestrictionsDuringMigration(source.engine),
     ...(before?.note === undefined ? [] : [before.note]),
   ]);
   if (args.has('watch')) {
     const options = readWatchArgs(args, source, args.has('show-queries'));
     return watchMigration(context, { ...options, fetchStatus: createRecordedMigrationStatusFetcher(context) });
   }
-  if (before?.baseline !== undefined) await recordStartedSlots(context, args, source);
+  if (before?.baseline !== undefined) await recordSlotsOfStartedMigration(context, args, source);
   const profile = profileOptionArgs(context.globals, context.settings().profile);
-  const named = sourceOptionArgs(source, { ignoreDbs: args.values('ignore-dbs'), caFile: args.value('ca-file') });
+  const named = buildQuotedSourceOptionArgs(source, {
+    ignoreDbs: args.values('ignore-dbs'),
+    caFile: args.value('ca-file'),
+  });
   const next = ['cloudctl db watch', ...named, '--until-idle', ...profile].join(' ');
   await output.note(`Next, follow the migration until the target has caught up: ${next}`, maxSanitizedTextLength);
   return 0;
@@ -174,12 +187,12 @@ async function finish(
 /** A migration that an interrupted run started must have the same source as this run. */
 function requireSameStartSource(
   context: CommandContext,
-  { start, migration }: ResolvedMigrationRequest,
+  { start, migration }: UnconfirmedMigrationRequestOutcome,
   source: DbSource,
 ): void {
   if (isSameWatchedSource(start.source, getWatchedSourceIdentity(source))) return;
   const command = (words: string): string =>
-    formatProfileCommand(context.settings().profile, `${words} ${start.cluster}`);
+    formatCommandForProfile(context.settings().profile, `${words} ${start.cluster}`);
   throw new CliError('api_error', 'cannot start the migration: an earlier run started one into this cluster', {
     detail: `${describeOnlineMigration(migration ?? {})}, from ${formatSourceName(start.source)}; nothing was sent`,
     hint: `show the earlier migration with ${command('db status')}; stop it with ${command('db stop')}`,
@@ -201,7 +214,7 @@ async function requireWrite(context: CommandContext): Promise<void> {
   if (hasWriteScope(record.scope)) return;
   throw new CliError('scope_too_small', 'cannot start a migration: the session has no write scope', {
     detail: `the scope of the session is ${record.scope}`,
-    hint: loginHints(settings, context.host.folders.config).write,
+    hint: buildRefusedRequestHints(settings, context.host.folders.config).write,
   });
 }
 
@@ -216,18 +229,6 @@ async function showPreflight(
       .trimEnd()
       .split('\n'),
     maxSanitizedTextLength,
-  );
-}
-
-/**
- * The request contains no method (spec.md §4.5), and the service always starts a continuous migration, so the user runs a dump
- * manually.
- */
-function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
-  return usageError(
-    `cannot start a ${method}: the service only starts continuous migrations`,
-    'run these commands by hand; nothing was sent to the service',
-    manualCopyCommands(source),
   );
 }
 

@@ -1,6 +1,8 @@
 import type { startOnlineMigration } from '../../api/start-online-migration.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
+import { manualCopyCommands } from '../../db-source/manual-copy.ts';
 import type { DbSource } from '../../db-source/read-source.ts';
+import { type CliError, usageError } from '../../errors.ts';
 
 export function buildMigrationRequest(
   { engine, source }: DbSource,
@@ -18,4 +20,16 @@ export function buildMigrationRequest(
     disableSsl: source.ssl === 'disable',
     ...(ignoreDbs.length === 0 ? {} : { ignoreDbs }),
   };
+}
+
+/**
+ * The request contains no method (spec.md §4.5), and the service always starts a continuous migration, so the user runs a dump
+ * manually.
+ */
+export function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
+  return usageError(
+    `cannot start a ${method}: the service only starts continuous migrations`,
+    'run these commands by hand; nothing was sent to the service',
+    manualCopyCommands(source),
+  );
 }

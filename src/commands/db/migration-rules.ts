@@ -1,7 +1,7 @@
 import type { DbSource } from '../../db-source/read-source.ts';
 
 /** The rules of spec.md §4.6 that apply during a migration and after it, one line each. */
-export function migrationConductRules(engine: DbSource['engine']): readonly string[] {
+export function describeRestrictionsDuringMigration(engine: DbSource['engine']): readonly string[] {
   const rules =
     engine === 'redis'
       ? ['do not change the replication configuration of the source, or the connection between the two databases']

@@ -5,13 +5,13 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { ExitCode } from '../../errors.ts';
-import { renderTextInventory } from '../../inventory/formats/render-text-inventory.ts';
+import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
+import { buildSourceInventoryError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
 import {
-  type InventorySettings,
-  inventoryOptionSpecs,
-  readInventorySettings,
-} from '../../inventory/inventory-settings.ts';
-import { buildInventoryError, runInventory } from '../../inventory/run-inventory.ts';
+  readSourceInventorySettings,
+  type SourceInventorySettings,
+  sourceInventoryOptionSpecs,
+} from '../../inventory/source-inventory-settings.ts';
 import { deepPreflightOptionSpecs, readDeepPreflightOptions } from '../../preflight/deep-preflight-options.ts';
 import type { CheckFinding } from '../../preflight/finding.ts';
 import { renderTextPreflightReport } from '../../preflight/formats/text-report.ts';
@@ -26,7 +26,12 @@ import { findLoggedInProfiles } from '../../session/session-binding.ts';
 export const dbPreflightCommand: CommandSpec<CommandContext> = {
   description:
     'Checks whether an external PostgreSQL or Redis database can be migrated online into a managed cluster: by continuous replication, only by a dump or scan, or not yet. The report lists every finding with its fix, and estimates how long the migration takes. Every statement runs in a read-only transaction; --show-queries prints them. The preflight tests the connection from this machine, not from the service. Exit code 3: the requested method is not possible.\n\n--sources checks many sources at once and says what to fix first; exit code 3 if the method is not possible for one of them, otherwise 5 if some could not be checked (docs/guides/inventory.md).',
-  options: [...sourceOptionSpecs, ...deepPreflightOptionSpecs, ...preflightReportOptionSpecs, ...inventoryOptionSpecs],
+  options: [
+    ...sourceOptionSpecs,
+    ...deepPreflightOptionSpecs,
+    ...preflightReportOptionSpecs,
+    ...sourceInventoryOptionSpecs,
+  ],
   examples: [
     {
       text: 'Check a source for a target version',
@@ -56,7 +61,7 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
-    const inventory = readInventorySettings(args);
+    const inventory = readSourceInventorySettings(args);
     if (inventory !== undefined) return checkManySources(context, args, inventory);
     const source = await readDbSource(context, args);
     const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
@@ -70,15 +75,15 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
 async function checkManySources(
   context: CommandContext,
   args: ParsedArgs,
-  inventory: InventorySettings,
+  inventory: SourceInventorySettings,
 ): Promise<ExitCode> {
   const { output, globals } = context;
-  const report = await runInventory({ io: context, args, settings: context.settings(), inventory });
+  const report = await runSourceInventory({ io: context, args, settings: context.settings(), inventory });
   const isPlain = globals.values('format').length === 0 && globals.value('query') === undefined;
   if (output.format === 'table' && isPlain)
-    await output.prose(renderTextInventory(report, await createReportStyles(context)));
+    await output.prose(renderTextSourceInventory(report, await createReportStyles(context)));
   else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
-  const error = buildInventoryError(report);
+  const error = buildSourceInventoryError(report);
   if (error !== undefined) throw error;
   return 0;
 }

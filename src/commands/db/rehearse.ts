@@ -1,5 +1,5 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireDuration } from '../../cli/duration.ts';
+import { parseDurationOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { MigrationError, redactErrorReason } from '../../engine/migration-error.ts';
@@ -13,9 +13,9 @@ import type { PreflightReport } from '../../preflight/report.ts';
 import { preflightReportOptionSpecs } from '../../preflight/run-with-files.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import {
+  preflightOptionsReadFromTarget,
   rehearsalPreflightOptions,
   runRehearsalPreflight,
-  targetDerivedOptions,
 } from '../../rehearsal/rehearsal-preflight.ts';
 import { openRehearsalRun, type RehearsalRun } from '../../rehearsal/rehearsal-run.ts';
 import { type RehearsalTarget, readRehearsalTarget } from '../../rehearsal/rehearsal-target.ts';
@@ -37,7 +37,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
       valueName: 'URL',
       description: 'Target server: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT',
     },
-    ...preflightOptionSpecs.filter(({ name }) => !targetDerivedOptions.includes(name)),
+    ...preflightOptionSpecs.filter(({ name }) => !preflightOptionsReadFromTarget.includes(name)),
     { name: 'keep', description: 'Keep the copies on the target' },
     {
       name: 'allow-superuser-objects',
@@ -152,8 +152,8 @@ function readRehearseArgs(args: ParsedArgs): RehearseArgs {
   }
   return {
     keep: args.has('keep'),
-    stallTimeout: requireDuration(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
-    interval: requireDuration(args.value('interval') ?? '1s', '--interval', 1000),
+    stallTimeout: parseDurationOrThrow(args.value('stall-timeout') ?? '60s', '--stall-timeout', 1000),
+    interval: parseDurationOrThrow(args.value('interval') ?? '1s', '--interval', 1000),
     reportFile,
   };
 }

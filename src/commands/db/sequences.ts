@@ -5,17 +5,20 @@ import type { CommandContext } from '../../context.ts';
 import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
-import { psqlConnectCommand, psqlSessionStatements } from '../../postgresql/psql-script.ts';
+import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import { sequenceStateQuery } from '../../postgresql/sequence-state.ts';
+import {
+  buildSequenceValuesScript,
+  type SequenceValuesScript,
+} from '../../preflight/postgresql/build-sequence-values-script.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../../preflight/postgresql/listed-objects.ts';
 import { sequencesQuery } from '../../preflight/postgresql/queries/sequences.ts';
-import { queryEachDatabase } from '../../preflight/postgresql/query-each-database.ts';
-import { type SequenceScript, sequenceScript } from '../../preflight/postgresql/sequence-script.ts';
+import { runPreflightQueryInEachDatabase } from '../../preflight/postgresql/run-preflight-query-in-each-database.ts';
 import { pluralize } from '../../preflight/postgresql/units.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
-interface DatabaseSequences extends SequenceScript {
+interface DatabaseSequences extends SequenceValuesScript {
   readonly database: string;
   /** The reason why the database could not be queried; the list of statements is then empty. */
   readonly failure?: string;
@@ -56,14 +59,14 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
       nearest: nearestWord,
     };
     const results = await runUntilSignal(host.signals, 'reading the sequences was interrupted', (signal) =>
-      queryEachDatabase({ ...options, signal }, sequencesQuery),
+      runPreflightQueryInEachDatabase({ ...options, signal }, sequencesQuery),
     );
     const scripts = results.map((each): DatabaseSequences => {
       const { database } = each;
       if ('failure' in each) return { database, statements: [], hidden: [], unused: [], failure: each.failure };
-      if (psqlConnectCommand(database) === undefined)
+      if (formatPsqlConnectMetaCommand(database) === undefined)
         return { database, statements: [], hidden: [], unused: [], failure: 'the server sent an empty name' };
-      return { database, ...sequenceScript(each.value) };
+      return { database, ...buildSequenceValuesScript(each.value) };
     });
     const hidden = scripts.flatMap(({ database, hidden: names }) => names.map((name) => `${name} in ${database}`));
     if (hidden.length > 0) await output.warn(`the user has no SELECT privilege on ${hidden.join(', ')}`);
@@ -105,7 +108,7 @@ function sequencesScript(scripts: readonly DatabaseSequences[]): string {
   const parts = scripts
     .filter(({ statements }) => statements.length > 0)
     .map(({ database, statements }) =>
-      [psqlConnectCommand(database), ...psqlSessionStatements, ...statements].join('\n'),
+      [formatPsqlConnectMetaCommand(database), ...psqlSessionSetupStatements, ...statements].join('\n'),
     );
   return parts.length === 0 ? '-- no sequences to set' : ['\\set ON_ERROR_STOP on', ...parts].join('\n\n');
 }

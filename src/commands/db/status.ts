@@ -7,14 +7,14 @@ import {
   isFailedMigrationStatus,
 } from '../../api/online-migration.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireDuration } from '../../cli/duration.ts';
+import { parseDurationOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { type JsonRecord, readStringField } from '../../json.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { maxSanitizedTextLength, sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedMigration } from './interrupted-start.ts';
+import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import {
   formatMigrationDatabaseLines,
   formatMigrationStatusLines,
@@ -40,13 +40,13 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
-    const interval = requireDuration(args.value('interval') ?? '5s', '--interval', 1000);
+    const interval = parseDurationOrThrow(args.value('interval') ?? '5s', '--interval', 1000);
     if (args.has('interval') && !args.has('watch'))
       throw usageError('cannot use --interval without --watch', 'add `--watch`');
     const { output } = context;
     output.checkColumns(migrationListView);
     const api = await context.api(context.settings());
-    await resolveInterruptedMigration(context, api, cluster);
+    await resolveInterruptedMigrationRequest(context, api, cluster);
     const migration = await requireMigration(api, cluster);
     if (!args.has('watch')) {
       await output.note(formatMigrationDatabaseLines(migration.raw));

@@ -7,9 +7,9 @@ import { describeCurrentAccount, readStoredAccountIdentity } from '../../context
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { maxSanitizedTextLength } from '../../sanitize/terminal-text.ts';
-import { loginHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-binding.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
-import { resolveInterruptedMigration } from './interrupted-start.ts';
+import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
 import { migrationListView, noMigrationError } from './migration-view.ts';
 import { nextMigrationStep } from './next-migration-step.ts';
 
@@ -36,7 +36,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
     }
     const api = await context.api(settings);
     const identity = await readStoredAccountIdentity(context, settings);
-    await resolveInterruptedMigration(context, api, cluster);
+    await resolveInterruptedMigrationRequest(context, api, cluster);
     const migration = await fetchOnlineMigration(api, cluster);
     if (migration === undefined) throw noMigrationError(cluster);
     if (isEndedMigrationStatus(migration.status)) {
@@ -51,7 +51,7 @@ export const dbStopCommand: CommandSpec<CommandContext> = {
       throw new CliError('cancelled', 'the migration was not stopped', {
         hint: 'run the command again to stop the migration',
       });
-    const hints: RefusedRequestHints = loginHints(settings, host.folders.config);
+    const hints: RefusedRequestHints = buildRefusedRequestHints(settings, host.folders.config);
     const stopped = await stopOnlineMigration(api, cluster, migration, hints);
     await output.object(stopped.raw, migrationListView);
     if (isEndedMigrationStatus(stopped.status))

@@ -1,9 +1,9 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
-import { requireDuration } from '../../cli/duration.ts';
+import { parseDurationOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
 import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/watch-migration.ts';
-import { createRecordedMigrationStatusFetcher, resolveInterruptedMigrations } from './interrupted-start.ts';
+import { createRecordedMigrationStatusFetcher, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
 
 /** The options that `db watch` and `db migrate --watch` share. */
 export const watchMigrationOptionSpecs: readonly OptionSpec[] = [
@@ -41,7 +41,7 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const source = await readDbSource(context, args);
-    await resolveInterruptedMigrations(context, source);
+    await resolveInterruptedMigrationRequests(context, source);
     const options = readWatchArgs(args, source, args.has('show-queries'));
     return watchMigration(context, { ...options, fetchStatus: createRecordedMigrationStatusFetcher(context) });
   },
@@ -50,7 +50,7 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
 export function readWatchArgs(args: ParsedArgs, source: DbSource, showQueries: boolean): WatchMigrationOptions {
   return {
     source,
-    interval: requireDuration(args.value('interval') ?? '2s', '--interval', 1000),
+    interval: parseDurationOrThrow(args.value('interval') ?? '2s', '--interval', 1000),
     untilIdle: args.has('until-idle'),
     ignoreDbs: args.values('ignore-dbs'),
     slots: args.values('slot'),

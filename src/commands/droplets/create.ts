@@ -1,11 +1,11 @@
 import { createBatchIo } from '../../batch/batch-io.ts';
+import { openBatchLedger } from '../../batch/ledger/batch-ledger.ts';
+import { existingNameChoices } from '../../batch/ledger/batch-ledger-event.ts';
+import { readBatchLedgerSelection } from '../../batch/ledger/batch-ledger-selection.ts';
 import { createBatchState } from '../../batch/ledger/batch-state.ts';
-import { openLedger } from '../../batch/ledger/ledger.ts';
-import { readAccountIdentityOfLedger, requireAccountOfLedger } from '../../batch/ledger/ledger-account.ts';
-import { readLedgerChoice } from '../../batch/ledger/ledger-choice.ts';
-import { existingNameChoices } from '../../batch/ledger/ledger-event.ts';
+import { readAccountIdentityOfBatchLedger, requireAccountOfBatchLedger } from '../../batch/ledger/ledger-account.ts';
 import { dropletAttributeOptionSpecs } from '../../batch/options/attribute-options.ts';
-import { requireOptionsOfLedger } from '../../batch/options/create-args.ts';
+import { requireOptionsOfBatchLedger } from '../../batch/options/create-args.ts';
 import { readDropletUserData, requireSameDropletUserData } from '../../batch/options/user-data.ts';
 import { batchResultListView } from '../../batch/report/batch-reporter.ts';
 import { batchDryRunListView, buildBatchDryRunRequests } from '../../batch/report/dry-run.ts';
@@ -14,14 +14,14 @@ import { batchResumeCommand, profileOptionArgs } from '../../batch/report/resume
 import { isBatchFinished, runBatch } from '../../batch/run-batch.ts';
 import { isSingleDropletCreation } from '../../batch/single-droplet-creation.ts';
 import type { CommandSpec } from '../../cli/command.ts';
-import { requireDuration } from '../../cli/duration.ts';
+import { parseDurationOrThrow } from '../../cli/duration.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { describeCurrentAccount, readCurrentAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { loginHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
-import { ledgerLoginHint, requireSameProfile } from './ledger-profile.ts';
+import { batchLedgerLoginHint, requireProfileOfLedger } from './ledger-profile.ts';
 import { buildBatchDescriptionEvent, createBatchLedger } from './new-batch.ts';
 import { printBatchPlan } from './print-plan.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
@@ -122,10 +122,10 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     const { concurrency, maxWait } = readBatchSendOptions(args);
     const io = createBatchIo(context);
     const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
-    const waitTimeout = requireDuration(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
+    const waitTimeout = parseDurationOrThrow(args.value('wait-timeout') ?? '15m', '--wait-timeout', 1000);
     if (args.value('wait-timeout') !== undefined && !args.has('wait'))
       throw usageError('--wait-timeout needs --wait', 'add `--wait`');
-    const { resumed: path, created } = readLedgerChoice(args);
+    const { resumed: path, created } = readBatchLedgerSelection(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
     const userData = await readDropletUserData(context, args);
     // Modules for requests are loaded before the names are read, because the heap that a million names need would otherwise
@@ -149,14 +149,14 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     }
     const ledger = await (path === undefined
       ? createBatchLedger(context, args, { path: created, userData, wait: { maxWait, onPause } })
-      : openLedger(path, context.host.bootId));
+      : openBatchLedger(path, context.host.bootId));
     try {
       const { batch, missing } = ledger.state;
       const isOver = isBatchFinished(ledger.state);
-      if (path !== undefined) await requireOptionsOfLedger(context, args, batch);
+      if (path !== undefined) await requireOptionsOfBatchLedger(context, args, batch);
       requireSameDropletUserData(userData, batch.attributes.user_data, isOver);
       const settings = context.settings();
-      requireSameProfile(settings, batch);
+      requireProfileOfLedger(settings, batch);
       const profileOptions = profileOptionArgs(context.globals, settings.profile);
       if (isDryRun) {
         const options = { batchSize, baseUrl: batch.base_url, profileOptions, userData };
@@ -166,13 +166,20 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       const api = await context.api(settings);
       // With --wait, the command reads the droplets of a finished batch, which another account cannot see.
       const isContinued = path !== undefined && (!isOver || args.has('wait') || isPlan);
-      const hints = loginHints(settings, context.host.folders.config);
+      const hints = buildRefusedRequestHints(settings, context.host.folders.config);
       const current = isContinued
         ? await readCurrentAccountIdentity(context, settings, { maxWait, onPause })
-        : readAccountIdentityOfLedger(batch);
+        : readAccountIdentityOfBatchLedger(batch);
       if (isContinued) {
-        const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, batch)];
-        await requireAccountOfLedger({ api, state: ledger.state, current, loginHint, loginHints: hints, isSkipped });
+        const [isSkipped, loginHint] = [args.has('skip-account-check'), batchLedgerLoginHint(settings, batch)];
+        await requireAccountOfBatchLedger({
+          api,
+          state: ledger.state,
+          current,
+          loginHint,
+          loginHints: hints,
+          isSkipped,
+        });
       }
       if (isPlan) return await printBatchPlan(context, ledger.state, { api, settings, maxWait });
       if (context.prompts.interactive && !isOver)

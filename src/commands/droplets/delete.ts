@@ -1,16 +1,16 @@
 import type { Droplet } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { createBatchIo } from '../../batch/batch-io.ts';
-import { deleteDroplets, prepareDropletDeletion } from '../../batch/deletion/delete-droplets.ts';
+import { deleteDroplets, requireDropletDeletionPreconditions } from '../../batch/deletion/delete-droplets.ts';
 import { toDropletToDelete } from '../../batch/deletion/deletion-rows.ts';
 import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
 import {
   type DropletReadOptions,
-  findDroplets,
-  matchDroplets,
-  readDroplets,
+  findDropletsByIdOrName,
+  matchDropletsByIdOrName,
+  readMatchingDroplets,
   requireUnambiguousDroplet,
-} from '../../batch/lookup/find-droplets.ts';
+} from '../../batch/lookup/find-droplets-by-id-or-name.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
@@ -18,7 +18,7 @@ import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
 import { describeCurrentAccount, readStoredAccountIdentity } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
-import { loginHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../rate-limit-pause.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
@@ -53,7 +53,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     const [texts, tag] = readSelection(args);
     const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
-    prepareDropletDeletion(context, isDryRun);
+    requireDropletDeletionPreconditions(context, isDryRun);
     const settings = context.settings();
     const api = await context.api(settings);
     const io = { ...context, ...createBatchIo(context) };
@@ -68,7 +68,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
       ? describeCurrentAccount(context, settings, await readStoredAccountIdentity(context, settings))
       : undefined;
     return deleteDroplets(context, api, droplets.map(toDropletToDelete), {
-      loginHints: loginHints(settings, context.host.folders.config),
+      loginHints: buildRefusedRequestHints(settings, context.host.folders.config),
       concurrency,
       maxWait,
       onPause: (ms) => showRateLimitWait(io, ms),
@@ -124,7 +124,7 @@ async function selectDroplets(
 ): Promise<readonly Droplet[]> {
   if (tag !== undefined) {
     // A server that does not support the tag filter returns all droplets.
-    return readDroplets(reader, { tag }, (droplet) => hasDropletTag(droplet, tag));
+    return readMatchingDroplets(reader, { tag }, (droplet) => hasDropletTag(droplet, tag));
   }
   const matchers = texts.filter(isPattern).map(createGlobMatcher);
   const exact = texts.filter((text) => !isPattern(text));
@@ -135,10 +135,10 @@ async function selectDroplets(
   const all =
     matchers.length === 0
       ? undefined
-      : await readDroplets(reader, {}, (droplet) => isMatch(droplet) || isWanted(droplet));
-  const found = all === undefined ? await findDroplets(exact, reader) : undefined;
+      : await readMatchingDroplets(reader, {}, (droplet) => isMatch(droplet) || isWanted(droplet));
+  const found = all === undefined ? await findDropletsByIdOrName(exact, reader) : undefined;
   const chosen = exact.map((text) => {
-    const matches = all === undefined ? found?.get(text) : matchDroplets(text, all);
+    const matches = all === undefined ? found?.get(text) : matchDropletsByIdOrName(text, all);
     return matches === undefined ? undefined : requireUnambiguousDroplet(text, matches, 'DELETE');
   });
   const missing = exact.filter((_, at) => chosen[at] === undefined);

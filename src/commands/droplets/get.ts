@@ -1,4 +1,8 @@
-import { findDroplets, isDropletId, requireUnambiguousDroplet } from '../../batch/lookup/find-droplets.ts';
+import {
+  findDropletsByIdOrName,
+  isDropletId,
+  requireUnambiguousDroplet,
+} from '../../batch/lookup/find-droplets-by-id-or-name.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
@@ -29,7 +33,7 @@ export const dropletsGetCommand: CommandSpec<CommandContext> = {
     const settings = context.settings();
     const api = await context.api(settings);
     const reader = { api, pause: createRateLimitPause(context) };
-    const found = await findDroplets([text], reader).finally(() => context.progress.stop());
+    const found = await findDropletsByIdOrName([text], reader).finally(() => context.progress.stop());
     const matches = found.get(text);
     const droplet = matches === undefined ? undefined : requireUnambiguousDroplet(text, matches, 'GET');
     if (droplet === undefined)

@@ -1,11 +1,11 @@
-import type { BatchDescriptionEvent } from '../../batch/ledger/ledger-event.ts';
+import type { BatchDescriptionEvent } from '../../batch/ledger/batch-ledger-event.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import { usageError } from '../../errors.ts';
 import { formatReauthenticateCommand } from '../../session/stored-session.ts';
 
 /** The hint that explains how to continue a batch that another account or team started. */
-export function ledgerLoginHint(
+export function batchLedgerLoginHint(
   { accessToken, profile }: ProfileSettings,
   { account, team }: BatchDescriptionEvent,
 ): string {
@@ -19,7 +19,7 @@ export function ledgerLoginHint(
 }
 
 /** On another server the lookups would find no droplet of the batch, and all droplets would be created again. */
-export function requireSameProfile(settings: ProfileSettings, { profile, base_url }: BatchDescriptionEvent): void {
+export function requireProfileOfLedger(settings: ProfileSettings, { profile, base_url }: BatchDescriptionEvent): void {
   const detail = `the batch was started with profile "${profile}" at ${base_url}`;
   if (settings.profileName !== profile)
     throw usageError('--profile contradicts the ledger', `use \`--profile ${quoteShellArg(profile)}\``, detail);

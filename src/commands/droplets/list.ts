@@ -8,10 +8,10 @@ import {
 } from '../../api/droplets.ts';
 import { createGlobMatcher } from '../../api/glob-matcher.ts';
 import { hasDropletTag } from '../../batch/lookup/droplet-tags.ts';
-import { type ListView, linkOutputColumn, type TableCellValue } from '../../cli/columns.ts';
+import { addLinksToOutputColumn, type ListView, type TableCellValue } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { requireNonEmptyValue } from '../../cli/require-non-empty-value.ts';
-import { findPanelPages } from '../../config/panel-pages.ts';
+import { findControlPanelUrls } from '../../config/panel-pages.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord, type JsonRecord, readExactNumberField, readStringField } from '../../json.ts';
@@ -38,8 +38,8 @@ export const dropletListView: ListView<JsonRecord> = {
 
 /** With links to the control panel, where its address is known. */
 export function createLinkedDropletListView(context: CommandContext): ListView<JsonRecord> {
-  const pages = findPanelPages(context.host.folders.state, context.settings().values.auth_url);
-  return pages === undefined ? dropletListView : linkOutputColumn(dropletListView, 'ID', pages.droplet);
+  const pages = findControlPanelUrls(context.host.folders.state, context.settings().values.auth_url);
+  return pages === undefined ? dropletListView : addLinksToOutputColumn(dropletListView, 'ID', pages.droplet);
 }
 
 export const dropletsListCommand: CommandSpec<CommandContext> = {

@@ -1,9 +1,14 @@
 import { deriveBatchFromId, readBatchId } from '../../batch/ledger/batch-id.ts';
-import { createLedger, type Ledger, ledgerPath, replaceLedger } from '../../batch/ledger/ledger.ts';
-import { buildLedgerAccountFields } from '../../batch/ledger/ledger-account.ts';
-import { buildBatchIdLedgerPath } from '../../batch/ledger/ledger-choice.ts';
-import type { BatchDescriptionEvent } from '../../batch/ledger/ledger-event.ts';
-import { deleteOldLedgers } from '../../batch/ledger/stored-batches.ts';
+import {
+  type BatchLedger,
+  buildBatchLedgerPath,
+  createBatchLedgerAtPath,
+  replaceBatchLedger,
+} from '../../batch/ledger/batch-ledger.ts';
+import type { BatchDescriptionEvent } from '../../batch/ledger/batch-ledger-event.ts';
+import { buildLedgerPathOfUserBatchId } from '../../batch/ledger/batch-ledger-selection.ts';
+import { buildBatchLedgerAccountFields } from '../../batch/ledger/ledger-account.ts';
+import { deleteOldBatchLedgers } from '../../batch/ledger/stored-batches.ts';
 import {
   noDropletNamesError,
   readBatchDropletNames,
@@ -14,7 +19,7 @@ import type { DropletUserData } from '../../batch/options/user-data.ts';
 import { addTagToDropletAttributes, batchTag } from '../../batch/sending/droplet-creation-requests.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import { type AccountIdentityLookupWait, readAccountIdentityIfAvailable } from '../../context/current-identity.ts';
+import { type RateLimitWaitOptions, readAccountIdentityIfAvailable } from '../../context/current-identity.ts';
 import type { CommandContext } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 
@@ -51,28 +56,28 @@ export async function buildBatchDescriptionEvent(
   };
 }
 
-export interface NewLedgerOptions {
+export interface CreateBatchLedgerOptions {
   /** Path of `--ledger`. */
   readonly path: string | undefined;
   readonly userData: DropletUserData | undefined;
-  readonly wait: AccountIdentityLookupWait;
+  readonly wait: RateLimitWaitOptions;
 }
 
 /** Creates the ledger of a new batch. */
 export async function createBatchLedger(
   context: CommandContext,
   args: ParsedArgs,
-  { path, userData, wait }: NewLedgerOptions,
-): Promise<Ledger> {
+  { path, userData, wait }: CreateBatchLedgerOptions,
+): Promise<BatchLedger> {
   const settings = context.settings();
   const batch = await buildBatchDescriptionEvent(context, args, settings, userData);
   // A profile without a valid base_url is an error before the ledger is created.
   const identity = await readAccountIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;
-  if (days > 0) deleteOldLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
-  const started = { ...batch, ...buildLedgerAccountFields(identity) };
+  if (days > 0) deleteOldBatchLedgers(folders.state, context.host.clock.now() - days * 86_400_000);
+  const started = { ...batch, ...buildBatchLedgerAccountFields(identity) };
   if (batch.content_hash !== undefined)
-    return replaceLedger(buildBatchIdLedgerPath(folders.state, batch), started, bootId);
-  return createLedger(path ?? ledgerPath(folders.state, batch.id), started, bootId);
+    return replaceBatchLedger(buildLedgerPathOfUserBatchId(folders.state, batch), started, bootId);
+  return createBatchLedgerAtPath(path ?? buildBatchLedgerPath(folders.state, batch.id), started, bootId);
 }

@@ -7,7 +7,7 @@ import { createRateLimitedSender } from '../../batch/sending/send-lane.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import type { ExitCode } from '../../errors.ts';
-import { loginHints } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../session/session-binding.ts';
 import { showRateLimitWait } from '../rate-limit-pause.ts';
 
 export interface PrintBatchPlanOptions {
@@ -27,7 +27,7 @@ export async function printBatchPlan(
   const io = createBatchIo(context);
   const lane = createRateLimitedSender({
     api,
-    loginHints: loginHints(settings, host.folders.config),
+    loginHints: buildRefusedRequestHints(settings, host.folders.config),
     clock: host.clock,
     maxPause: maxWait,
     onPause: (ms) => showRateLimitWait(io, ms),

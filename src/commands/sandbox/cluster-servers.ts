@@ -16,7 +16,10 @@ const variablePrefix = 'CLOUDCTL_CLUSTER_';
  * Reads the database servers from `--cluster NAME=URL` and from variables such as `CLOUDCTL_CLUSTER_PG`, which sets the cluster
  * `pg`. For the same cluster name, the option takes precedence over the variable.
  */
-export function readSandboxClusterServers(args: ParsedArgs, env: ProcessEnvironment): readonly SandboxClusterServer[] {
+export function readSandboxClusterServerOptions(
+  args: ParsedArgs,
+  env: ProcessEnvironment,
+): readonly SandboxClusterServer[] {
   const typed = args.values('cluster').map(parseClusterOption);
   const twice = typed.find(({ name }, at) => typed.findIndex((one) => one.name === name) !== at);
   if (twice !== undefined) throw usageError(`cluster ${twice.name} is given twice`, 'pass each cluster once');

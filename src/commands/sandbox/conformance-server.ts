@@ -1,23 +1,23 @@
 import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
 import type { ParsedArgs } from '../../cli/command.ts';
-import { requireDuration } from '../../cli/duration.ts';
-import { readKnownSandboxes, resolveSandboxAdminAccess } from '../../config/sandbox-connection.ts';
+import { parseDurationOrThrow } from '../../cli/duration.ts';
+import { readKnownSandboxes, resolveSandboxAdminAccess } from '../../config/sandbox-connection-details.ts';
 import { type ProfileSettings, readNonEmptyEnvironmentValue } from '../../config/settings.ts';
-import { createBrowserVisit } from '../../conformance/browser-visit.ts';
-import { readSandboxPeople } from '../../conformance/sandbox-people.ts';
+import { createBrowserAuthorization } from '../../conformance/browser-visit.ts';
+import { readSandboxTestResources } from '../../conformance/sandbox-people.ts';
 import { createServerUnderTest, type ServerUnderTest, type TestedClient } from '../../conformance/server-under-test.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isCi } from '../../platform/browser-environment.ts';
 import { Secret } from '../../secret.ts';
 import { buildSessionBinding } from '../../session/credential-record.ts';
-import { loadStoredSession, tokenFreshness } from '../../session/stored-session.ts';
+import { getTokenFreshness, loadStoredSession } from '../../session/stored-session.ts';
 
 /**
  * The server that the options and the profile name, with the credentials of the environment, of the profile, or of the sandbox
  * itself. Nothing is sent except to the admin API of a sandbox.
  */
-export async function createConformanceServer(
+export async function createServerUnderTestFromArgs(
   context: CommandContext,
   args: ParsedArgs,
   signal: AbortSignal,
@@ -33,7 +33,7 @@ export async function createConformanceServer(
   const send = await context.send();
   const access = adminAccessOf(context, args, authUrl);
   const admin = access === undefined ? undefined : createSandboxAdminClient(send, access.adminUrl, access.adminToken);
-  const people = admin === undefined ? undefined : await readSandboxPeople(admin);
+  const people = admin === undefined ? undefined : await readSandboxTestResources(admin);
   const client = (await readClient(context, settings)) ?? people?.applications[0];
   const refreshToken = readNonEmptyEnvironmentValue(context.host.env.CLOUDCTL_REFRESH_TOKEN);
   const allowWrites = args.has('allow-writes');
@@ -103,18 +103,18 @@ async function readAccessToken(context: CommandContext, settings: ProfileSetting
   if (settings.accessToken !== undefined || !settings.isProfileStored || binding === undefined)
     return settings.accessToken;
   const stored = await loadStoredSession(await context.store(settings), binding);
-  if (stored.kind !== 'found' || tokenFreshness(stored.record, context.host.clock.now()) === 'expired')
+  if (stored.kind !== 'found' || getTokenFreshness(stored.record, context.host.clock.now()) === 'expired')
     return undefined;
   return stored.record.accessToken;
 }
 
 function visitOf(context: CommandContext, args: ParsedArgs, { callbackUrl }: TestedClient, signal: AbortSignal) {
   const { host, output } = context;
-  return createBrowserVisit({
+  return createBrowserAuthorization({
     callbackUrl,
     clock: host.clock,
     random: host.random,
-    limitMs: requireDuration(args.value('login-timeout') ?? '5m', '--login-timeout', 1000),
+    limitMs: parseDurationOrThrow(args.value('login-timeout') ?? '5m', '--login-timeout', 1000),
     signal,
     show: async ({ startUrl, authorizationUrl, request }) => {
       const isOpened = !isCi(host.env) && (await host.browser.open(startUrl));
@@ -130,7 +130,7 @@ function readCluster(text: string | undefined): string | undefined {
 }
 
 /** Throws `unreachable` when one of the two origins does not respond at all. */
-export async function requireServersRespond(server: ServerUnderTest): Promise<void> {
+export async function requireConformanceServersRespond(server: ServerUnderTest): Promise<void> {
   const origins = [
     { url: server.authUrl, request: { method: 'GET', path: '/v1/oauth/authorize' } },
     { url: server.baseUrl, request: { origin: 'api', method: 'GET', path: '/v2/actions' } },

@@ -7,14 +7,14 @@ import {
 } from '../../conformance/conformance-report.ts';
 import { renderJunitConformance } from '../../conformance/formats/junit-conformance.ts';
 import { runConformance } from '../../conformance/run-conformance.ts';
-import { conformanceStatements, openChoiceProbes } from '../../conformance/statements.ts';
+import { conformanceStatements, specGapProbes } from '../../conformance/statements.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../../preflight/write-report-file.ts';
 import { SPEC_GAPS } from '../../sandbox/spec-gaps.ts';
 import { escapeUnprintable } from '../../sanitize/json-text.ts';
-import { createConformanceServer, requireServersRespond } from './conformance-server.ts';
+import { createServerUnderTestFromArgs, requireConformanceServersRespond } from './conformance-server.ts';
 
 export const sandboxConformanceCommand: CommandSpec<CommandContext> = {
   description:
@@ -65,13 +65,13 @@ export const sandboxConformanceCommand: CommandSpec<CommandContext> = {
     for (const file of files) requireReportName(file);
     context.output.checkColumns(resultView);
     const report = await runUntilSignal(context.host.signals, 'the test was cancelled', async (signal) => {
-      const server = await createConformanceServer(context, args, signal);
-      await requireServersRespond(server);
+      const server = await createServerUnderTestFromArgs(context, args, signal);
+      await requireConformanceServersRespond(server);
       try {
         return await runConformance({
           server,
           statements: conformanceStatements,
-          probes: openChoiceProbes,
+          probes: specGapProbes,
           choices: SPEC_GAPS,
           clock: context.host.clock,
           onProgress: (done, total) => void context.progress.show(`${done} of ${total} statements played`),

@@ -3,7 +3,7 @@ import { CliError, usageError } from '../../errors.ts';
 import type { HttpSender } from '../../platform/http-sender.ts';
 
 /** Sets how the consent page of a running sandbox responds, also after a reset: `approve EMAIL [TEAM]`, `deny` or `ask`. */
-export async function setConsentScript(
+export async function setAuthorizationConsentMode(
   send: HttpSender,
   { admin_url, admin_token }: { readonly admin_url: string; readonly admin_token: string },
   script: string,

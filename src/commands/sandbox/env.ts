@@ -1,5 +1,9 @@
 import type { CommandSpec } from '../../cli/command.ts';
-import { decodeSandboxConnection, readLastSandbox, type SandboxConnection } from '../../config/sandbox-connection.ts';
+import {
+  decodeSandboxConnection,
+  readLastSandbox,
+  type SandboxConnectionDetails,
+} from '../../config/sandbox-connection-details.ts';
 import { readNonEmptyEnvironmentValue } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
@@ -40,7 +44,7 @@ export const sandboxEnvCommand: CommandSpec<CommandContext> = {
 async function readConnection(
   context: CommandContext,
   adminUrl: string | undefined,
-): Promise<SandboxConnection | undefined> {
+): Promise<SandboxConnectionDetails | undefined> {
   const { env, folders } = context.host;
   if (adminUrl === undefined && readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_URL) === undefined)
     return readLastSandbox(folders.state);

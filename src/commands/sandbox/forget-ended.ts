@@ -1,5 +1,5 @@
 import { createSandboxAdminClient } from '../../api/sandbox-admin.ts';
-import { forgetSandbox, readKnownSandboxes } from '../../config/sandbox-connection.ts';
+import { forgetSandbox, readKnownSandboxes } from '../../config/sandbox-connection-details.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { withRequestDeadline } from '../../platform/with-request-deadline.ts';

@@ -1,7 +1,7 @@
 import { writeProfile } from '../../config/config-file.ts';
-import { recordStartedSandbox } from '../../config/sandbox-connection.ts';
+import { recordStartedSandbox } from '../../config/sandbox-connection-details.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
-import { checkCallbackUrl } from '../../config/urls.ts';
+import { validateCallbackUrlSetting } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import type { SandboxServers } from '../../sandbox/sandbox.ts';
 import { Secret } from '../../secret.ts';
@@ -43,7 +43,7 @@ export async function writeSandboxProfile(context: CommandContext, ready: Sandbo
     client_id: ready.client_id,
     // The sandbox can register a callback URL of another machine, but a login of this program cannot receive the redirect to
     // it.
-    ...(checkCallbackUrl(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
+    ...(validateCallbackUrlSetting(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
     scope: 'read write',
   } as const;

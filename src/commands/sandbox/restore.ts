@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec } from '../../cli/command.ts';
-import { decodeSandboxConnection, readLastSandbox, recordStartedSandbox } from '../../config/sandbox-connection.ts';
+import {
+  decodeSandboxConnection,
+  readLastSandbox,
+  recordStartedSandbox,
+} from '../../config/sandbox-connection-details.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { isJsonRecord, parseJson } from '../../json.ts';

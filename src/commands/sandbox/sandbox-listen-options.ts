@@ -7,9 +7,9 @@ import { usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import {
   isLoopbackListenHost,
-  parseSandboxPublicName,
-  type SandboxPublicName,
-} from '../../sandbox/http/origin-names.ts';
+  parseSandboxPublicAddress,
+  type SandboxPublicAddress,
+} from '../../sandbox/http/sandbox-server-origin.ts';
 import type { SandboxServerOptions } from '../../sandbox/sandbox.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 
@@ -88,7 +88,7 @@ function readListenAddress(args: ParsedArgs): string | undefined {
   return listen;
 }
 
-function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPublicName | undefined {
+function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPublicAddress | undefined {
   const text = args.value('public-name');
   if (text === undefined) {
     if (listen === undefined || isLoopbackListenHost(listen)) return undefined;
@@ -100,7 +100,7 @@ function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPu
   }
   if (listen === undefined)
     throw usageError('--public-name requires --listen', 'add the address to listen on, such as `--listen 0.0.0.0`');
-  const name = parseSandboxPublicName(text);
+  const name = parseSandboxPublicAddress(text);
   if (name === undefined || browserBlockedPorts.has(name.port))
     throw usageError(
       `--public-name is not HOST:PORT of a URL: ${sanitizeLine(text)}`,
@@ -109,7 +109,7 @@ function readPublicName(args: ParsedArgs, listen: string | undefined): SandboxPu
   return name;
 }
 
-function requirePublicPorts(name: SandboxPublicName, port: number | undefined, apiPort: number | undefined): void {
+function requirePublicPorts(name: SandboxPublicAddress, port: number | undefined, apiPort: number | undefined): void {
   if (port !== undefined && port !== name.port)
     throw usageError(
       `--port is ${port}, but --public-name has port ${name.port}`,

@@ -1,15 +1,15 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { requireWholeNumber } from '../../cli/whole-number.ts';
 import { wrapForTerminal } from '../../cli/wrap-text.ts';
-import { forgetSandbox } from '../../config/sandbox-connection.ts';
+import { forgetSandbox } from '../../config/sandbox-connection-details.ts';
 import { parseOrigin } from '../../config/urls.ts';
 import type { CommandContext } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import { type SandboxServers, startSandboxServers } from '../../sandbox/sandbox.ts';
 import { SandboxStateFolderError } from '../../sandbox/state/state-error.ts';
-import { exposedPasswordWarning, readSandboxClusterServers } from './cluster-servers.ts';
-import { setConsentScript } from './consent-script.ts';
+import { exposedPasswordWarning, readSandboxClusterServerOptions } from './cluster-servers.ts';
+import { setAuthorizationConsentMode } from './consent-script.ts';
 import { forgetEndedSandboxes } from './forget-ended.ts';
 import { recordStartedSandboxOrWarn, writeSandboxProfile } from './record-start.ts';
 import {
@@ -96,7 +96,7 @@ export const sandboxStartCommand: CommandSpec<CommandContext> = {
     });
     try {
       const consent = args.value('consent');
-      if (consent !== undefined) await setConsentScript(await context.send(), local, consent);
+      if (consent !== undefined) await setAuthorizationConsentMode(await context.send(), local, consent);
       if (hasProfile) await writeSandboxProfile(context, ready);
       isRecorded = recordStartedSandboxOrWarn(context, local, !hasProfile);
       const { isTTY, columns } = host.stdout;
@@ -143,7 +143,7 @@ async function startFromOptions(
       ...(state === undefined ? {} : { state }),
       ...(dropletLimit === undefined ? {} : { dropletLimit }),
       ...(callbackUrls.length === 0 ? {} : { callbackUrls }),
-      clusters: readSandboxClusterServers(args, env),
+      clusters: readSandboxClusterServerOptions(args, env),
       env,
       finishWhenIdle: args.has('finish-when-idle'),
       allowSuperuserObjects: args.has('allow-superuser-objects'),

@@ -1,23 +1,23 @@
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
 import type { Secret } from '../../secret.ts';
-import { readListItems, sendApiRequest } from '../api-requests.ts';
-import { isSuccessful, readJsonBody, summarizeResponse } from '../conformance-response.ts';
-import { requestGrant } from '../grants.ts';
-import { madeUp } from '../made-up-codes.ts';
+import { requireListItemsOfResponse, sendApiRequest } from '../api-requests.ts';
+import { isSuccessfulResponse, readJsonBody, summarizeResponse } from '../conformance-response.ts';
+import { obtainGrantedTokens } from '../grants.ts';
+import { createMadeUpSecret } from '../made-up-codes.ts';
 import { sandboxTeamMember } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
-import type { OpenChoiceProbe } from '../statement.ts';
-import { requireReadOnlyToken, requireReadToken } from '../tokens.ts';
+import type { SpecGapProbe } from '../statement.ts';
+import { obtainReadOnlyTestToken, obtainReadTestToken } from '../tokens.ts';
 
 /** The probes of the choices about the resource API as a whole, its lists and its errors. */
-export const apiChoices: readonly OpenChoiceProbe[] = [
+export const apiSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'team-resources',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
       const person = sandboxTeamMember(server);
-      const team = await requestGrant(server, { person, team: person.teams[0]?.uuid ?? '' });
-      const personal = await requestGrant(server, { person });
+      const team = await obtainGrantedTokens(server, { person, team: person.teams[0]?.uuid ?? '' });
+      const personal = await obtainGrantedTokens(server, { person });
       const [ofTeam, own] = [
         await dropletIds(server, team.accessToken),
         await dropletIds(server, personal.accessToken),
@@ -43,8 +43,8 @@ export const apiChoices: readonly OpenChoiceProbe[] = [
       const send = async (bearer: Secret): Promise<string> =>
         String((await server.request({ method: 'GET', path: '/v1/oauth/token/info', bearer })).status);
       return {
-        'valid token': await send(await requireReadToken(server)),
-        'unknown token': await send(madeUp(server, '[unknown token]')),
+        'valid token': await send(await obtainReadTestToken(server)),
+        'unknown token': await send(createMadeUpSecret(server, '[unknown token]')),
       };
     },
   },
@@ -52,7 +52,7 @@ export const apiChoices: readonly OpenChoiceProbe[] = [
     id: 'unknown-token-status',
     needs: [],
     observe: async (server) => {
-      const token = madeUp(server, '[unknown token]');
+      const token = createMadeUpSecret(server, '[unknown token]');
       const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/actions' });
       return { 'unknown token': summarizeResponse(response) };
     },
@@ -70,7 +70,7 @@ export const apiChoices: readonly OpenChoiceProbe[] = [
     id: 'scope-status',
     needs: ['client', 'secret', 'consent'],
     observe: async (server) => {
-      const token = await requireReadOnlyToken(server);
+      const token = await obtainReadOnlyTestToken(server);
       const send = async (path: string): Promise<string> =>
         summarizeResponse(await sendApiRequest(server, token, { method: 'POST', path, json: {} }));
       return {
@@ -156,17 +156,17 @@ export const apiChoices: readonly OpenChoiceProbe[] = [
 ];
 
 async function get(server: ServerUnderTest, path: string) {
-  return sendApiRequest(server, await requireReadToken(server), { method: 'GET', path });
+  return sendApiRequest(server, await obtainReadTestToken(server), { method: 'GET', path });
 }
 
 async function listPage(server: ServerUnderTest, path: string, key: string): Promise<readonly JsonRecord[]> {
   const response = await get(server, path);
-  return isSuccessful(response) ? readListItems(response, key) : [];
+  return isSuccessfulResponse(response) ? requireListItemsOfResponse(response, key) : [];
 }
 
 async function dropletIds(server: ServerUnderTest, token: Secret): Promise<readonly unknown[]> {
   const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/droplets?per_page=200' });
-  return readListItems(response, 'droplets').map(({ id }) => id);
+  return requireListItemsOfResponse(response, 'droplets').map(({ id }) => id);
 }
 
 /** Reads up to 100 pages of one action and compares their number with `meta.total`. */
@@ -177,7 +177,7 @@ async function comparePages(server: ServerUnderTest): Promise<string> {
     const response = await get(server, `/v2/actions?per_page=1&page=${page}`);
     const { meta } = readJsonBody(response) ?? {};
     total = (isJsonRecord(meta) ? readNumberField(meta, 'total') : undefined) ?? -1;
-    const items = isSuccessful(response) ? readListItems(response, 'actions') : [];
+    const items = isSuccessfulResponse(response) ? requireListItemsOfResponse(response, 'actions') : [];
     for (const { id } of items) ids.add(id);
     if (items.length === 0) break;
   }

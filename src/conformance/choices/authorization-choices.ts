@@ -1,9 +1,18 @@
-import { sendRefusable, sendWithSession } from '../authorization-requests.ts';
-import { authorizationParameters, authorize, exampleChallenge } from '../authorize.ts';
-import type { AuthorizationEnd } from '../browse.ts';
-import { sendAuthorizationRequest } from '../browse.ts';
+import { sendInvalidAuthorizationRequest, sendSignedInAuthorizationRequest } from '../authorization-requests.ts';
+import {
+  authorizeTestedClient,
+  buildAuthorizationRequestParameters,
+  examplePkceChallenge,
+} from '../authorize-tested-client.ts';
+import type { AuthorizationRequestOutcome } from '../browse.ts';
+import { sendConformanceAuthorizationRequest } from '../browse.ts';
 import { summarizeResponse } from '../conformance-response.ts';
-import { exchangeParameters, postTokenRequest, requestCode, requestGrant } from '../grants.ts';
+import {
+  buildCodeExchangeParameters,
+  obtainGrantedTokens,
+  postTokenRequest,
+  requestAuthorizationCode,
+} from '../grants.ts';
 import {
   advanceSandboxClock,
   firstSandboxPerson,
@@ -13,18 +22,18 @@ import {
   signInAtSandbox,
 } from '../sandbox-people.ts';
 import type { RequestParameterValues, ServerUnderTest } from '../server-under-test.ts';
-import type { ChoiceObservations, OpenChoiceProbe } from '../statement.ts';
-import { summarizeAuthorizationEnd } from './choice-cases.ts';
+import type { SpecGapObservations, SpecGapProbe } from '../statement.ts';
+import { summarizeAuthorizationRequestOutcome } from './choice-cases.ts';
 
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 
 /** The probes of the choices about authorization requests. The challenge is the example of RFC 7636, appendix B. */
-export const authorizationChoices: readonly OpenChoiceProbe[] = [
+export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'authorize-errors-in-query',
     needs: ['client'],
     observe: async (server) => {
-      const end = await sendRefusable(server, { response_type: 'token', state: ['one', 'two'] });
+      const end = await sendInvalidAuthorizationRequest(server, { response_type: 'token', state: ['one', 'two'] });
       const place = end.query.has('error') ? 'query' : end.fragment.has('error') ? 'fragment' : 'page';
       return { 'repeated state in the implicit flow': `error in the ${place}` };
     },
@@ -68,7 +77,7 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     id: 'scope-order',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => ({
-      'scope `write read`': String((await requestGrant(server, { scope: 'write read' })).body.scope),
+      'scope `write read`': String((await obtainGrantedTokens(server, { scope: 'write read' })).body.scope),
       ...(await observeRefusals(server, { 'scope `read read`': { scope: 'read read' } })),
     }),
   },
@@ -77,13 +86,17 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
       const exchange = async (more: RequestParameterValues, code_verifier: string | undefined): Promise<string> => {
-        const code = await requestCode(server, { more });
-        return summarizeResponse(await postTokenRequest(server, exchangeParameters(server, code, { code_verifier })));
+        const code = await requestAuthorizationCode(server, { more });
+        return summarizeResponse(
+          await postTokenRequest(server, buildCodeExchangeParameters(server, code, { code_verifier })),
+        );
       };
       return {
-        ...(await observeRefusals(server, { 'method plain': { ...exampleChallenge, code_challenge_method: 'plain' } })),
-        'method S256, correct verifier': await exchange(exampleChallenge, verifier),
-        'method S256, no verifier': await exchange(exampleChallenge, undefined),
+        ...(await observeRefusals(server, {
+          'method plain': { ...examplePkceChallenge, code_challenge_method: 'plain' },
+        })),
+        'method S256, correct verifier': await exchange(examplePkceChallenge, verifier),
+        'method S256, no verifier': await exchange(examplePkceChallenge, undefined),
         'no challenge, but a verifier': await exchange({}, verifier),
       };
     },
@@ -103,13 +116,13 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     observe: async (server) => {
       const person = sandboxTeamMember(server);
       await revokeApplicationsInPanel(server, person);
-      await requestGrant(server, { person });
+      await obtainGrantedTokens(server, { person });
       const cookies = await signInAtSandbox(server, person);
-      const wider = await sendWithSession(server, cookies, { prompt: 'none', scope: 'read write' });
-      const same = await sendWithSession(server, cookies, { prompt: 'none', scope: 'read' });
+      const wider = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none', scope: 'read write' });
+      const same = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none', scope: 'read' });
       return {
-        'wider scope': summarizeAuthorizationEnd(server, wider),
-        'authorized scope': summarizeAuthorizationEnd(server, same),
+        'wider scope': summarizeAuthorizationRequestOutcome(server, wider),
+        'authorized scope': summarizeAuthorizationRequestOutcome(server, same),
       };
     },
   },
@@ -117,12 +130,15 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     id: 'prompt-none-hint',
     needs: ['client', 'sandbox'],
     observe: async (server) => {
-      await requestGrant(server);
+      await obtainGrantedTokens(server);
       const person = firstSandboxPerson(server);
       const hint = person.uuid.slice(0, 6);
       const cookies = await signInAtSandbox(server, person);
       const send = async (i: string, prompt?: string): Promise<string> =>
-        summarizeAuthorizationEnd(server, await sendWithSession(server, cookies, { prompt, i }));
+        summarizeAuthorizationRequestOutcome(
+          server,
+          await sendSignedInAuthorizationRequest(server, cookies, { prompt, i }),
+        );
       return {
         'malformed hint': await send('xyz', 'none'),
         'hint of another account': await send(hint === 'ffffff' ? '000000' : 'ffffff', 'none'),
@@ -135,13 +151,13 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     id: 'state-of-a-denial',
     needs: ['client'],
     observe: async (server) => {
-      const stateOf = ({ query, fragment }: AuthorizationEnd, state: string): string => {
+      const stateOf = ({ query, fragment }: AuthorizationRequestOutcome, state: string): string => {
         const returned = query.get('state') ?? fragment.get('state');
         return returned === null ? 'no state' : returned === state ? 'the state' : 'another state';
       };
       const state = 'a+b c%2Fd&e=f/ü';
-      const once = await sendRefusable(server, { response_type: 'id_token', state });
-      const twice = await sendRefusable(server, { response_type: 'id_token', state: [state, 'two'] });
+      const once = await sendInvalidAuthorizationRequest(server, { response_type: 'id_token', state });
+      const twice = await sendInvalidAuthorizationRequest(server, { response_type: 'id_token', state: [state, 'two'] });
       return { 'error of a request with a state': stateOf(once, state), 'state sent twice': stateOf(twice, state) };
     },
   },
@@ -151,7 +167,7 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     observe: async (server) => {
       const { email } = firstSandboxPerson(server);
       await setSandboxConsent(server, { mode: 'approve', user: email });
-      const query = authorizationParameters(server, { state: server.unique() });
+      const query = buildAuthorizationRequestParameters(server, { state: server.unique() });
       const response = await server.request({ method: 'HEAD', path: '/v1/oauth/authorize', query });
       await setSandboxConsent(server, { mode: 'ask' });
       const hasCode = /[?&]code=[^&]/.test(response.header('location') ?? '');
@@ -174,18 +190,18 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
     id: 'browser-session',
     needs: ['client', 'sandbox'],
     observe: async (server) => {
-      await requestGrant(server);
+      await obtainGrantedTokens(server);
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
       await advanceSandboxClock(server, '365d');
-      const end = await sendWithSession(server, cookies, { prompt: 'none' });
-      return { 'prompt=none a year after the sign-in': summarizeAuthorizationEnd(server, end) };
+      const end = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' });
+      return { 'prompt=none a year after the sign-in': summarizeAuthorizationRequestOutcome(server, end) };
     },
   },
   {
     id: 'implicit-refresh',
     needs: ['client', 'sandbox'],
     observe: async (server) => {
-      const { fragment } = await authorize(server, { flow: 'implicit' });
+      const { fragment } = await authorizeTestedClient(server, { flow: 'implicit' });
       const presence = (name: string): string => (fragment.has(name) ? 'present' : 'absent');
       return { 'refresh_token in the fragment': presence('refresh_token'), 'scope in the fragment': presence('scope') };
     },
@@ -195,11 +211,11 @@ export const authorizationChoices: readonly OpenChoiceProbe[] = [
 async function observeRefusals(
   server: ServerUnderTest,
   cases: Readonly<Record<string, RequestParameterValues>>,
-): Promise<ChoiceObservations> {
+): Promise<SpecGapObservations> {
   const observed: [string, string][] = [];
   for (const [name, changes] of Object.entries(cases)) {
-    const end = await sendAuthorizationRequest(server, authorizationParameters(server, changes));
-    observed.push([name, summarizeAuthorizationEnd(server, end)]);
+    const end = await sendConformanceAuthorizationRequest(server, buildAuthorizationRequestParameters(server, changes));
+    observed.push([name, summarizeAuthorizationRequestOutcome(server, end)]);
   }
   return Object.fromEntries(observed);
 }

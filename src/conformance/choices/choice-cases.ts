@@ -1,9 +1,12 @@
-import { type AuthorizationEnd, leadsToCallback } from '../browse.ts';
+import { type AuthorizationRequestOutcome, leadsToCallback } from '../browse.ts';
 import { summarizeResponse } from '../conformance-response.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 
 /** Where an authorization request ended: `page 400`, `redirect invalid_request` or `redirect code`. */
-export function summarizeAuthorizationEnd(server: ServerUnderTest, end: AuthorizationEnd): string {
+export function summarizeAuthorizationRequestOutcome(
+  server: ServerUnderTest,
+  end: AuthorizationRequestOutcome,
+): string {
   if (end.location === undefined) return `page ${summarizeResponse(end.response)}`;
   if (!leadsToCallback(server, end)) return 'redirect elsewhere';
   const { query, fragment } = end;

@@ -1,16 +1,16 @@
-import { sendWithSession } from '../authorization-requests.ts';
-import { isSuccessful, readErrorCode, summarizeResponse } from '../conformance-response.ts';
+import { sendSignedInAuthorizationRequest } from '../authorization-requests.ts';
+import { isSuccessfulResponse, readConformanceErrorCode, summarizeResponse } from '../conformance-response.ts';
 import {
-  exchangeParameters,
+  buildCodeExchangeParameters,
+  obtainGrantedTokens,
   postTokenRequest,
-  readActions,
-  readGrant,
-  requestGrant,
-  sendOAuthRequest,
+  readGrantedTokens,
+  requestActionList,
   sendRefresh,
+  sendTokenOrRevocationRequest,
 } from '../grants.ts';
-import { codeReplay, mismatchedExchange, revocation } from '../journeys.ts';
-import { exchangeMadeUpCode, madeUp } from '../made-up-codes.ts';
+import { exchangeCodeWithWrongRedirectUri, replayAuthorizationCode, revokeNewestTestToken } from '../journeys.ts';
+import { createMadeUpSecret, exchangeMadeUpCode } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
   otherSandboxClient,
@@ -18,21 +18,23 @@ import {
   sandboxTeamMember,
   signInAtSandbox,
 } from '../sandbox-people.ts';
-import type { OpenChoiceProbe } from '../statement.ts';
-import { summarizeAuthorizationEnd } from './choice-cases.ts';
+import type { SpecGapProbe } from '../statement.ts';
+import { summarizeAuthorizationRequestOutcome } from './choice-cases.ts';
 
 /** The probes of the choices about tokens and their revocation. */
-export const tokenChoices: readonly OpenChoiceProbe[] = [
+export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'token-encodings',
     needs: ['client', 'secret'],
     observe: async (server) => {
-      const code = { code: madeUp(server, '[code]'), verifier: undefined };
-      const { client_id, client_secret, ...rest } = exchangeParameters(server, code);
+      const code = { code: createMadeUpSecret(server, '[code]'), verifier: undefined };
+      const { client_id, client_secret, ...rest } = buildCodeExchangeParameters(server, code);
       const send = async (more: object): Promise<string> => {
         const response = await server.request({ method: 'POST', path: '/v1/oauth/token', ...more });
         // Only a server that has read every parameter can say that the code is invalid.
-        return readErrorCode(response) === 'invalid_grant' ? 'read' : `not read: ${summarizeResponse(response)}`;
+        return readConformanceErrorCode(response) === 'invalid_grant'
+          ? 'read'
+          : `not read: ${summarizeResponse(response)}`;
       };
       return { 'parameters in a form': await send({ form: { ...rest, client_id, client_secret } }) };
     },
@@ -71,21 +73,21 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
     id: 'token-failed-exchange',
     needs: ['client', 'secret', 'consent'],
     observe: async (server) => ({
-      'correct exchange after a failed one': summarizeResponse((await mismatchedExchange(server)).right),
+      'correct exchange after a failed one': summarizeResponse((await exchangeCodeWithWrongRedirectUri(server)).right),
     }),
   },
   {
     id: 'token-replay',
     needs: ['client', 'secret', 'consent'],
     observe: async (server) => ({
-      'access token after a second use of its code': summarizeResponse((await codeReplay(server)).use),
+      'access token after a second use of its code': summarizeResponse((await replayAuthorizationCode(server)).use),
     }),
   },
   {
     id: 'refresh-credentials',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const { refreshToken } = await requestGrant(server);
+      const { refreshToken } = await obtainGrantedTokens(server);
       const send = async (credentials: object): Promise<string> =>
         summarizeResponse(
           await postTokenRequest(server, {
@@ -109,7 +111,7 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
     id: 'refresh-lifetime',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const { refreshToken } = await requestGrant(server);
+      const { refreshToken } = await obtainGrantedTokens(server);
       await advanceSandboxClock(server, '365d');
       return { 'refresh after a year': summarizeResponse(await sendRefresh(server, refreshToken)) };
     },
@@ -119,10 +121,12 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
     needs: ['client', 'secret', 'consent'],
     observe: async (server) => {
       const scopeAfter = async (granted: string, sent: string): Promise<string> => {
-        const { refreshToken } = await requestGrant(server, { scope: granted });
+        const { refreshToken } = await obtainGrantedTokens(server, { scope: granted });
         const parameters = { grant_type: 'refresh_token', refresh_token: refreshToken, scope: sent };
         const response = await postTokenRequest(server, parameters);
-        return isSuccessful(response) ? String(readGrant(server, response).body.scope) : summarizeResponse(response);
+        return isSuccessfulResponse(response)
+          ? String(readGrantedTokens(server, response).body.scope)
+          : summarizeResponse(response);
       };
       return {
         'scope=read in a refresh of `read write`': await scopeAfter('read write', 'read'),
@@ -134,7 +138,7 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
     id: 'revoke-pair',
     needs: ['grant'],
     observe: async (server) => {
-      const { use, refresh } = await revocation(server);
+      const { use, refresh } = await revokeNewestTestToken(server);
       return {
         'access token after its revocation': summarizeResponse(use),
         'refresh after a revocation of the access token': summarizeResponse(refresh),
@@ -145,8 +149,8 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
     id: 'revoke-unknown',
     needs: ['writes'],
     observe: async (server) => {
-      const token = madeUp(server, '[unknown token]');
-      const response = await sendOAuthRequest(server, '/v1/oauth/revoke', { token });
+      const token = createMadeUpSecret(server, '[unknown token]');
+      const response = await sendTokenOrRevocationRequest(server, '/v1/oauth/revoke', { token });
       return { 'unknown token': `${summarizeResponse(response)}${response.body.trim() === '{}' ? ' {}' : ''}` };
     },
   },
@@ -154,12 +158,17 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
     id: 'revoke-bearer',
     needs: ['grant'],
     observe: async (server) => {
-      const { accessToken } = await requestGrant(server);
-      const other = madeUp(server, '[another token]');
-      const response = await sendOAuthRequest(server, '/v1/oauth/revoke', { token: accessToken }, { bearer: other });
+      const { accessToken } = await obtainGrantedTokens(server);
+      const other = createMadeUpSecret(server, '[another token]');
+      const response = await sendTokenOrRevocationRequest(
+        server,
+        '/v1/oauth/revoke',
+        { token: accessToken },
+        { bearer: other },
+      );
       return {
         'another bearer token': summarizeResponse(response),
-        'the token after it': summarizeResponse(await readActions(server, accessToken)),
+        'the token after it': summarizeResponse(await requestActionList(server, accessToken)),
       };
     },
   },
@@ -168,13 +177,13 @@ export const tokenChoices: readonly OpenChoiceProbe[] = [
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
       const person = sandboxTeamMember(server);
-      const personal = await requestGrant(server, { person });
+      const personal = await obtainGrantedTokens(server, { person });
       await revokeApplicationsInPanel(server, person);
       const cookies = await signInAtSandbox(server, person);
-      const end = await sendWithSession(server, cookies, { prompt: 'none' });
+      const end = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' });
       return {
         'refresh after a revocation': summarizeResponse(await sendRefresh(server, personal.refreshToken)),
-        'prompt=none after a revocation': summarizeAuthorizationEnd(server, end),
+        'prompt=none after a revocation': summarizeAuthorizationRequestOutcome(server, end),
       };
     },
   },

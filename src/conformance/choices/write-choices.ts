@@ -1,39 +1,44 @@
 import { type JsonRecord, readStringField } from '../../json.ts';
 import {
-  dropletAttributes,
-  exampleSource,
-  migrationPath,
-  readListItems,
+  buildOnlineMigrationApiPath,
+  conformanceDropletAttributes,
+  createUniqueConformanceName,
+  exampleMigrationSource,
   readMigrationStatus,
-  requireCluster,
+  requireListItemsOfResponse,
+  requireTestedCluster,
   sendApiRequest,
+  withConformanceMigration,
   withCreatedDroplets,
-  withMigration,
 } from '../api-requests.ts';
-import { type ConformanceResponse, isSuccessful, readJsonBody, summarizeResponse } from '../conformance-response.ts';
-import { requestGrant } from '../grants.ts';
+import {
+  type ConformanceResponse,
+  isSuccessfulResponse,
+  readJsonBody,
+  summarizeResponse,
+} from '../conformance-response.ts';
+import { obtainGrantedTokens } from '../grants.ts';
 import { advanceSandboxClock, sandboxTeamMember } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
-import type { OpenChoiceProbe } from '../statement.ts';
-import { uniqueName } from '../statements/droplet-statements.ts';
-import { requireReadToken, requireWriteToken } from '../tokens.ts';
+import type { SpecGapProbe } from '../statement.ts';
+import { obtainReadTestToken, obtainWriteTestToken } from '../tokens.ts';
 
 const writes = ['writes', 'token'] as const;
 const writesToCluster = ['writes', 'token', 'cluster'] as const;
 
 /** The probes of the choices about droplets, clusters and migrations. */
-export const writeChoices: readonly OpenChoiceProbe[] = [
+export const writeSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'create-body',
     needs: writes,
     observe: async (server) => {
-      const names = ['b', 'a'].map((end) => `${uniqueName(server)}-${end}`);
+      const names = ['b', 'a'].map((end) => `${createUniqueConformanceName(server)}-${end}`);
       const many = await create(server, { names }, (response, droplets) => {
         const created = droplets.map((droplet) => readStringField(droplet, 'name')).join();
         const order = created === names.join() ? 'the order of names' : 'another order';
         return `${summarizeResponse(response)} droplets, ${order}`;
       });
-      const one = await create(server, { name: uniqueName(server) }, (response) => {
+      const one = await create(server, { name: createUniqueConformanceName(server) }, (response) => {
         const members = Object.keys(readJsonBody(response) ?? {}).sort();
         return `${summarizeResponse(response)} ${members.join(', ')}`;
       });
@@ -57,7 +62,7 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'create-names',
     needs: writes,
     observe: async (server) => {
-      const name = uniqueName(server);
+      const name = createUniqueConformanceName(server);
       const eleven = Array.from({ length: 11 }, (_, at) => `${name}-${at}`);
       return observeCreations(server, {
         '11 names': { name: undefined, names: eleven },
@@ -75,11 +80,11 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'create-lifecycle',
     needs: ['client', 'secret', 'sandbox'],
     observe: (server) =>
-      create(server, { name: uniqueName(server) }, async (_response, [droplet]) => {
+      create(server, { name: createUniqueConformanceName(server) }, async (_response, [droplet]) => {
         const after = async (step: string): Promise<string> => {
           await advanceSandboxClock(server, step);
           const path = `/v2/droplets/${String(droplet?.id)}`;
-          const read = await sendApiRequest(server, await requireReadToken(server), { method: 'GET', path });
+          const read = await sendApiRequest(server, await obtainReadTestToken(server), { method: 'GET', path });
           const current = readJsonBody(read)?.droplet;
           return readStringField((current ?? {}) as JsonRecord, 'status') ?? summarizeResponse(read);
         };
@@ -93,8 +98,8 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'delete-droplet',
     needs: writes,
     observe: async (server) => {
-      const token = await requireWriteToken(server);
-      return create(server, { name: uniqueName(server) }, async (_response, [droplet]) => {
+      const token = await obtainWriteTestToken(server);
+      return create(server, { name: createUniqueConformanceName(server) }, async (_response, [droplet]) => {
         const path = `/v2/droplets/${String(droplet?.id)}`;
         const missing = await sendApiRequest(server, token, { method: 'DELETE', path: '/v2/droplets/1' });
         const get = await sendApiRequest(server, token, { method: 'GET', path });
@@ -106,9 +111,12 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'cluster-owner',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const { accessToken } = await requestGrant(server, { person: sandboxTeamMember(server), scope: 'read write' });
-      const path = migrationPath(requireCluster(server));
-      const json = { source: exampleSource };
+      const { accessToken } = await obtainGrantedTokens(server, {
+        person: sandboxTeamMember(server),
+        scope: 'read write',
+      });
+      const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
+      const json = { source: exampleMigrationSource };
       const response = await sendApiRequest(server, accessToken, { method: 'PUT', path, json });
       return { 'cluster of another account': summarizeResponse(response) };
     },
@@ -117,9 +125,9 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'cluster-list',
     needs: ['token'],
     observe: async (server) => {
-      const token = await requireReadToken(server);
+      const token = await obtainReadTestToken(server);
       const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
-      const [first] = isSuccessful(response) ? readListItems(response, 'databases') : [];
+      const [first] = isSuccessfulResponse(response) ? requireListItemsOfResponse(response, 'databases') : [];
       const members = ['id', 'name', 'engine', 'version', 'status', 'connection'];
       return {
         'GET /v2/databases': summarizeResponse(response),
@@ -131,7 +139,7 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'migration-answer',
     needs: writesToCluster,
     observe: (server) =>
-      withMigration(server, { source: exampleSource }, (response) => {
+      withConformanceMigration(server, { source: exampleMigrationSource }, (response) => {
         const json = readJsonBody(response) ?? {};
         const members = ['id', 'status', 'created_at'].filter((name) => readStringField(json, name) !== undefined);
         return {
@@ -145,7 +153,7 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'migration-idle',
     needs: ['client', 'secret', 'sandbox'],
     observe: (server) =>
-      withMigration(server, { source: exampleSource }, async () => {
+      withConformanceMigration(server, { source: exampleMigrationSource }, async () => {
         await advanceSandboxClock(server, '1d');
         return { 'status after a day without changes': statusOf(await readMigrationStatus(server)) };
       }),
@@ -154,10 +162,10 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'migration-stop',
     needs: writesToCluster,
     observe: (server) =>
-      withMigration(server, { source: exampleSource }, async (started) => {
+      withConformanceMigration(server, { source: exampleMigrationSource }, async (started) => {
         const id = readStringField(readJsonBody(started) ?? {}, 'id') ?? '';
-        const path = `${migrationPath(requireCluster(server))}/${id}`;
-        const token = await requireWriteToken(server);
+        const path = `${buildOnlineMigrationApiPath(requireTestedCluster(server))}/${id}`;
+        const token = await obtainWriteTestToken(server);
         const stopped = await sendApiRequest(server, token, { method: 'DELETE', path });
         return {
           'DELETE of the migration': summarizeResponse(stopped),
@@ -169,10 +177,10 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'migration-conflict',
     needs: writesToCluster,
     observe: (server) =>
-      withMigration(server, { source: exampleSource }, async () => {
-        const token = await requireWriteToken(server);
-        const path = migrationPath(requireCluster(server));
-        const json = { source: exampleSource };
+      withConformanceMigration(server, { source: exampleMigrationSource }, async () => {
+        const token = await obtainWriteTestToken(server);
+        const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
+        const json = { source: exampleMigrationSource };
         const second = await sendApiRequest(server, token, { method: 'PUT', path, json });
         return {
           'second migration': summarizeResponse(second),
@@ -184,7 +192,7 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'migration-required',
     needs: writesToCluster,
     observe: async (server) => {
-      const { host, dbname, ...rest } = exampleSource;
+      const { host, dbname, ...rest } = exampleMigrationSource;
       return {
         'no source.host': await migrate(server, { source: { dbname, ...rest } }),
         'no source.dbname': await migrate(server, { source: { host, ...rest } }),
@@ -199,7 +207,8 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     observe: async (server) => {
       const forms = ['2001:db8::1', 'postgres://mover@source.example.com/shop', 'host=source.example.com dbname=shop'];
       const observed: [string, string][] = [];
-      for (const host of forms) observed.push([host, await migrate(server, { source: { ...exampleSource, host } })]);
+      for (const host of forms)
+        observed.push([host, await migrate(server, { source: { ...exampleMigrationSource, host } })]);
       return Object.fromEntries(observed);
     },
   },
@@ -207,8 +216,8 @@ export const writeChoices: readonly OpenChoiceProbe[] = [
     id: 'migration-none',
     needs: ['token'],
     observe: async (server) => {
-      const path = migrationPath('00000000-0000-4000-8000-000000000000');
-      const response = await sendApiRequest(server, await requireReadToken(server), { method: 'GET', path });
+      const path = buildOnlineMigrationApiPath('00000000-0000-4000-8000-000000000000');
+      const response = await sendApiRequest(server, await obtainReadTestToken(server), { method: 'GET', path });
       return { 'GET for an unknown cluster': summarizeResponse(response) };
     },
   },
@@ -219,23 +228,23 @@ function create<T>(
   attributes: JsonRecord,
   observe: (response: ConformanceResponse, droplets: readonly JsonRecord[]) => Promise<T> | T,
 ): Promise<T> {
-  return withCreatedDroplets(server, { ...dropletAttributes, ...attributes }, observe);
+  return withCreatedDroplets(server, { ...conformanceDropletAttributes, ...attributes }, observe);
 }
 
 async function observeCreations(server: ServerUnderTest, cases: Readonly<Record<string, JsonRecord>>) {
   const observed: [string, string][] = [];
   for (const [text, changes] of Object.entries(cases)) {
-    const body = { name: uniqueName(server), ...changes };
+    const body = { name: createUniqueConformanceName(server), ...changes };
     observed.push([text, await create(server, body, (response) => summarizeResponse(response))]);
   }
   return Object.fromEntries(observed);
 }
 
 function migrate(server: ServerUnderTest, body: object): Promise<string> {
-  return withMigration(server, body, (response) => summarizeResponse(response));
+  return withConformanceMigration(server, body, (response) => summarizeResponse(response));
 }
 
 function statusOf(response: ConformanceResponse): string {
   const status = readStringField(readJsonBody(response) ?? {}, 'status');
-  return isSuccessful(response) && status !== undefined ? status : summarizeResponse(response);
+  return isSuccessfulResponse(response) && status !== undefined ? status : summarizeResponse(response);
 }

@@ -1,23 +1,23 @@
 import { readStringField } from '../../json.ts';
-import { migrationPath, readListItems, sendApiRequest } from '../api-requests.ts';
+import { buildOnlineMigrationApiPath, requireListItemsOfResponse, sendApiRequest } from '../api-requests.ts';
 import {
-  isSuccessful,
-  readErrorCode,
+  isSuccessfulResponse,
+  readConformanceErrorCode,
   readJsonBody,
   requireNotFoundError,
-  requireOfResponse,
+  requireResponseCondition,
 } from '../conformance-response.ts';
-import { requestGrant } from '../grants.ts';
-import { madeUp } from '../made-up-codes.ts';
+import { obtainGrantedTokens } from '../grants.ts';
+import { createMadeUpSecret } from '../made-up-codes.ts';
 import { sandboxTeamMember } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
-import { requireReadToken } from '../tokens.ts';
+import { obtainReadTestToken } from '../tokens.ts';
 
 const unknownCluster = '00000000-0000-4000-8000-000000000000';
 
 /** The statements about the lists, the bearer token and the errors of the resource API (spec §2, §4.5, §5, §7, §9). */
-export const apiStatements: readonly ConformanceStatement[] = [
+export const apiConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '7',
     section: '1',
@@ -25,10 +25,10 @@ export const apiStatements: readonly ConformanceStatement[] = [
     needs: ['token'],
     play: async (server) => {
       const request = { method: 'GET', path: '/v2/actions' };
-      const response = await sendApiRequest(server, await requireReadToken(server), request);
-      requireOfResponse(isSuccessful(response), 'a success status with the bearer token', response);
+      const response = await sendApiRequest(server, await obtainReadTestToken(server), request);
+      requireResponseCondition(isSuccessfulResponse(response), 'a success status with the bearer token', response);
       const without = await sendApiRequest(server, undefined, request);
-      requireOfResponse(!isSuccessful(without), 'a refusal without a bearer token', without);
+      requireResponseCondition(!isSuccessfulResponse(without), 'a refusal without a bearer token', without);
     },
   },
   {
@@ -40,7 +40,11 @@ export const apiStatements: readonly ConformanceStatement[] = [
       for (const request of operations) {
         const response = await sendApiRequest(server, undefined, request);
         const expected = 'a refusal because the token is missing, not because of path or method';
-        requireOfResponse(!isSuccessful(response) && ![0, 405, 501].includes(response.status), expected, response);
+        requireResponseCondition(
+          !isSuccessfulResponse(response) && ![0, 405, 501].includes(response.status),
+          expected,
+          response,
+        );
       }
     },
   },
@@ -59,10 +63,10 @@ export const apiStatements: readonly ConformanceStatement[] = [
     text: 'A token that may read permits GET and HEAD.',
     needs: ['token'],
     play: async (server) => {
-      const token = await requireReadToken(server);
+      const token = await obtainReadTestToken(server);
       for (const method of ['GET', 'HEAD']) {
         const response = await sendApiRequest(server, token, { method, path: '/v2/droplets' });
-        requireOfResponse(isSuccessful(response), `${method} with a success status`, response);
+        requireResponseCondition(isSuccessfulResponse(response), `${method} with a success status`, response);
       }
     },
   },
@@ -93,20 +97,20 @@ export const apiStatements: readonly ConformanceStatement[] = [
     text: 'Droplets and actions are those of the account of the token.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const one = await requireReadToken(server);
-      const other = (await requestGrant(server, { person: sandboxTeamMember(server) })).accessToken;
+      const one = await obtainReadTestToken(server);
+      const other = (await obtainGrantedTokens(server, { person: sandboxTeamMember(server) })).accessToken;
       for (const key of listKeys) {
         const request = { method: 'GET', path: `/v2/${key}`, query: { per_page: '200' } };
         const [mine, theirs] = [
           await sendApiRequest(server, one, request),
           await sendApiRequest(server, other, request),
         ];
-        const ids = new Set(readListItems(mine, key).map(({ id }) => id));
-        const shared = readListItems(theirs, key).some(({ id }) => ids.has(id));
-        requireOfResponse(ids.size > 0 && !shared, `no ${key} of another account`, theirs);
+        const ids = new Set(requireListItemsOfResponse(mine, key).map(({ id }) => id));
+        const shared = requireListItemsOfResponse(theirs, key).some(({ id }) => ids.has(id));
+        requireResponseCondition(ids.size > 0 && !shared, `no ${key} of another account`, theirs);
         const [id] = ids;
         const single = await sendApiRequest(server, other, { method: 'GET', path: `/v2/${key}/${String(id)}` });
-        requireOfResponse(!isSuccessful(single), `a refusal of ${key} of another account by id`, single);
+        requireResponseCondition(!isSuccessfulResponse(single), `a refusal of ${key} of another account by id`, single);
       }
     },
   },
@@ -116,12 +120,12 @@ export const apiStatements: readonly ConformanceStatement[] = [
     text: 'A call of the resource API carries the header Authorization: Bearer.',
     needs: ['token'],
     play: async (server) => {
-      const token = await requireReadToken(server);
+      const token = await obtainReadTestToken(server);
       for (const scheme of ['Basic', 'Token', ''] as const) {
         const authorization = scheme === '' ? {} : { authorization: `${scheme} ${server.unique()}` };
         const request = { method: 'GET', path: '/v2/actions', headers: authorization };
         const response = await sendApiRequest(server, undefined, request);
-        requireOfResponse(!isSuccessful(response), 'a refusal without a bearer token', response);
+        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal without a bearer token', response);
       }
       // The token of a session is not sent in a URL, because servers write URLs to their logs.
       if (server.accessToken !== undefined) return;
@@ -131,7 +135,7 @@ export const apiStatements: readonly ConformanceStatement[] = [
         path: '/v2/actions',
         query: { access_token: token },
       });
-      requireOfResponse(!isSuccessful(query), 'a refusal of a token in the query', query);
+      requireResponseCondition(!isSuccessfulResponse(query), 'a refusal of a token in the query', query);
     },
   },
   {
@@ -150,7 +154,7 @@ export const apiStatements: readonly ConformanceStatement[] = [
       const response = await sendWithUnknownToken(server);
       const message = readStringField(readJsonBody(response) ?? {}, 'message') ?? '';
       const said = /resource/i.test(message) && /not (be )?found|no such/i.test(message);
-      requireOfResponse(said, 'a message that the resource could not be found', response);
+      requireResponseCondition(said, 'a message that the resource could not be found', response);
     },
   },
   {
@@ -159,9 +163,9 @@ export const apiStatements: readonly ConformanceStatement[] = [
     text: 'The paths of the resource API begin with /v2.',
     needs: ['token'],
     play: async (server) => {
-      const token = await requireReadToken(server);
+      const token = await obtainReadTestToken(server);
       const response = await sendApiRequest(server, token, { method: 'GET', path: '/actions' });
-      requireOfResponse(!isSuccessful(response), 'no list without /v2', response);
+      requireResponseCondition(!isSuccessfulResponse(response), 'no list without /v2', response);
       await requireList(server, 'actions');
     },
   },
@@ -173,10 +177,14 @@ export const apiStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       for (const path of ['/v1/oauth/token', '/v1/oauth/revoke']) {
         const response = await server.request({ method: 'POST', path });
-        requireOfResponse(readErrorCode(response) !== undefined, 'a JSON body with an error', response);
+        requireResponseCondition(
+          readConformanceErrorCode(response) !== undefined,
+          'a JSON body with an error',
+          response,
+        );
       }
       const { status, ...response } = await server.request({ method: 'GET', path: '/v1/oauth/authorize' });
-      requireOfResponse(status !== 404 && status !== 0, 'an authorization endpoint', { ...response, status });
+      requireResponseCondition(status !== 404 && status !== 0, 'an authorization endpoint', { ...response, status });
     },
   },
 ];
@@ -185,15 +193,15 @@ const listKeys = ['actions', 'droplets'] as const;
 
 const operations = [
   { method: 'POST', path: '/v2/droplets', json: {} },
-  { method: 'PUT', path: migrationPath(unknownCluster), json: {} },
+  { method: 'PUT', path: buildOnlineMigrationApiPath(unknownCluster), json: {} },
 ] as const;
 
 async function requireList(server: ServerUnderTest, key: (typeof listKeys)[number]): Promise<void> {
-  const token = await requireReadToken(server);
+  const token = await obtainReadTestToken(server);
   const response = await sendApiRequest(server, token, { method: 'GET', path: `/v2/${key}` });
-  requireOfResponse(isSuccessful(response), `a list of ${key}`, response);
+  requireResponseCondition(isSuccessfulResponse(response), `a list of ${key}`, response);
 }
 
 async function sendWithUnknownToken(server: ServerUnderTest) {
-  return sendApiRequest(server, madeUp(server, '[unknown token]'), { method: 'GET', path: '/v2/actions' });
+  return sendApiRequest(server, createMadeUpSecret(server, '[unknown token]'), { method: 'GET', path: '/v2/actions' });
 }

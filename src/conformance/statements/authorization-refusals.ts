@@ -1,10 +1,10 @@
-import { requireErrorPage, requireRefusal, sendRefusable } from '../authorization-requests.ts';
-import { requireClient } from '../authorize.ts';
-import { readPageText, requireOfResponse } from '../conformance-response.ts';
+import { requireErrorPage, requireRefusal, sendInvalidAuthorizationRequest } from '../authorization-requests.ts';
+import { requireTestedClient } from '../authorize-tested-client.ts';
+import { extractResponsePlainText, requireResponseCondition } from '../conformance-response.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about authorization requests that are refused (spec §4.1, §7). */
-export const authorizationRefusals: readonly ConformanceStatement[] = [
+export const authorizationRefusalConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '59',
     section: '4.1',
@@ -12,7 +12,11 @@ export const authorizationRefusals: readonly ConformanceStatement[] = [
     needs: ['client'],
     play: async (server) => {
       for (const client_id of [undefined, 'an-unknown-client-id'])
-        requireErrorPage(await sendRefusable(server, { client_id }), clientMessage, 'an error page for this client_id');
+        requireErrorPage(
+          await sendInvalidAuthorizationRequest(server, { client_id }),
+          clientMessage,
+          'an error page for this client_id',
+        );
     },
   },
   {
@@ -21,8 +25,8 @@ export const authorizationRefusals: readonly ConformanceStatement[] = [
     text: 'redirect_uri is required and equals the registered callback URL.',
     needs: ['client'],
     play: async (server) => {
-      for (const redirect_uri of differentCallbackUrls(requireClient(server).callbackUrl)) {
-        const end = await sendRefusable(server, { redirect_uri });
+      for (const redirect_uri of differentCallbackUrls(requireTestedClient(server).callbackUrl)) {
+        const end = await sendInvalidAuthorizationRequest(server, { redirect_uri });
         requireErrorPage(end, redirectUriMessage, 'an error page for a redirect_uri other than the registered one');
       }
     },
@@ -34,7 +38,10 @@ export const authorizationRefusals: readonly ConformanceStatement[] = [
     needs: ['client'],
     play: async (server) => {
       for (const response_type of [undefined, 'id_token', 'CODE', 'code token'])
-        requireRefusal(server, await sendRefusable(server, { response_type, state: server.unique() }));
+        requireRefusal(
+          server,
+          await sendInvalidAuthorizationRequest(server, { response_type, state: server.unique() }),
+        );
     },
   },
   {
@@ -44,7 +51,7 @@ export const authorizationRefusals: readonly ConformanceStatement[] = [
     needs: ['client'],
     play: async (server) => {
       for (const scope of ['write', 'READ', 'read,write', 'read admin', 'read  write', 'read read']) {
-        const end = await sendRefusable(server, { scope });
+        const end = await sendInvalidAuthorizationRequest(server, { scope });
         requireErrorPage(end, scopeMessage, 'an error page for an invalid scope');
       }
     },
@@ -55,10 +62,10 @@ export const authorizationRefusals: readonly ConformanceStatement[] = [
     text: 'The error page of a wrong redirect_uri says that it is not valid.',
     needs: ['client'],
     play: async (server) => {
-      const redirect_uri = `${requireClient(server).callbackUrl}/other`;
-      const { response } = await sendRefusable(server, { redirect_uri });
-      const isSaid = redirectUriMessage.test(readPageText(response));
-      requireOfResponse(isSaid, 'a page with a message that the redirect uri is not valid', response);
+      const redirect_uri = `${requireTestedClient(server).callbackUrl}/other`;
+      const { response } = await sendInvalidAuthorizationRequest(server, { redirect_uri });
+      const isSaid = redirectUriMessage.test(extractResponsePlainText(response));
+      requireResponseCondition(isSaid, 'a page with a message that the redirect uri is not valid', response);
     },
   },
   {
@@ -67,9 +74,9 @@ export const authorizationRefusals: readonly ConformanceStatement[] = [
     text: 'The error page of a wrong scope says that it is invalid, unknown or malformed.',
     needs: ['client'],
     play: async (server) => {
-      const { response } = await sendRefusable(server, { scope: 'admin' });
-      const isSaid = scopeMessage.test(readPageText(response));
-      requireOfResponse(isSaid, 'a page with a message that the requested scope is invalid', response);
+      const { response } = await sendInvalidAuthorizationRequest(server, { scope: 'admin' });
+      const isSaid = scopeMessage.test(extractResponsePlainText(response));
+      requireResponseCondition(isSaid, 'a page with a message that the requested scope is invalid', response);
     },
   },
 ];

@@ -1,23 +1,27 @@
-import { implicitAuthorization, requireOfAuthorization, requireState } from '../authorization-requests.ts';
-import { authorize, difficultState } from '../authorize.ts';
-import { issuedCode } from '../journeys.ts';
+import {
+  implicitAuthorization,
+  requireAuthorizationCondition,
+  requireReturnedOAuthState,
+} from '../authorization-requests.ts';
+import { authorizeTestedClient, oauthStateWithSpecialCharacters } from '../authorize-tested-client.ts';
+import { obtainTestAuthorizationCode } from '../journeys.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the redirect at the end of an authorization (spec §2, §4.1, §7). */
-export const authorizationStatements: readonly ConformanceStatement[] = [
+export const authorizationConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '10',
     section: '2',
     text: 'The code arrives in the query parameter code of redirect_uri.',
     needs: ['client', 'consent'],
-    play: async (server) => void (await issuedCode(server)),
+    play: async (server) => void (await obtainTestAuthorizationCode(server)),
   },
   {
     number: '58a',
     section: '4.1',
     text: 'The authorization request ends in a redirect to redirect_uri.',
     needs: ['client', 'consent'],
-    play: async (server) => void (await issuedCode(server)),
+    play: async (server) => void (await obtainTestAuthorizationCode(server)),
   },
   {
     number: '63a',
@@ -25,9 +29,10 @@ export const authorizationStatements: readonly ConformanceStatement[] = [
     text: 'state is returned unchanged by the code flow.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const { authorization } = await issuedCode(server);
+      const { authorization } = await obtainTestAuthorizationCode(server);
       // In a browser the state was compared when the redirect was received.
-      if (!authorization.isFromBrowser) requireState(authorization, authorization.query, difficultState);
+      if (!authorization.isFromBrowser)
+        requireReturnedOAuthState(authorization, authorization.query, oauthStateWithSpecialCharacters);
     },
   },
   {
@@ -37,7 +42,8 @@ export const authorizationStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'consent'],
     play: async (server) => {
       const authorization = await implicitAuthorization(server);
-      if (!authorization.isFromBrowser) requireState(authorization, authorization.fragment, difficultState);
+      if (!authorization.isFromBrowser)
+        requireReturnedOAuthState(authorization, authorization.fragment, oauthStateWithSpecialCharacters);
     },
   },
   {
@@ -46,10 +52,10 @@ export const authorizationStatements: readonly ConformanceStatement[] = [
     text: 'The redirect of the code flow has code, and state only if it was sent.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      const without = await authorize(server);
-      requireOfAuthorization(without.query.has('code'), 'a code in the query', without);
-      requireOfAuthorization(!without.query.has('state'), 'no state, because none was sent', without);
-      requireOfAuthorization([...without.fragment].length === 0, 'no fragment', without);
+      const without = await authorizeTestedClient(server);
+      requireAuthorizationCondition(without.query.has('code'), 'a code in the query', without);
+      requireAuthorizationCondition(!without.query.has('state'), 'no state, because none was sent', without);
+      requireAuthorizationCondition([...without.fragment].length === 0, 'no fragment', without);
     },
   },
   {
@@ -58,10 +64,10 @@ export const authorizationStatements: readonly ConformanceStatement[] = [
     text: 'The redirect of the implicit flow has state in the fragment only if it was sent.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      const without = await authorize(server, { flow: 'implicit' });
-      requireOfAuthorization(without.fragment.has('access_token'), 'an access_token in the fragment', without);
-      requireOfAuthorization(!without.fragment.has('state'), 'no state, because none was sent', without);
-      requireOfAuthorization([...without.query].length === 0, 'no parameters in the query', without);
+      const without = await authorizeTestedClient(server, { flow: 'implicit' });
+      requireAuthorizationCondition(without.fragment.has('access_token'), 'an access_token in the fragment', without);
+      requireAuthorizationCondition(!without.fragment.has('state'), 'no state, because none was sent', without);
+      requireAuthorizationCondition([...without.query].length === 0, 'no parameters in the query', without);
     },
   },
   {
@@ -70,11 +76,15 @@ export const authorizationStatements: readonly ConformanceStatement[] = [
     text: 'A denial redirects with access_denied and an error_description in the query.',
     needs: ['client', 'consent'],
     play: async (server) => {
-      const denied = await authorize(server, { decision: 'deny', state: server.unique() });
-      requireOfAuthorization(denied.query.get('error') === 'access_denied', 'error=access_denied in the query', denied);
+      const denied = await authorizeTestedClient(server, { decision: 'deny', state: server.unique() });
+      requireAuthorizationCondition(
+        denied.query.get('error') === 'access_denied',
+        'error=access_denied in the query',
+        denied,
+      );
       const description = denied.query.get('error_description') ?? '';
-      requireOfAuthorization(description !== '', 'an error_description in the query', denied);
-      requireOfAuthorization(!denied.query.has('code'), 'no code', denied);
+      requireAuthorizationCondition(description !== '', 'an error_description in the query', denied);
+      requireAuthorizationCondition(!denied.query.has('code'), 'no code', denied);
     },
   },
 ];

@@ -1,47 +1,63 @@
-import { NotTestable } from '../conformance-difference.ts';
-import { isSuccessful, readErrorCode, requireOAuthError, requireOfResponse } from '../conformance-response.ts';
-import { attemptGrant, exchangeParameters, postTokenRequest, readGrant, requestCode } from '../grants.ts';
-import { actionsOfIssuedGrant, codeReplay, issuedGrant, mismatchedExchange } from '../journeys.ts';
+import { ConformanceNotTestableError } from '../conformance-difference-error.ts';
 import {
-  exchangeAfter,
+  isSuccessfulResponse,
+  readConformanceErrorCode,
+  requireOAuthError,
+  requireResponseCondition,
+} from '../conformance-response.ts';
+import {
+  buildCodeExchangeParameters,
+  postTokenRequest,
+  readGrantedTokens,
+  requestAuthorizationCode,
+  tryObtainGrantedTokens,
+} from '../grants.ts';
+import {
+  exchangeCodeWithWrongRedirectUri,
+  listActionsWithTestOAuthGrant,
+  obtainTestOAuthGrant,
+  replayAuthorizationCode,
+} from '../journeys.ts';
+import {
+  codeExchangeParameterNames,
+  createMadeUpSecret,
+  exchangeCodeAfterClockAdvance,
   exchangeMadeUpCode,
-  exchangeParameterNames,
-  madeUp,
   requireTokenError,
-  wrongCredentials,
+  wrongClientCredentialParameters,
 } from '../made-up-codes.ts';
 import { otherSandboxClient, revokeApplicationsInPanel, sandboxTeamMember } from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the exchange of an authorization code (spec §2, §3, §4.2, §5, §7). */
-export const codeStatements: readonly ConformanceStatement[] = [
+export const authorizationCodeConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '3',
     section: '1',
     text: 'The authorization code flow is supported.',
     needs: ['client', 'secret', 'consent'],
-    play: async (server) => void (await issuedGrant(server)),
+    play: async (server) => void (await obtainTestOAuthGrant(server)),
   },
   {
     number: '11',
     section: '2',
     text: 'A code is valid until 10 minutes after its issue.',
     needs: ['client', 'secret', 'sandbox'],
-    play: async (server) => void readGrant(server, await exchangeAfter(server, '599s')),
+    play: async (server) => void readGrantedTokens(server, await exchangeCodeAfterClockAdvance(server, '599s')),
   },
   {
     number: '12',
     section: '2',
     text: 'A code is invalid 10 minutes after its issue.',
     needs: ['client', 'secret', 'sandbox'],
-    play: async (server) => requireOAuthError(await exchangeAfter(server, '600s'), 'invalid_grant'),
+    play: async (server) => requireOAuthError(await exchangeCodeAfterClockAdvance(server, '600s'), 'invalid_grant'),
   },
   {
     number: '13',
     section: '2',
     text: 'A code is invalid once used.',
     needs: ['client', 'secret', 'consent'],
-    play: async (server) => requireOAuthError((await codeReplay(server)).response, 'invalid_grant'),
+    play: async (server) => requireOAuthError((await replayAuthorizationCode(server)).response, 'invalid_grant'),
   },
   {
     number: '14',
@@ -50,9 +66,9 @@ export const codeStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const person = sandboxTeamMember(server);
-      const code = await requestCode(server, { person });
+      const code = await requestAuthorizationCode(server, { person });
       await revokeApplicationsInPanel(server, person);
-      requireOAuthError(await postTokenRequest(server, exchangeParameters(server, code)), 'invalid_grant');
+      requireOAuthError(await postTokenRequest(server, buildCodeExchangeParameters(server, code)), 'invalid_grant');
     },
   },
   {
@@ -68,9 +84,9 @@ export const codeStatements: readonly ConformanceStatement[] = [
     text: 'An exchanged code is used, and a grant is issued whose access token works.',
     needs: ['grant', 'consent'],
     play: async (server) => {
-      const response = await actionsOfIssuedGrant(server);
-      requireOfResponse(isSuccessful(response), 'the list of actions', response);
-      requireOAuthError((await codeReplay(server)).response, 'invalid_grant');
+      const response = await listActionsWithTestOAuthGrant(server);
+      requireResponseCondition(isSuccessfulResponse(response), 'the list of actions', response);
+      requireOAuthError((await replayAuthorizationCode(server)).response, 'invalid_grant');
     },
   },
   {
@@ -78,7 +94,7 @@ export const codeStatements: readonly ConformanceStatement[] = [
     section: '3',
     text: 'An expired code is answered with invalid_grant.',
     needs: ['client', 'secret', 'sandbox'],
-    play: async (server) => requireOAuthError(await exchangeAfter(server, '1d'), 'invalid_grant'),
+    play: async (server) => requireOAuthError(await exchangeCodeAfterClockAdvance(server, '1d'), 'invalid_grant'),
   },
   {
     number: '77',
@@ -86,8 +102,8 @@ export const codeStatements: readonly ConformanceStatement[] = [
     text: 'The token endpoint reads its parameters from the query.',
     needs: ['client', 'secret'],
     play: async (server) => {
-      const code = { code: madeUp(server, '[code]'), verifier: undefined };
-      const query = exchangeParameters(server, code);
+      const code = { code: createMadeUpSecret(server, '[code]'), verifier: undefined };
+      const query = buildCodeExchangeParameters(server, code);
       const response = await server.request({ method: 'POST', path: '/v1/oauth/token', query });
       // Only a server that has read every parameter can say that the code is invalid.
       requireOAuthError(response, 'invalid_grant');
@@ -99,7 +115,7 @@ export const codeStatements: readonly ConformanceStatement[] = [
     text: 'An exchange without one of its five parameters is refused.',
     needs: ['client', 'secret'],
     play: async (server) => {
-      for (const name of exchangeParameterNames)
+      for (const name of codeExchangeParameterNames)
         requireTokenError(await exchangeMadeUpCode(server, { [name]: undefined }));
     },
   },
@@ -109,9 +125,11 @@ export const codeStatements: readonly ConformanceStatement[] = [
     text: 'A valid code is not exchanged without one of the five parameters.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      for (const name of exchangeParameterNames) {
-        const code = await requestCode(server);
-        requireTokenError(await postTokenRequest(server, exchangeParameters(server, code, { [name]: undefined })));
+      for (const name of codeExchangeParameterNames) {
+        const code = await requestAuthorizationCode(server);
+        requireTokenError(
+          await postTokenRequest(server, buildCodeExchangeParameters(server, code, { [name]: undefined })),
+        );
       }
     },
   },
@@ -120,7 +138,7 @@ export const codeStatements: readonly ConformanceStatement[] = [
     section: '4.2',
     text: 'redirect_uri of the exchange must match.',
     needs: ['client', 'secret', 'consent'],
-    play: async (server) => requireOAuthError((await mismatchedExchange(server)).wrong, 'invalid_grant'),
+    play: async (server) => requireOAuthError((await exchangeCodeWithWrongRedirectUri(server)).wrong, 'invalid_grant'),
   },
   {
     number: '111',
@@ -128,10 +146,12 @@ export const codeStatements: readonly ConformanceStatement[] = [
     text: 'Wrong or missing client credentials are answered with invalid_client.',
     needs: ['client', 'secret'],
     play: async (server) => {
-      for (const changes of wrongCredentials) {
+      for (const changes of wrongClientCredentialParameters) {
         const response = await exchangeMadeUpCode(server, changes);
-        if (readErrorCode(response) === 'invalid_grant')
-          throw new NotTestable('the server reports the invalid code first; statement 122 sends a valid one');
+        if (readConformanceErrorCode(response) === 'invalid_grant')
+          throw new ConformanceNotTestableError(
+            'the server reports the invalid code first; statement 122 sends a valid one',
+          );
         requireOAuthError(response, 'invalid_client');
       }
     },
@@ -143,8 +163,8 @@ export const codeStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       for (const scope of ['read', 'read write']) {
-        const { response, body } = await attemptGrant(server, { scope });
-        requireOfResponse(body.scope === scope, `scope ${scope}`, response);
+        const { response, body } = await tryObtainGrantedTokens(server, { scope });
+        requireResponseCondition(body.scope === scope, `scope ${scope}`, response);
       }
     },
   },
@@ -155,10 +175,10 @@ export const codeStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const other = otherSandboxClient(server);
-      const code = await requestCode(server, { client: other });
+      const code = await requestAuthorizationCode(server, { client: other });
       // With its own redirect_uri, only the client differs.
       for (const redirect_uri of [other.callbackUrl, server.client?.callbackUrl]) {
-        const parameters = exchangeParameters(server, code, { redirect_uri });
+        const parameters = buildCodeExchangeParameters(server, code, { redirect_uri });
         requireOAuthError(await postTokenRequest(server, parameters), 'invalid_grant');
       }
     },
@@ -169,9 +189,12 @@ export const codeStatements: readonly ConformanceStatement[] = [
     text: 'A valid code with wrong, unknown or missing client credentials is answered with invalid_client.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const code = await requestCode(server, { state: server.unique() });
-      for (const changes of wrongCredentials)
-        requireOAuthError(await postTokenRequest(server, exchangeParameters(server, code, changes)), 'invalid_client');
+      const code = await requestAuthorizationCode(server, { state: server.unique() });
+      for (const changes of wrongClientCredentialParameters)
+        requireOAuthError(
+          await postTokenRequest(server, buildCodeExchangeParameters(server, code, changes)),
+          'invalid_client',
+        );
     },
   },
 ];

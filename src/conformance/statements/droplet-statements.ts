@@ -1,33 +1,40 @@
-import { isJsonRecord, type JsonRecord, readStringField } from '../../json.ts';
+import { readStringField } from '../../json.ts';
 import {
-  dropletAttributes,
-  exampleSource,
-  listDropletNames,
-  migrationPath,
+  buildOnlineMigrationApiPath,
+  conformanceDropletAttributes,
+  createUniqueConformanceName,
+  exampleMigrationSource,
+  fetchAllDropletNames,
   readCreatedDroplets,
-  requireCluster,
-  requireKnownForm,
+  readDropletAttributeSlugs,
+  requireCreatedDroplets,
+  requireTestedCluster,
   sendApiRequest,
   withCreatedDroplets,
 } from '../api-requests.ts';
-import { type ConformanceResponse, isSuccessful, readJsonBody, requireOfResponse } from '../conformance-response.ts';
+import {
+  type ConformanceResponse,
+  isSuccessfulResponse,
+  readJsonBody,
+  requireResponseCondition,
+} from '../conformance-response.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
-import { requireReadOnlyToken, requireWriteToken } from '../tokens.ts';
+import { obtainReadOnlyTestToken, obtainWriteTestToken } from '../tokens.ts';
 
 /** The statements about creating droplets and about scopes (spec §2, §4.5, §5.4). */
-export const dropletStatements: readonly ConformanceStatement[] = [
+export const dropletConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '28a',
     section: '2',
     text: 'With the scope read, POST is refused and nothing is created.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const token = await requireReadOnlyToken(server);
-      const name = uniqueName(server);
-      const json = { name, ...dropletAttributes };
+      const token = await obtainReadOnlyTestToken(server);
+      const name = createUniqueConformanceName(server);
+      const json = { name, ...conformanceDropletAttributes };
       const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json });
-      requireOfResponse(!isSuccessful(response), 'a refusal with the scope read', response);
+      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
       await requireNames(server, response, (names) => !names.includes(name), 'no droplet of that name');
     },
   },
@@ -37,13 +44,13 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'With the scope read, DELETE is refused and nothing is deleted.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const token = await requireReadOnlyToken(server);
-      const name = uniqueName(server);
-      await withCreatedDroplets(server, { name, ...dropletAttributes }, async (created, [droplet]) => {
-        requireCreated(server, created, 1);
+      const token = await obtainReadOnlyTestToken(server);
+      const name = createUniqueConformanceName(server);
+      await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (created, [droplet]) => {
+        requireCreatedDroplets(server, created, 1);
         const path = `/v2/droplets/${String(droplet?.id)}`;
         const response = await sendApiRequest(server, token, { method: 'DELETE', path });
-        requireOfResponse(!isSuccessful(response), 'a refusal with the scope read', response);
+        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
         await requireNames(server, response, (names) => names.includes(name), 'the droplet still exists');
       });
     },
@@ -54,14 +61,18 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'With the scope read, PUT is refused and no migration starts.',
     needs: ['client', 'secret', 'consent', 'cluster'],
     play: async (server) => {
-      const token = await requireReadOnlyToken(server);
-      const path = migrationPath(requireCluster(server));
+      const token = await obtainReadOnlyTestToken(server);
+      const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
       const known = await sendApiRequest(server, token, { method: 'GET', path });
       const before = readStringField(readJsonBody(known) ?? {}, 'id') ?? 'no id';
-      const response = await sendApiRequest(server, token, { method: 'PUT', path, json: { source: exampleSource } });
-      requireOfResponse(!isSuccessful(response), 'a refusal with the scope read', response);
+      const response = await sendApiRequest(server, token, {
+        method: 'PUT',
+        path,
+        json: { source: exampleMigrationSource },
+      });
+      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
       const later = await sendApiRequest(server, token, { method: 'GET', path });
-      requireOfResponse(later.body.includes(before) || !isSuccessful(later), 'no new migration', later);
+      requireResponseCondition(later.body.includes(before) || !isSuccessfulResponse(later), 'no new migration', later);
     },
   },
   {
@@ -70,15 +81,15 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'The scope `read write` permits POST and DELETE in addition to reading.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const token = await requireWriteToken(server);
-      const name = uniqueName(server);
-      const created = await withCreatedDroplets(server, { name, ...dropletAttributes }, async (response) => {
-        requireCreated(server, response, 1);
+      const token = await obtainWriteTestToken(server);
+      const name = createUniqueConformanceName(server);
+      const created = await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
+        requireCreatedDroplets(server, response, 1);
         await requireNames(server, response, (names) => names.includes(name), 'the new droplet in the list');
         return response;
       });
-      const names = await listDropletNames(server, token);
-      requireOfResponse(!names.includes(name), 'no droplet of that name after DELETE', created);
+      const names = await fetchAllDropletNames(server, token);
+      requireResponseCondition(!names.includes(name), 'no droplet of that name after DELETE', created);
     },
   },
   {
@@ -87,9 +98,9 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'name is the name of the droplet that is created.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const name = uniqueName(server);
-      await withCreatedDroplets(server, { name, ...dropletAttributes }, async (response) => {
-        requireCreated(server, response, 1);
+      const name = createUniqueConformanceName(server);
+      await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
+        requireCreatedDroplets(server, response, 1);
         await requireNames(server, response, (names) => count(names, name) === 1, 'one droplet of that name');
       });
     },
@@ -100,17 +111,17 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'names creates one droplet for each name, with identical other attributes.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const names = ['a', 'b', 'c'].map((end) => `${uniqueName(server)}-${end}`);
-      await withCreatedDroplets(server, { names, ...dropletAttributes }, async (response, droplets) => {
-        requireCreated(server, response, names.length);
+      const names = ['a', 'b', 'c'].map((end) => `${createUniqueConformanceName(server)}-${end}`);
+      await withCreatedDroplets(server, { names, ...conformanceDropletAttributes }, async (response, droplets) => {
+        requireCreatedDroplets(server, response, names.length);
         const created = droplets.map((droplet) => readStringField(droplet, 'name') ?? '');
-        requireOfResponse(
+        requireResponseCondition(
           names.every((name) => count(created, name) === 1),
           'one droplet for each name',
           response,
         );
-        const attributes = new Set(droplets.map((droplet) => JSON.stringify(attributesOf(droplet))));
-        requireOfResponse(attributes.size === 1, 'identical region, size and image', response);
+        const attributes = new Set(droplets.map((droplet) => JSON.stringify(readDropletAttributeSlugs(droplet))));
+        requireResponseCondition(attributes.size === 1, 'identical region, size and image', response);
         await requireNames(
           server,
           response,
@@ -126,9 +137,13 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'names is given instead of name, not with it.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const [name, other] = [uniqueName(server), uniqueName(server)];
-      await withCreatedDroplets(server, { name, names: [other], ...dropletAttributes }, (response) => {
-        requireOfResponse(!isSuccessful(response), 'a refusal of a request with name and names', response);
+      const [name, other] = [createUniqueConformanceName(server), createUniqueConformanceName(server)];
+      await withCreatedDroplets(server, { name, names: [other], ...conformanceDropletAttributes }, (response) => {
+        requireResponseCondition(
+          !isSuccessfulResponse(response),
+          'a refusal of a request with name and names',
+          response,
+        );
       });
     },
   },
@@ -138,15 +153,23 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'region, size and image are slugs, and the droplet has them.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      await withCreatedDroplets(server, { name: uniqueName(server), ...dropletAttributes }, (response, [droplet]) => {
-        requireCreated(server, response, 1);
-        const stored = droplet === undefined ? {} : attributesOf(droplet);
-        for (const [name, slug] of Object.entries(dropletAttributes))
-          requireOfResponse(stored[name] === slug, `${name} ${slug}`, response);
-      });
-      const unknown = { name: uniqueName(server), ...dropletAttributes, size: 'no-such-size' };
+      await withCreatedDroplets(
+        server,
+        { name: createUniqueConformanceName(server), ...conformanceDropletAttributes },
+        (response, [droplet]) => {
+          requireCreatedDroplets(server, response, 1);
+          const stored = droplet === undefined ? {} : readDropletAttributeSlugs(droplet);
+          for (const [name, slug] of Object.entries(conformanceDropletAttributes))
+            requireResponseCondition(stored[name] === slug, `${name} ${slug}`, response);
+        },
+      );
+      const unknown = {
+        name: createUniqueConformanceName(server),
+        ...conformanceDropletAttributes,
+        size: 'no-such-size',
+      };
       await withCreatedDroplets(server, unknown, (response) => {
-        requireOfResponse(!isSuccessful(response), 'a refusal of an unknown size slug', response);
+        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of an unknown size slug', response);
       });
     },
   },
@@ -156,12 +179,12 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'POST /v2/droplets needs the header Content-Type: application/json.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const json = JSON.stringify({ name: uniqueName(server), ...dropletAttributes });
+      const json = JSON.stringify({ name: createUniqueConformanceName(server), ...conformanceDropletAttributes });
       const headers = { 'content-type': 'text/plain' };
-      const token = await requireWriteToken(server);
+      const token = await obtainWriteTestToken(server);
       const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json, headers });
       for (const droplet of readCreatedDroplets(response)) server.left.push(`droplet ${String(droplet.id)}`);
-      requireOfResponse(!isSuccessful(response), 'a refusal of another Content-Type', response);
+      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of another Content-Type', response);
     },
   },
   {
@@ -170,13 +193,15 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'The deletion of a droplet is available.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const token = await requireWriteToken(server);
-      await withCreatedDroplets(server, { name: uniqueName(server), ...dropletAttributes }, (response) =>
-        requireCreated(server, response, 1),
+      const token = await obtainWriteTestToken(server);
+      await withCreatedDroplets(
+        server,
+        { name: createUniqueConformanceName(server), ...conformanceDropletAttributes },
+        (response) => requireCreatedDroplets(server, response, 1),
       );
       const request = { method: 'GET', path: '/v2/droplets' };
       const response = await sendApiRequest(server, token, request);
-      requireOfResponse(server.left.length === 0, 'a deletion at DELETE /v2/droplets/{id}', response);
+      requireResponseCondition(server.left.length === 0, 'a deletion at DELETE /v2/droplets/{id}', response);
     },
   },
   {
@@ -185,10 +210,14 @@ export const dropletStatements: readonly ConformanceStatement[] = [
     text: 'Any request that changes the account needs the scope `read write`.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const token = await requireReadOnlyToken(server);
+      const token = await obtainReadOnlyTestToken(server);
       for (const [method, path] of changes) {
         const response = await sendApiRequest(server, token, { method, path, json: {} });
-        requireOfResponse(!isSuccessful(response), `a refusal of ${method} with the scope read`, response);
+        requireResponseCondition(
+          !isSuccessfulResponse(response),
+          `a refusal of ${method} with the scope read`,
+          response,
+        );
       }
     },
   },
@@ -198,18 +227,8 @@ const changes = [
   ['POST', '/v2/droplets'],
   ['DELETE', '/v2/droplets/1'],
   ['DELETE', '/v2/droplets?tag_name=conformance-no-such-tag'],
-  ['PUT', migrationPath('00000000-0000-4000-8000-000000000000')],
+  ['PUT', buildOnlineMigrationApiPath('00000000-0000-4000-8000-000000000000')],
 ] as const;
-
-export function uniqueName(server: ServerUnderTest): string {
-  return `conformance-${server.unique()}`;
-}
-
-function requireCreated(server: ServerUnderTest, response: ConformanceResponse, number: number): void {
-  const created = readCreatedDroplets(response);
-  requireKnownForm(server, created.length > 0, response);
-  requireOfResponse(isSuccessful(response) && created.length === number, `${number} created`, response);
-}
 
 async function requireNames(
   server: ServerUnderTest,
@@ -217,20 +236,10 @@ async function requireNames(
   holds: (names: readonly string[]) => boolean,
   expected: string,
 ): Promise<void> {
-  const names = await listDropletNames(server, await requireWriteToken(server));
-  requireOfResponse(holds(names), expected, response);
+  const names = await fetchAllDropletNames(server, await obtainWriteTestToken(server));
+  requireResponseCondition(holds(names), expected, response);
 }
 
 function count(names: readonly string[], wanted: string): number {
   return names.filter((name) => name === wanted).length;
-}
-
-/** The slugs of a droplet, whose attributes are objects with a slug or slugs. */
-function attributesOf(droplet: JsonRecord): JsonRecord {
-  return Object.fromEntries(
-    ['region', 'size', 'image'].map((name) => {
-      const value = droplet[name];
-      return [name, isJsonRecord(value) ? value.slug : value];
-    }),
-  );
 }

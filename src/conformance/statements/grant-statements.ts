@@ -1,8 +1,15 @@
 import { readStringField } from '../../json.ts';
-import { implicitAuthorization, requireOfAuthorization } from '../authorization-requests.ts';
-import { requireOfResponse } from '../conformance-response.ts';
-import { attemptGrant, readGrant, readInfo, requestGrant, sendRefresh, type TestedGrant } from '../grants.ts';
-import { issuedGrant, refreshedGrant } from '../journeys.ts';
+import { implicitAuthorization, requireAuthorizationCondition } from '../authorization-requests.ts';
+import { requireResponseCondition } from '../conformance-response.ts';
+import {
+  obtainGrantedTokens,
+  readGrantedTokens,
+  readTokenResponseInfo,
+  sendRefresh,
+  type TestOAuthGrant,
+  tryObtainGrantedTokens,
+} from '../grants.ts';
+import { obtainRefreshedTestOAuthGrant, obtainTestOAuthGrant } from '../journeys.ts';
 import { sandboxTeamMember } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
@@ -11,7 +18,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const tokenLifetime = 2_592_000;
 
 /** The statements about the members of a grant (spec §2). Those about JSON are required of a new grant and of a refreshed one. */
-export const grantStatements: readonly ConformanceStatement[] = [
+export const grantConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '4',
     section: '1',
@@ -20,7 +27,7 @@ export const grantStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const authorization = await implicitAuthorization(server);
       const token = authorization.fragment.get('access_token') ?? '';
-      requireOfAuthorization(token !== '', 'an access_token in the fragment', authorization);
+      requireAuthorizationCondition(token !== '', 'an access_token in the fragment', authorization);
     },
   },
   {
@@ -53,7 +60,7 @@ export const grantStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const authorization = await implicitAuthorization(server);
       const expires = authorization.fragment.get('expires_in');
-      requireOfAuthorization(expires === String(tokenLifetime), `expires_in=${tokenLifetime}`, authorization);
+      requireAuthorizationCondition(expires === String(tokenLifetime), `expires_in=${tokenLifetime}`, authorization);
     },
   },
   {
@@ -69,10 +76,10 @@ export const grantStatements: readonly ConformanceStatement[] = [
     text: 'scope is the granted scope, `read` or `read write`.',
     needs: ['grant'],
     play: async (server) => {
-      const isScope = ({ body }: TestedGrant): boolean => body.scope === 'read' || body.scope === 'read write';
+      const isScope = ({ body }: TestOAuthGrant): boolean => body.scope === 'read' || body.scope === 'read write';
       await requireOfGrants(server, isScope, 'scope `read` or `read write`');
       if (server.admin === undefined && server.visit === undefined) return;
-      const isGranted = ({ body }: TestedGrant): boolean => body.scope === 'read write';
+      const isGranted = ({ body }: TestOAuthGrant): boolean => body.scope === 'read write';
       await requireOfGrants(server, isGranted, 'the authorized scope `read write`');
     },
   },
@@ -82,8 +89,8 @@ export const grantStatements: readonly ConformanceStatement[] = [
     text: 'info has name, email and uuid.',
     needs: ['grant'],
     play: (server) => {
-      const isWhole = (grant: TestedGrant): boolean =>
-        ['name', 'email', 'uuid'].every((name) => (readStringField(readInfo(grant), name) ?? '') !== '');
+      const isWhole = (grant: TestOAuthGrant): boolean =>
+        ['name', 'email', 'uuid'].every((name) => (readStringField(readTokenResponseInfo(grant), name) ?? '') !== '');
       return requireOfGrants(server, isWhole, 'info with name, email and uuid');
     },
   },
@@ -93,7 +100,8 @@ export const grantStatements: readonly ConformanceStatement[] = [
     text: 'info.uuid is a UUID.',
     needs: ['grant'],
     play: (server) => {
-      const isUuid = (grant: TestedGrant): boolean => uuid.test(readStringField(readInfo(grant), 'uuid') ?? '');
+      const isUuid = (grant: TestOAuthGrant): boolean =>
+        uuid.test(readStringField(readTokenResponseInfo(grant), 'uuid') ?? '');
       return requireOfGrants(server, isUuid, 'a UUID as info.uuid');
     },
   },
@@ -105,16 +113,16 @@ export const grantStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const person = sandboxTeamMember(server);
       const [team] = person.teams;
-      const grant = await attemptGrant(server, { person, team: team?.uuid ?? '' });
-      for (const each of [grant, readGrant(server, await sendRefresh(server, grant.refreshToken))]) {
-        const { team_uuid, team_name } = readInfo(each);
+      const grant = await tryObtainGrantedTokens(server, { person, team: team?.uuid ?? '' });
+      for (const each of [grant, readGrantedTokens(server, await sendRefresh(server, grant.refreshToken))]) {
+        const { team_uuid, team_name } = readTokenResponseInfo(each);
         const isTeam = team_uuid === team?.uuid && team_name === team?.name;
-        requireOfResponse(isTeam, 'info with team_uuid and team_name of the team', each.response);
+        requireResponseCondition(isTeam, 'info with team_uuid and team_name of the team', each.response);
       }
-      const personal = await requestGrant(server, { person });
-      const { team_uuid, team_name } = readInfo(personal);
+      const personal = await obtainGrantedTokens(server, { person });
+      const { team_uuid, team_name } = readTokenResponseInfo(personal);
       const isPersonal = team_uuid === undefined && team_name === undefined;
-      requireOfResponse(isPersonal, 'no team in a grant without a team', personal.response);
+      requireResponseCondition(isPersonal, 'no team in a grant without a team', personal.response);
     },
   },
   {
@@ -125,9 +133,9 @@ export const grantStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const authorization = await implicitAuthorization(server);
       for (const name of ['access_token', 'token_type', 'expires_in'])
-        requireOfAuthorization(authorization.fragment.has(name), `${name} in the fragment`, authorization);
+        requireAuthorizationCondition(authorization.fragment.has(name), `${name} in the fragment`, authorization);
       const type = authorization.fragment.get('token_type');
-      requireOfAuthorization(type === 'bearer', 'token_type=bearer in the fragment', authorization);
+      requireAuthorizationCondition(type === 'bearer', 'token_type=bearer in the fragment', authorization);
     },
   },
   {
@@ -139,7 +147,7 @@ export const grantStatements: readonly ConformanceStatement[] = [
       const authorization = await implicitAuthorization(server);
       const parameters = [authorization.fragment, authorization.query];
       const has = parameters.some((each) => each.has('refresh_token'));
-      requireOfAuthorization(!has, 'no refresh_token', authorization);
+      requireAuthorizationCondition(!has, 'no refresh_token', authorization);
     },
   },
   {
@@ -148,8 +156,8 @@ export const grantStatements: readonly ConformanceStatement[] = [
     text: 'Without a scope, the scope is read.',
     needs: ['client', 'secret', 'consent'],
     play: async (server) => {
-      const { response, body } = await attemptGrant(server, { scope: undefined });
-      requireOfResponse(body.scope === 'read', 'scope read', response);
+      const { response, body } = await tryObtainGrantedTokens(server, { scope: undefined });
+      requireResponseCondition(body.scope === 'read', 'scope read', response);
     },
   },
   {
@@ -158,27 +166,31 @@ export const grantStatements: readonly ConformanceStatement[] = [
     text: 'The response to a refresh is a grant with a new access token and a new refresh token.',
     needs: ['grant'],
     play: async (server) => {
-      const [before, after] = [await issuedGrant(server), await refreshedGrant(server)];
+      const [before, after] = [await obtainTestOAuthGrant(server), await obtainRefreshedTestOAuthGrant(server)];
       for (const name of ['access_token', 'refresh_token', 'token_type', 'expires_in', 'scope', 'info'])
-        requireOfResponse(after.body[name] !== undefined, `a grant with ${name}`, after.response);
+        requireResponseCondition(after.body[name] !== undefined, `a grant with ${name}`, after.response);
       const isNew = (name: string): boolean => before.body[name] !== after.body[name];
-      requireOfResponse(isNew('access_token') && isNew('refresh_token'), 'new tokens', after.response);
-      requireOfResponse(before.body.scope === after.body.scope, 'the scope of the earlier grant', after.response);
+      requireResponseCondition(isNew('access_token') && isNew('refresh_token'), 'new tokens', after.response);
+      requireResponseCondition(
+        before.body.scope === after.body.scope,
+        'the scope of the earlier grant',
+        after.response,
+      );
     },
   },
 ];
 
 async function requireOfGrants(
   server: ServerUnderTest,
-  holds: (grant: TestedGrant) => boolean,
+  holds: (grant: TestOAuthGrant) => boolean,
   expected: string,
 ): Promise<void> {
-  const grant = await issuedGrant(server);
-  requireOfResponse(holds(grant), expected, grant.response);
-  const renewed = await refreshedGrant(server);
-  requireOfResponse(holds(renewed), `${expected} after a refresh`, renewed.response);
+  const grant = await obtainTestOAuthGrant(server);
+  requireResponseCondition(holds(grant), expected, grant.response);
+  const renewed = await obtainRefreshedTestOAuthGrant(server);
+  requireResponseCondition(holds(renewed), `${expected} after a refresh`, renewed.response);
 }
 
-function isText(name: string): (grant: TestedGrant) => boolean {
+function isText(name: string): (grant: TestOAuthGrant) => boolean {
   return ({ body }) => (readStringField(body, name) ?? '') !== '';
 }

@@ -1,21 +1,26 @@
 import { isJsonRecord, readStringField } from '../../json.ts';
 import {
-  exampleSource,
-  migrationPath,
+  buildOnlineMigrationApiPath,
+  exampleMigrationSource,
   readMigrationStatus,
-  requireCluster,
+  requireTestedCluster,
   sendApiRequest,
-  withMigration,
+  withConformanceMigration,
 } from '../api-requests.ts';
-import { NotTestable } from '../conformance-difference.ts';
-import { type ConformanceResponse, isSuccessful, readJsonBody, requireOfResponse } from '../conformance-response.ts';
+import { ConformanceNotTestableError } from '../conformance-difference-error.ts';
+import {
+  type ConformanceResponse,
+  isSuccessfulResponse,
+  readJsonBody,
+  requireResponseCondition,
+} from '../conformance-response.ts';
 import { advanceSandboxClock, firstSandboxPerson, stopMigrationsInPanel, withFrozenClock } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
-import { requireReadToken, requireWriteToken } from '../tokens.ts';
+import { obtainReadTestToken, obtainWriteTestToken } from '../tokens.ts';
 
 /** The statements about online migrations (spec §2, §3, §4.5, §4.6, §8). Their source is a host that does not exist. */
-export const migrationStatements: readonly ConformanceStatement[] = [
+export const migrationConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '34',
     section: '2',
@@ -23,8 +28,8 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       for (const host of ['source.example.com', 'postgres://mover@source.example.com:5432/shop', '192.0.2.10'])
-        await requireAccepted(server, { source: { ...exampleSource, host } });
-      for (const host of ['', 5]) await requireRefused(server, { source: { ...exampleSource, host } });
+        await requireAccepted(server, { source: { ...exampleMigrationSource, host } });
+      for (const host of ['', 5]) await requireRefused(server, { source: { ...exampleMigrationSource, host } });
     },
   },
   ...(
@@ -40,8 +45,9 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: `source.${field} is ${type}.`,
     needs: ['writes', 'token', 'cluster'] as const,
     play: async (server: ServerUnderTest) => {
-      await requireAccepted(server, { source: exampleSource });
-      for (const value of wrong) await requireRefused(server, { source: { ...exampleSource, [field]: value } });
+      await requireAccepted(server, { source: exampleMigrationSource });
+      for (const value of wrong)
+        await requireRefused(server, { source: { ...exampleMigrationSource, [field]: value } });
     },
   })),
   {
@@ -51,13 +57,13 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       const password = `password-${server.unique()}`;
-      await withMigration(server, { source: { ...exampleSource, password } }, async (response) => {
+      await withConformanceMigration(server, { source: { ...exampleMigrationSource, password } }, async (response) => {
         for (const each of [response, await readMigrationStatus(server)])
-          requireOfResponse(!each.body.includes(password), 'a response without the password', each);
+          requireResponseCondition(!each.body.includes(password), 'a response without the password', each);
       });
-      const wrong = { source: { ...exampleSource, password, port: 'none' } };
-      await withMigration(server, wrong, (response) =>
-        requireOfResponse(!response.body.includes(password), 'an error without the password', response),
+      const wrong = { source: { ...exampleMigrationSource, password, port: 'none' } };
+      await withConformanceMigration(server, wrong, (response) =>
+        requireResponseCondition(!response.body.includes(password), 'an error without the password', response),
       );
     },
   },
@@ -67,8 +73,10 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'disable_ssl is a boolean.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
-      for (const disable_ssl of [true, false]) await requireAccepted(server, { source: exampleSource, disable_ssl });
-      for (const disable_ssl of ['true', 1]) await requireRefused(server, { source: exampleSource, disable_ssl });
+      for (const disable_ssl of [true, false])
+        await requireAccepted(server, { source: exampleMigrationSource, disable_ssl });
+      for (const disable_ssl of ['true', 1])
+        await requireRefused(server, { source: exampleMigrationSource, disable_ssl });
     },
   },
   {
@@ -77,8 +85,9 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'ignore_dbs is an array of strings.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
-      await requireAccepted(server, { source: exampleSource, ignore_dbs: ['logs', 'cache'] });
-      for (const ignore_dbs of ['logs', [5]]) await requireRefused(server, { source: exampleSource, ignore_dbs });
+      await requireAccepted(server, { source: exampleMigrationSource, ignore_dbs: ['logs', 'cache'] });
+      for (const ignore_dbs of ['logs', [5]])
+        await requireRefused(server, { source: exampleMigrationSource, ignore_dbs });
     },
   },
   {
@@ -87,8 +96,8 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'An accepted migration is running.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
-      await withMigration(server, { source: exampleSource }, async (response) => {
-        requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+      await withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+        requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
         requireStatus(await readMigrationStatus(server), 'running');
       });
     },
@@ -99,8 +108,8 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'A migration continues until nothing is left to replicate or it is stopped.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      await withMigration(server, { source: exampleSource }, async (response) => {
-        requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+      await withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+        requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
         await advanceSandboxClock(server, '1d');
         requireStatus(await readMigrationStatus(server), 'running');
       });
@@ -112,8 +121,8 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'A user stops a migration in the control panel.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      await withMigration(server, { source: exampleSource }, async (response) => {
-        requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+      await withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+        requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
         requireStatus(await readMigrationStatus(server), 'running');
         await stopMigrationsInPanel(server, firstSandboxPerson(server));
         requireEnded(await readMigrationStatus(server));
@@ -127,8 +136,8 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) =>
       withFrozenClock(server, () =>
-        withMigration(server, { source: exampleSource }, async (response) => {
-          requireOfResponse(isSuccessful(response), 'an accepted migration', response);
+        withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {
+          requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response);
           await advanceSandboxClock(server, '1209599s');
           requireStatus(await readMigrationStatus(server), 'running');
           await advanceSandboxClock(server, '1s');
@@ -142,13 +151,13 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'PUT online-migration needs the header Content-Type: application/json.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
-      const path = migrationPath(requireCluster(server));
-      const json = JSON.stringify({ source: exampleSource });
+      const path = buildOnlineMigrationApiPath(requireTestedCluster(server));
+      const json = JSON.stringify({ source: exampleMigrationSource });
       const headers = { 'content-type': 'text/plain' };
-      const token = await requireWriteToken(server);
+      const token = await obtainWriteTestToken(server);
       const response = await sendApiRequest(server, token, { method: 'PUT', path, json, headers });
-      if (isSuccessful(response)) await sendApiRequest(server, token, { method: 'DELETE', path });
-      requireOfResponse(!isSuccessful(response), 'a refusal of another Content-Type', response);
+      if (isSuccessfulResponse(response)) await sendApiRequest(server, token, { method: 'DELETE', path });
+      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of another Content-Type', response);
     },
   },
   {
@@ -157,11 +166,15 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'database_cluster_uuid is the UUID of a cluster; another one is refused.',
     needs: ['writes', 'token'],
     play: async (server) => {
-      const token = await requireWriteToken(server);
+      const token = await obtainWriteTestToken(server);
       for (const uuid of ['00000000-0000-4000-8000-000000000000', 'orders']) {
-        const request = { method: 'PUT', path: migrationPath(uuid), json: { source: exampleSource } };
+        const request = {
+          method: 'PUT',
+          path: buildOnlineMigrationApiPath(uuid),
+          json: { source: exampleMigrationSource },
+        };
         const response = await sendApiRequest(server, token, request);
-        requireOfResponse(!isSuccessful(response), 'a refusal of an unknown cluster', response);
+        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of an unknown cluster', response);
       }
     },
   },
@@ -171,13 +184,14 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     text: 'Managed clusters use port 25061 by default.',
     needs: ['token'],
     play: async (server) => {
-      const token = await requireReadToken(server);
+      const token = await obtainReadTestToken(server);
       const response = await sendApiRequest(server, token, { method: 'GET', path: '/v2/databases' });
-      const list = isSuccessful(response) ? readJsonBody(response)?.databases : undefined;
+      const list = isSuccessfulResponse(response) ? readJsonBody(response)?.databases : undefined;
       const clusters = Array.isArray(list) ? list.filter(isJsonRecord) : [];
-      if (clusters.length === 0) throw new NotTestable('the server lists no clusters at GET /v2/databases');
+      if (clusters.length === 0)
+        throw new ConformanceNotTestableError('the server lists no clusters at GET /v2/databases');
       const ports = clusters.map(({ connection }) => (isJsonRecord(connection) ? connection.port : undefined));
-      requireOfResponse(ports.includes(25_061), 'a cluster with the port 25061', response);
+      requireResponseCondition(ports.includes(25_061), 'a cluster with the port 25061', response);
     },
   },
   {
@@ -188,30 +202,34 @@ export const migrationStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const host = 'orders-do-user-1-0.b.db.ondigitalocean.com';
-      await requireRefused(server, { source: { ...exampleSource, host } });
+      await requireRefused(server, { source: { ...exampleMigrationSource, host } });
     },
   },
 ];
 
 async function requireAccepted(server: ServerUnderTest, body: object): Promise<void> {
-  await withMigration(server, body, (response) =>
-    requireOfResponse(isSuccessful(response), 'an accepted migration', response),
+  await withConformanceMigration(server, body, (response) =>
+    requireResponseCondition(isSuccessfulResponse(response), 'an accepted migration', response),
   );
 }
 
 async function requireRefused(server: ServerUnderTest, body: object): Promise<void> {
-  await withMigration(server, body, (response) =>
-    requireOfResponse(!isSuccessful(response) && response.status !== 0, 'a refused migration', response),
+  await withConformanceMigration(server, body, (response) =>
+    requireResponseCondition(!isSuccessfulResponse(response) && response.status !== 0, 'a refused migration', response),
   );
 }
 
 function requireStatus(response: ConformanceResponse, status: string): void {
   const found = readStringField(readJsonBody(response) ?? {}, 'status');
-  requireOfResponse(isSuccessful(response) && found === status, `a migration with the status ${status}`, response);
+  requireResponseCondition(
+    isSuccessfulResponse(response) && found === status,
+    `a migration with the status ${status}`,
+    response,
+  );
 }
 
 function requireEnded(response: ConformanceResponse): void {
   const status = readStringField(readJsonBody(response) ?? {}, 'status') ?? '';
   const isRunning = ['', 'running', 'syncing'].includes(status);
-  requireOfResponse(isSuccessful(response) && !isRunning, 'a migration that was stopped', response);
+  requireResponseCondition(isSuccessfulResponse(response) && !isRunning, 'a migration that was stopped', response);
 }

@@ -1,13 +1,13 @@
 import {
-  requireCode,
+  requireAuthorizationCodeInRedirect,
   requirePage,
   requireRedirectError,
-  sendWithoutSession,
-  sendWithSession,
+  sendSignedInAuthorizationRequest,
+  sendSignedOutAuthorizationRequest,
 } from '../authorization-requests.ts';
 import { leadsToCallback } from '../browse.ts';
-import { requireOfResponse } from '../conformance-response.ts';
-import { requestGrant } from '../grants.ts';
+import { requireResponseCondition } from '../conformance-response.ts';
+import { obtainGrantedTokens } from '../grants.ts';
 import {
   firstSandboxPerson,
   revokeApplicationsInPanel,
@@ -17,16 +17,16 @@ import {
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about sign-in, consent and prompt (spec §1, §4.1, §7). */
-export const promptStatements: readonly ConformanceStatement[] = [
+export const consentPromptConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '1',
     section: '1',
     text: 'A user signs in and authorizes before an application gets a grant.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      requirePage(await sendWithoutSession(server), 'a sign-in page without a signed-in user');
+      requirePage(await sendSignedOutAuthorizationRequest(server), 'a sign-in page without a signed-in user');
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requirePage(await sendWithSession(server, cookies), 'a page that asks for authorization');
+      requirePage(await sendSignedInAuthorizationRequest(server, cookies), 'a page that asks for authorization');
     },
   },
   {
@@ -36,7 +36,7 @@ export const promptStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'writes'],
     play: async (server) => {
       const changes = { code_challenge: undefined, code_challenge_method: undefined, state: server.unique() };
-      requirePage(await sendWithoutSession(server, changes), 'a sign-in page');
+      requirePage(await sendSignedOutAuthorizationRequest(server, changes), 'a sign-in page');
     },
   },
   {
@@ -45,7 +45,11 @@ export const promptStatements: readonly ConformanceStatement[] = [
     text: 'prompt applies to the code flow only.',
     needs: ['client', 'writes'],
     play: async (server) => {
-      const end = await sendWithoutSession(server, { response_type: 'token', prompt: 'none', state: server.unique() });
+      const end = await sendSignedOutAuthorizationRequest(server, {
+        response_type: 'token',
+        prompt: 'none',
+        state: server.unique(),
+      });
       requirePage(end, 'a sign-in page, because the implicit flow ignores prompt');
     },
   },
@@ -55,10 +59,10 @@ export const promptStatements: readonly ConformanceStatement[] = [
     text: 'Without prompt, a user who authorized before is asked again.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      await requestGrant(server);
+      await obtainGrantedTokens(server);
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requirePage(await sendWithSession(server, cookies), 'a page, as with prompt=select_account');
-      const select = await sendWithSession(server, cookies, { prompt: 'select_account' });
+      requirePage(await sendSignedInAuthorizationRequest(server, cookies), 'a page, as with prompt=select_account');
+      const select = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'select_account' });
       requirePage(select, 'a page with prompt=select_account');
     },
   },
@@ -68,9 +72,12 @@ export const promptStatements: readonly ConformanceStatement[] = [
     text: 'prompt=none redirects a user who authorized before with a code at once.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      await requestGrant(server);
+      await obtainGrantedTokens(server);
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requireCode(server, await sendWithSession(server, cookies, { prompt: 'none' }));
+      requireAuthorizationCodeInRedirect(
+        server,
+        await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' }),
+      );
     },
   },
   {
@@ -79,14 +86,17 @@ export const promptStatements: readonly ConformanceStatement[] = [
     text: 'With prompt=none, i holds the first 6 characters of the expected account UUID.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      await requestGrant(server);
+      await obtainGrantedTokens(server);
       const person = firstSandboxPerson(server);
       const cookies = await signInAtSandbox(server, person);
       const hint = person.uuid.slice(0, 6);
-      requireCode(server, await sendWithSession(server, cookies, { prompt: 'none', i: hint }));
+      requireAuthorizationCodeInRedirect(
+        server,
+        await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none', i: hint }),
+      );
       const other = `${hint.startsWith('0') ? '1' : '0'}${hint.slice(1)}`;
-      const end = await sendWithSession(server, cookies, { prompt: 'none', i: other });
-      requireOfResponse(!end.query.has('code'), 'no code for the hint of another account', end.response);
+      const end = await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none', i: other });
+      requireResponseCondition(!end.query.has('code'), 'no code for the hint of another account', end.response);
     },
   },
   {
@@ -98,7 +108,11 @@ export const promptStatements: readonly ConformanceStatement[] = [
       const person = sandboxTeamMember(server);
       await revokeApplicationsInPanel(server, person);
       const cookies = await signInAtSandbox(server, person);
-      requireRedirectError(server, await sendWithSession(server, cookies, { prompt: 'none' }), 'consent_required');
+      requireRedirectError(
+        server,
+        await sendSignedInAuthorizationRequest(server, cookies, { prompt: 'none' }),
+        'consent_required',
+      );
     },
   },
   {
@@ -107,7 +121,7 @@ export const promptStatements: readonly ConformanceStatement[] = [
     text: 'prompt=none answers login_required if no user is signed in.',
     needs: ['client', 'writes'],
     play: async (server) => {
-      const end = await sendWithoutSession(server, { prompt: 'none', state: server.unique() });
+      const end = await sendSignedOutAuthorizationRequest(server, { prompt: 'none', state: server.unique() });
       requireRedirectError(server, end, 'login_required');
     },
   },
@@ -118,7 +132,10 @@ export const promptStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'writes'],
     play: async (server) => {
       for (const prompt of [undefined, 'select_account'])
-        requirePage(await sendWithoutSession(server, { prompt, state: server.unique() }), 'a sign-in page');
+        requirePage(
+          await sendSignedOutAuthorizationRequest(server, { prompt, state: server.unique() }),
+          'a sign-in page',
+        );
     },
   },
   {
@@ -128,7 +145,7 @@ export const promptStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'sandbox'],
     play: async (server) => {
       const cookies = await signInAtSandbox(server, firstSandboxPerson(server));
-      requirePage(await sendWithSession(server, cookies), 'a page that asks for authorization');
+      requirePage(await sendSignedInAuthorizationRequest(server, cookies), 'a page that asks for authorization');
     },
   },
   {
@@ -137,9 +154,9 @@ export const promptStatements: readonly ConformanceStatement[] = [
     text: 'consent_required and login_required are reported by a redirect.',
     needs: ['client', 'writes'],
     play: async (server) => {
-      const end = await sendWithoutSession(server, { prompt: 'none', state: server.unique() });
-      requireOfResponse(leadsToCallback(server, end), 'a redirect to redirect_uri', end.response);
-      requireOfResponse(end.query.has('error'), 'an error in the query', end.response);
+      const end = await sendSignedOutAuthorizationRequest(server, { prompt: 'none', state: server.unique() });
+      requireResponseCondition(leadsToCallback(server, end), 'a redirect to redirect_uri', end.response);
+      requireResponseCondition(end.query.has('error'), 'an error in the query', end.response);
     },
   },
 ];

@@ -1,7 +1,18 @@
-import { isSuccessful, requireOAuthError, requireOfResponse, requireRefusalOfToken } from '../conformance-response.ts';
-import { keepSuccessor, postTokenRequest, readActions, readGrant, requestGrant } from '../grants.ts';
-import { accessAfterRefresh, firstRefresh, refreshReplay } from '../journeys.ts';
-import { madeUp, requireTokenError } from '../made-up-codes.ts';
+import {
+  isSuccessfulResponse,
+  requireOAuthError,
+  requireRefusalOfToken,
+  requireResponseCondition,
+} from '../conformance-response.ts';
+import {
+  keepSuccessorRefreshToken,
+  obtainGrantedTokens,
+  postTokenRequest,
+  readGrantedTokens,
+  requestActionList,
+} from '../grants.ts';
+import { refreshTestOAuthGrantOnce, replayRefreshToken, useAccessTokensAfterRefresh } from '../journeys.ts';
+import { createMadeUpSecret, requireTokenError } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
   revokeApplicationsInPanel,
@@ -11,13 +22,13 @@ import {
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the lifetime of tokens and their refresh (spec §3, §4.3, §5, §8). */
-export const refreshStatements: readonly ConformanceStatement[] = [
+export const refreshConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '5',
     section: '1',
     text: 'Refreshing a token is supported.',
     needs: ['grant'],
-    play: async (server) => void readGrant(server, await firstRefresh(server)),
+    play: async (server) => void readGrantedTokens(server, await refreshTestOAuthGrantOnce(server)),
   },
   {
     number: '51',
@@ -25,9 +36,9 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     text: 'A refresh invalidates the earlier access token and issues a new pair that works.',
     needs: ['grant'],
     play: async (server) => {
-      const { before, after } = await accessAfterRefresh(server);
+      const { before, after } = await useAccessTokensAfterRefresh(server);
       requireRefusalOfToken(before);
-      requireOfResponse(isSuccessful(after), 'the list of actions with the new access token', after);
+      requireResponseCondition(isSuccessfulResponse(after), 'the list of actions with the new access token', after);
     },
   },
   {
@@ -36,7 +47,7 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     text: 'A refresh token cannot be used a second time.',
     needs: ['grant'],
     turn: 1,
-    play: async (server) => requireOAuthError((await refreshReplay(server)).late, 'invalid_grant'),
+    play: async (server) => requireOAuthError((await replayRefreshToken(server)).late, 'invalid_grant'),
   },
   {
     number: '52b',
@@ -45,10 +56,10 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     needs: ['grant'],
     turn: 1,
     play: async (server) => {
-      const { parallel } = await refreshReplay(server);
-      const successes = parallel.filter(isSuccessful);
+      const { parallel } = await replayRefreshToken(server);
+      const successes = parallel.filter(isSuccessfulResponse);
       const [shown = parallel[0]] = successes.slice(1);
-      if (shown !== undefined) requireOfResponse(successes.length === 1, 'one success of ten', shown);
+      if (shown !== undefined) requireResponseCondition(successes.length === 1, 'one success of ten', shown);
     },
   },
   {
@@ -58,11 +69,11 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const person = sandboxTeamMember(server);
-      const { accessToken } = await requestGrant(server, { person });
-      const before = await readActions(server, accessToken);
-      requireOfResponse(isSuccessful(before), 'the list of actions before the revocation', before);
+      const { accessToken } = await obtainGrantedTokens(server, { person });
+      const before = await requestActionList(server, accessToken);
+      requireResponseCondition(isSuccessfulResponse(before), 'the list of actions before the revocation', before);
       await revokeApplicationsInPanel(server, person);
-      requireRefusalOfToken(await readActions(server, accessToken));
+      requireRefusalOfToken(await requestActionList(server, accessToken));
     },
   },
   {
@@ -71,7 +82,7 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     text: 'A refresh has two parameters, grant_type and refresh_token; both are required.',
     needs: [],
     play: async (server) => {
-      const refresh_token = madeUp(server, '[refresh token]');
+      const refresh_token = createMadeUpSecret(server, '[refresh token]');
       requireOAuthError(
         await postTokenRequest(server, { grant_type: 'refresh_token', refresh_token }),
         'invalid_grant',
@@ -86,11 +97,11 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     text: 'A refresh needs no client credentials.',
     needs: ['grant'],
     play: async (server) => {
-      const { refreshToken } = await requestGrant(server);
+      const { refreshToken } = await obtainGrantedTokens(server);
       const query = { grant_type: 'refresh_token', refresh_token: refreshToken };
       const response = await server.request({ method: 'POST', path: '/v1/oauth/token', query });
-      readGrant(server, response);
-      keepSuccessor(server, refreshToken, response);
+      readGrantedTokens(server, response);
+      keepSuccessorRefreshToken(server, refreshToken, response);
     },
   },
   {
@@ -100,12 +111,12 @@ export const refreshStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) =>
       withFrozenClock(server, async () => {
-        const { accessToken } = await requestGrant(server);
+        const { accessToken } = await obtainGrantedTokens(server);
         await advanceSandboxClock(server, '2591999s');
-        const before = await readActions(server, accessToken);
-        requireOfResponse(isSuccessful(before), 'a valid token 1 s before the end of 30 days', before);
+        const before = await requestActionList(server, accessToken);
+        requireResponseCondition(isSuccessfulResponse(before), 'a valid token 1 s before the end of 30 days', before);
         await advanceSandboxClock(server, '1s');
-        requireRefusalOfToken(await readActions(server, accessToken));
+        requireRefusalOfToken(await requestActionList(server, accessToken));
       }),
   },
 ];

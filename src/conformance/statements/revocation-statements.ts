@@ -1,16 +1,16 @@
 import {
-  isSuccessful,
-  readErrorCode,
+  isSuccessfulResponse,
+  readConformanceErrorCode,
   readJsonBody,
-  requireOfResponse,
   requireRefusalOfToken,
+  requireResponseCondition,
 } from '../conformance-response.ts';
-import { readActions, requestGrant, sendOAuthRequest, sendRevocation } from '../grants.ts';
-import { revocation } from '../journeys.ts';
+import { obtainGrantedTokens, requestActionList, sendRevocation, sendTokenOrRevocationRequest } from '../grants.ts';
+import { revokeNewestTestToken } from '../journeys.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the revocation endpoint (spec §3, §4.4). */
-export const revocationStatements: readonly ConformanceStatement[] = [
+export const revocationConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '6',
     section: '1',
@@ -18,8 +18,8 @@ export const revocationStatements: readonly ConformanceStatement[] = [
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { response } = await revocation(server);
-      requireOfResponse(isSuccessful(response), 'a response with a success status', response);
+      const { response } = await revokeNewestTestToken(server);
+      requireResponseCondition(isSuccessfulResponse(response), 'a response with a success status', response);
     },
   },
   {
@@ -29,8 +29,8 @@ export const revocationStatements: readonly ConformanceStatement[] = [
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { response, use } = await revocation(server);
-      requireOfResponse(isSuccessful(response), 'a response with a success status', response);
+      const { response, use } = await revokeNewestTestToken(server);
+      requireResponseCondition(isSuccessfulResponse(response), 'a response with a success status', response);
       requireRefusalOfToken(use);
     },
   },
@@ -40,7 +40,7 @@ export const revocationStatements: readonly ConformanceStatement[] = [
     text: 'The response to a revocation is an empty JSON object.',
     needs: ['grant'],
     turn: 2,
-    play: async (server) => requireEmptyObject((await revocation(server)).response),
+    play: async (server) => requireEmptyObject((await revokeNewestTestToken(server)).response),
   },
   {
     number: '83b',
@@ -48,9 +48,9 @@ export const revocationStatements: readonly ConformanceStatement[] = [
     text: 'token is required.',
     needs: [],
     play: async (server) => {
-      const response = await sendOAuthRequest(server, '/v1/oauth/revoke', {});
-      requireOfResponse(!isSuccessful(response), 'a refusal of a request without token', response);
-      requireOfResponse(readErrorCode(response) !== undefined, 'a JSON body with an error', response);
+      const response = await sendTokenOrRevocationRequest(server, '/v1/oauth/revoke', {});
+      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of a request without token', response);
+      requireResponseCondition(readConformanceErrorCode(response) !== undefined, 'a JSON body with an error', response);
     },
   },
   {
@@ -60,11 +60,11 @@ export const revocationStatements: readonly ConformanceStatement[] = [
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { accessToken } = await requestGrant(server);
-      const before = await readActions(server, accessToken);
-      requireOfResponse(isSuccessful(before), 'a valid token before the revocation', before);
+      const { accessToken } = await obtainGrantedTokens(server);
+      const before = await requestActionList(server, accessToken);
+      requireResponseCondition(isSuccessfulResponse(before), 'a valid token before the revocation', before);
       requireEmptyObject(await sendRevocation(server, accessToken, accessToken));
-      requireRefusalOfToken(await readActions(server, accessToken));
+      requireRefusalOfToken(await requestActionList(server, accessToken));
     },
   },
   {
@@ -74,7 +74,7 @@ export const revocationStatements: readonly ConformanceStatement[] = [
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { response, use } = await revocation(server);
+      const { response, use } = await revokeNewestTestToken(server);
       requireEmptyObject(response);
       requireRefusalOfToken(use);
     },
@@ -84,5 +84,5 @@ export const revocationStatements: readonly ConformanceStatement[] = [
 function requireEmptyObject(response: Parameters<typeof readJsonBody>[0]): void {
   const json = readJsonBody(response);
   const isEmpty = json !== undefined && Object.keys(json).length === 0;
-  requireOfResponse(isSuccessful(response) && isEmpty, 'the JSON body {}', response);
+  requireResponseCondition(isSuccessfulResponse(response) && isEmpty, 'the JSON body {}', response);
 }

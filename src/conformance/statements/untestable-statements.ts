@@ -1,11 +1,11 @@
-import type { UntestableStatement } from '../statement.ts';
+import type { UntestableConformanceStatement } from '../statement.ts';
 
 const client = 'about the client, not the server';
 const source = 'about the source database; `db preflight` checks it';
 const notShown = 'the specification does not define it';
 
 /** The statements of the specification that no request to a server can test, each with the reason. */
-export const untestableStatements: readonly UntestableStatement[] = [
+export const untestableConformanceStatements: readonly UntestableConformanceStatement[] = [
   row('2', '1', 'A registration yields client ID and client secret, and takes a callback URL.', 'has no endpoint'),
   row('9', '1', 'The client secret is used only between application and authorization server.', client),
   row('23', '2', 'A client reads info in the response to a refresh.', client),
@@ -45,6 +45,6 @@ export const untestableStatements: readonly UntestableStatement[] = [
   row('134', '7', 'HTTP status codes of errors.', `${notShown}; see the open choices token-status and api-errors`),
 ];
 
-function row(number: string, section: string, text: string, untestable: string): UntestableStatement {
+function row(number: string, section: string, text: string, untestable: string): UntestableConformanceStatement {
   return { number, section, text, untestable };
 }

@@ -1,18 +1,18 @@
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
-import { lastReplicationError } from '../../postgresql/replication-log.ts';
+import { findLastReplicationErrorInLog } from '../../postgresql/replication-log.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import type { ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
 /** Tells why a database receives nothing although there are changes; asks the target when that has lasted for a while. */
-export type FindApplyObstacle = (poll: {
+export type FindReplicationApplyObstacle = (poll: {
   readonly slot: SlotReplicationStatus;
   readonly position: string;
   readonly target: ReconnectingServerSession<SearchPathSafeSession>;
 }) => Promise<string | undefined>;
 
-export function createApplyObstacleFinder(name: string, delay: number): FindApplyObstacle {
+export function createReplicationApplyObstacleFinder(name: string, delay: number): FindReplicationApplyObstacle {
   let position: string | undefined;
   let since = performance.now();
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -80,7 +80,9 @@ async function readLastError(session: SearchPathSafeSession): Promise<string | u
       SELECT encode(pg_read_binary_file(f.name, greatest(0, (pg_stat_file(f.name)).size - ${logBytes}), ${logBytes}), 'base64') AS log
       FROM pg_current_logfile('stderr') f(name) WHERE f.name IS NOT NULL`)
       ).at(-1) ?? [];
-    return row?.log == null ? undefined : lastReplicationError(Buffer.from(row.log, 'base64').toString('utf8'));
+    return row?.log == null
+      ? undefined
+      : findLastReplicationErrorInLog(Buffer.from(row.log, 'base64').toString('utf8'));
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
     return undefined;

@@ -15,9 +15,9 @@ import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 import {
   copyDatabaseSchema,
-  createDeferredSchemaObjects,
   prepareTargetDatabase,
-  prepareTargetLogin,
+  prepareTargetMigrationRole,
+  runFinalSchemaStatements,
 } from './prepare-target.ts';
 import { removeReplicationObjects, restoreMigrationTargetOwner } from './remove-replication-objects.ts';
 import { replicateDatabase } from './replicate-database.ts';
@@ -57,7 +57,7 @@ export async function migrateDatabase(
       if (former !== undefined) entry = { ...entry, former };
       stop.throwIfAborted();
       removal.begin(entry);
-      progress.targetLogin = await prepareTargetLogin(run, entry);
+      progress.targetLogin = await prepareTargetMigrationRole(run, entry);
       lastObjects = await copyDatabaseSchema(run, entry, progress);
       stop.throwIfAborted();
       progress.phase = 'connecting';
@@ -83,7 +83,7 @@ export async function migrateDatabase(
   }
   await removal.finish();
   if (failure === undefined && !isMigrationInterrupted(stop))
-    await createDeferredSchemaObjects(run, entry, lastObjects, progress);
+    await runFinalSchemaStatements(run, entry, lastObjects, progress);
   progress.reason = undefined;
   progress.error = stop.aborted ? undefined : failure;
   progress.phase = progress.error !== undefined ? 'error' : stop.aborted ? 'stopped' : 'done';

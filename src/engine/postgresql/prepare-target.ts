@@ -39,7 +39,7 @@ export async function prepareTargetDatabase(
  * The login that writes to the target: a new role that owns the database, or, without a superuser, the role that was
  * given.
  */
-export async function prepareTargetLogin(
+export async function prepareTargetMigrationRole(
   { deps, stop }: PostgresMigrationContext,
   entry: PostgresMigrationJournalEntry,
 ): Promise<PostgresqlSource> {
@@ -69,7 +69,7 @@ export async function copyDatabaseSchema(
 }
 
 /** Event triggers are created last, because they would fire for statements of the migration. */
-export async function createDeferredSchemaObjects(
+export async function runFinalSchemaStatements(
   { deps }: PostgresMigrationContext,
   { target }: PostgresMigrationJournalEntry,
   statements: readonly string[],

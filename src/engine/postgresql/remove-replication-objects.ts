@@ -5,8 +5,8 @@ import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
-import { removalApplicationName } from './replication-object-names.ts';
-import { buildSubscriptionGuardRemovalSql } from './subscription-guard.ts';
+import { removalSessionApplicationName } from './replication-object-names.ts';
+import { buildRemoveSubscriptionGuardSql } from './subscription-guard.ts';
 import { revokeTargetOwnerLogin } from './target-owner.ts';
 
 /**
@@ -128,7 +128,12 @@ async function retryUntilTimeout(
     try {
       // The first attempt has its own time limit, even if an earlier step has used up the shared time limit.
       const ownSlot = attempt === 0 ? AbortSignal.timeout(deps.limits.removalTimeout) : signal;
-      await withMigrationEngineSession(entry[side], deps, { name: removalApplicationName, signal: ownSlot }, step);
+      await withMigrationEngineSession(
+        entry[side],
+        deps,
+        { name: removalSessionApplicationName, signal: ownSlot },
+        step,
+      );
       return undefined;
     } catch (error) {
       if (getSqlStateOrSystemCode(error) === '3D000') return undefined;
@@ -178,7 +183,7 @@ async function removeGuard(
   { name, former }: PostgresMigrationJournalEntry,
 ): Promise<void> {
   if (former === undefined) return;
-  for (const statement of buildSubscriptionGuardRemovalSql(name)) await session.query(statement);
+  for (const statement of buildRemoveSubscriptionGuardSql(name)) await session.query(statement);
 }
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */

@@ -2,7 +2,7 @@ import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import { type DatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../migration-state.ts';
-import { createApplyObstacleFinder } from './apply-obstacle.ts';
+import { createReplicationApplyObstacleFinder } from './apply-obstacle.ts';
 import { openReconnectingPostgresSession } from './engine-session.ts';
 import { createPublicationExistenceCheck } from './publication-existence-check.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
@@ -14,7 +14,7 @@ import {
 } from './replication-status.ts';
 import type { SourceSlotPoller } from './source-slot-poller.ts';
 
-export interface ReplicationOptions {
+export interface PostgresReplicationOptions {
   readonly entry: PostgresMigrationJournalEntry;
   readonly targetVersion: number;
   readonly poller: SourceSlotPoller;
@@ -25,13 +25,13 @@ export interface ReplicationOptions {
 
 /** Polls source and target of one database until the signal is aborted. Rejects if the replication cannot continue. */
 export async function replicateDatabase(
-  { entry, targetVersion, poller, deps, signal }: ReplicationOptions,
+  { entry, targetVersion, poller, deps, signal }: PostgresReplicationOptions,
   progress: DatabaseMigrationProgress,
 ): Promise<void> {
   const target = openReconnectingPostgresSession(entry.target, deps, { name: migrationEngineApplicationName, signal });
   const recordPoll = createPollRecorder(deps, progress);
   const isPublicationMissing = createPublicationExistenceCheck(entry, deps, signal);
-  const findObstacle = createApplyObstacleFinder(entry.name, deps.limits.obstacleDelay);
+  const findObstacle = createReplicationApplyObstacleFinder(entry.name, deps.limits.obstacleDelay);
   const describe = (error: unknown) => redactErrorReason(error, entry.source.password, entry.target.password);
   poller.addSlot(entry.name);
   try {

@@ -15,7 +15,7 @@ const objectNamePrefix = 'cloudctl_';
  * application_name of sessions that remove objects. The application_name differs from object names, so that sessions
  * which remove objects do not terminate themselves.
  */
-export const removalApplicationName = 'cloudctl-migration-removal';
+export const removalSessionApplicationName = 'cloudctl-migration-removal';
 
 /** application_name of sessions that only read. */
 export const migrationEngineApplicationName = 'cloudctl-migration';

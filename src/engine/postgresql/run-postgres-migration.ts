@@ -3,7 +3,7 @@ import type { MigrationEngineDependencies, PostgresMigrationJob } from '../migra
 import type { MigrationProgress } from '../migration-progress.ts';
 import { createDatabaseMigrationProgress, hasMigrationEnded } from '../migration-state.ts';
 import { createSemaphore } from '../semaphore.ts';
-import { copyRoles } from './copy-roles.ts';
+import { copyRolesToTarget } from './copy-roles-to-target.ts';
 import { type DatabaseDefinition, listSourceDatabases } from './database-definition.ts';
 import { withMigrationEngineSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
@@ -71,7 +71,7 @@ async function prepareMigration(
       const databases = await listSourceDatabases(from, job.ignoreDbs);
       if (databases.length === 0)
         throw new MigrationError('no database to migrate: all databases of the source are ignored');
-      migrationProgress.warnings.push(...(await copyRoles(from, to, deps.random)));
+      migrationProgress.warnings.push(...(await copyRolesToTarget(from, to, deps.random)));
       return { source, target, databases };
     }),
   );

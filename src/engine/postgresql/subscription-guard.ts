@@ -7,7 +7,7 @@ import { quoteIdentifier } from '../../postgresql/quote.ts';
  * the owner of the subscription cannot remove them.
  * @param name name of the subscription
  */
-export function buildCreateSubscriptionGuardSql(name: string): string {
+export function buildSubscriptionGuardSql(name: string): string {
   const quoted = quoteIdentifier(name);
   return `CREATE SCHEMA ${quoted};
     CREATE FUNCTION ${quoted}.refuse() RETURNS event_trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $guard$
@@ -22,7 +22,7 @@ export function buildCreateSubscriptionGuardSql(name: string): string {
 }
 
 /** Each statement succeeds even if its object does not exist. */
-export function buildSubscriptionGuardRemovalSql(name: string): readonly string[] {
+export function buildRemoveSubscriptionGuardSql(name: string): readonly string[] {
   const quoted = quoteIdentifier(name);
   return [
     `DROP EVENT TRIGGER IF EXISTS ${quoted}`,

@@ -5,9 +5,9 @@ import { Secret } from '../../secret.ts';
 import { getSqlStateOrSystemCode, MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
+import { computeScramVerifier } from './compute-scram-verifier.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
-import { scramVerifier } from './scram-verifier.ts';
 import { readTargetPrivileges, restoreTargetPrivileges } from './target-privileges.ts';
 
 /** The state of the target database before the role of the migration becomes its owner. */
@@ -57,7 +57,7 @@ export async function createTargetOwner(
   // The role has BYPASSRLS, because it must copy rows into tables with FORCE ROW LEVEL SECURITY; it has no privileges
   // on tables of others.
   await session.query(
-    `CREATE ROLE ${role} LOGIN NOSUPERUSER BYPASSRLS PASSWORD ${quoteLiteral(scramVerifier(password, deps.random(16)))}`,
+    `CREATE ROLE ${role} LOGIN NOSUPERUSER BYPASSRLS PASSWORD ${quoteLiteral(computeScramVerifier(password, deps.random(16)))}`,
   );
   // As in replication, triggers and foreign keys do not fire while rows are copied. Only a superuser can set
   // session_replication_role for the role.

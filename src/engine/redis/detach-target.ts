@@ -3,7 +3,12 @@ import { redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { RedisMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
-import { isReplicaOf, readRedisReplicaSettings, readRedisServerInfo, writeRedisReplicaSettings } from './replica.ts';
+import {
+  isRedisReplicaOfSource,
+  readRedisReplicaSettings,
+  readRedisServerInfo,
+  writeRedisReplicaSettings,
+} from './replica.ts';
 
 /**
  * Promotes the Redis target (REPLICAOF NO ONE) and restores its settings; the keys remain. Retries a failed command
@@ -34,7 +39,8 @@ async function detachOnce(
 ): Promise<void> {
   const session = await deps.connectRedis(target, { limit: deps.limits.connectTimeout });
   try {
-    if (isReplicaOf(await readRedisServerInfo(session), source)) await session.send(['REPLICAOF', 'NO', 'ONE']);
+    if (isRedisReplicaOfSource(await readRedisServerInfo(session), source))
+      await session.send(['REPLICAOF', 'NO', 'ONE']);
     await writeRedisReplicaSettings(session, settings, await readRedisReplicaSettings(session));
   } finally {
     session.end();

@@ -1,6 +1,6 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import { createReconnectingServerSession, type ReconnectingServerSession } from '../reconnecting-server-session.ts';
@@ -10,7 +10,7 @@ export function openReconnectingRedisSession(
   endpoint: RedisSource,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
-): ReconnectingServerSession<RedisSession> {
+): ReconnectingServerSession<RedisConnection> {
   return createReconnectingServerSession({
     open: () => deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal }),
     close: (session) => session.end(),

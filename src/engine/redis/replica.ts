@@ -1,23 +1,23 @@
-import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
 import { parseRedisInfo, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 
 /** Settings of the Redis target that replication changes. */
 export type RedisReplicaSettings = Readonly<Record<string, string>>;
 
-export async function readRedisServerInfo(session: RedisSession): Promise<RedisInfo> {
+export async function readRedisServerInfo(session: RedisConnection): Promise<RedisInfo> {
   return parseRedisInfo(String(await session.send(['INFO'])));
 }
 
 /** Number of databases of a server; infinity if the server does not report it. */
-export async function readRedisDatabaseLimit(session: RedisSession): Promise<number> {
+export async function readRedisDatabaseLimit(session: RedisConnection): Promise<number> {
   const reply = await session.send(['CONFIG', 'GET', 'databases']);
   const count = Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
   return count > 0 ? count : Number.POSITIVE_INFINITY;
 }
 
 /** Reads settings, and leaves out those that the server does not have. */
-export async function readRedisReplicaSettings(session: RedisSession): Promise<RedisReplicaSettings> {
+export async function readRedisReplicaSettings(session: RedisConnection): Promise<RedisReplicaSettings> {
   const found: Record<string, string> = {};
   for (const name of replicaSettingNames) {
     const reply = await session.send(['CONFIG', 'GET', name]);
@@ -30,7 +30,7 @@ const replicaSettingNames = ['masteruser', 'masterauth', 'tls-replication'] as c
 
 /** Writes only changed settings: a server built without TLS rejects any CONFIG SET of tls-replication. */
 export async function writeRedisReplicaSettings(
-  session: RedisSession,
+  session: RedisConnection,
   settings: RedisReplicaSettings,
   current: RedisReplicaSettings,
 ): Promise<void> {
@@ -48,12 +48,12 @@ export function buildRedisReplicaSettings(source: RedisSource): RedisReplicaSett
   };
 }
 
-export async function startRedisReplication(session: RedisSession, source: RedisSource): Promise<void> {
+export async function startRedisReplication(session: RedisConnection, source: RedisSource): Promise<void> {
   await session.send(['REPLICAOF', source.address ?? source.host, String(source.port)]);
 }
 
 /** True if the server is a replica of the given source. */
-export function isReplicaOf(info: RedisInfo, source: RedisSource): boolean {
+export function isRedisReplicaOfSource(info: RedisInfo, source: RedisSource): boolean {
   const host = info.get('master_host');
   return (
     info.get('role') === 'slave' &&

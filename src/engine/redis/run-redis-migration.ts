@@ -1,4 +1,4 @@
-import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
@@ -64,7 +64,7 @@ async function withRedisSession<T>(
   endpoint: RedisSource,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
-  task: (session: RedisSession) => Promise<T>,
+  task: (session: RedisConnection) => Promise<T>,
 ): Promise<T> {
   const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout, signal });
   try {
@@ -144,8 +144,8 @@ async function startReplication(
 }
 
 interface ReplicationContext {
-  readonly source: ReconnectingServerSession<RedisSession>;
-  readonly target: ReconnectingServerSession<RedisSession>;
+  readonly source: ReconnectingServerSession<RedisConnection>;
+  readonly target: ReconnectingServerSession<RedisConnection>;
   readonly job: RedisMigrationJob;
   readonly deps: MigrationEngineDependencies;
   readonly migrationProgress: MigrationProgress;

@@ -1,14 +1,14 @@
 import type { SchemaCopier, SchemaCopyEndpoint, SchemaCopyResult } from '../schema-copier.ts';
-import { runSchemaPartStatements } from './create-schema-parts.ts';
-import { createOwningPartLookup, orderSchemaParts } from './order-schema-parts.ts';
+import { runSchemaObjectStatements } from './create-schema-parts.ts';
+import { createSchemaPartLookup, orderSchemaObjects } from './order-schema-objects.ts';
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
-import type { SchemaPart } from './schema-part.ts';
+import type { SchemaObjectDefinition } from './schema-object-definition.ts';
 import { withSchemaCopySession } from './schema-session.ts';
 import { type SourceAndTargetSchema, type TargetSchemaWriter, withTargetSchemaWriter } from './schema-writer.ts';
 import {
   findMissingSchemaRequirements,
   findSchemaCopyObstacles,
-  findSchemaVersionObstacles,
+  findSchemaCopyVersionObstacles,
 } from './target-obstacles.ts';
 
 /**
@@ -32,12 +32,12 @@ export async function copySchemaBetween(
 ): Promise<SchemaCopyResult> {
   const versions = { from: source.version, to: target.version };
   const unfit = [
-    ...findSchemaVersionObstacles(versions),
+    ...findSchemaCopyVersionObstacles(versions),
     ...(await findSchemaCopyObstacles(source.session, target.session)),
   ];
   if (unfit.length > 0) return { kind: 'refused', objects: unfit };
   const schema = await readSourceSchema(source.session, versions);
-  const plan = planSchemaParts(schema);
+  const plan = planSchemaObjects(schema);
   const obstacles = [
     ...schema.unsupported,
     ...writer.obstacles,
@@ -51,7 +51,7 @@ export async function copySchemaBetween(
     ...part,
     statements: part.statements.filter((statement) => !writer.isLeftOut(statement)),
   }));
-  const failed = await runSchemaPartStatements(writer.session, parts, writer.transaction);
+  const failed = await runSchemaObjectStatements(writer.session, parts, writer.transaction);
   if (failed !== undefined) return { kind: 'refused', objects: [failed] };
   const { lastStatements, warnings } = writer;
   const last = lastStatements.length === 0 ? {} : { lastStatements };
@@ -60,7 +60,7 @@ export async function copySchemaBetween(
 }
 
 interface CopyPlan {
-  readonly parts: readonly SchemaPart[];
+  readonly parts: readonly SchemaObjectDefinition[];
   readonly obstacles: readonly string[];
 }
 
@@ -68,17 +68,17 @@ interface CopyPlan {
  * Orders the parts of a schema so that each can be created after those it depends on. Comments on objects that are not
  * copied are left out.
  */
-export function planSchemaParts({
+export function planSchemaObjects({
   parts,
   dependencies,
   containedEntries,
 }: Pick<SourceSchema, 'parts' | 'dependencies' | 'containedEntries'>): CopyPlan {
-  const containerOf = createOwningPartLookup(new Set(parts.map(({ id }) => id)), new Map(containedEntries));
+  const containerOf = createSchemaPartLookup(new Set(parts.map(({ id }) => id)), new Map(containedEntries));
   const kept = parts.filter(
     ({ kind, dependsOn }) =>
       kind !== 'comment' || isCommentTargetCopied(dependsOn[0] ?? '', containerOf(dependsOn[0] ?? '')),
   );
-  const result = orderSchemaParts(kept, dependencies, containedEntries);
+  const result = orderSchemaObjects(kept, dependencies, containedEntries);
   const misencoded = kept.filter(({ statements }) => statements.some((text) => text.includes('\uFFFD')));
   return {
     parts: result.parts,

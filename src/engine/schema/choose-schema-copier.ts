@@ -3,7 +3,7 @@ import { listFolder } from '../../platform/files.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 import type { SchemaCopier } from '../schema-copier.ts';
 import { copySchemaBetween } from './catalog-schema-copier.ts';
-import { closestPgDump, findPgDumpPrograms } from './find-pg-dump.ts';
+import { findOldestUsablePgDump, findPgDumpPrograms } from './find-pg-dump.ts';
 import { canConnectByPgDump, copySchemaByPgDump } from './pg-dump-schema-copier.ts';
 import { withSchemaCopySession } from './schema-session.ts';
 import { withTargetSchemaWriter } from './schema-writer.ts';
@@ -23,7 +23,7 @@ export function chooseSchemaCopier({ env, folder, run = runExternalProgram }: Sc
         const programs = canConnectByPgDump(from)
           ? await findPgDumpPrograms({ env, folder, namesIn: listNamesOrNone, run }, signal)
           : [];
-        const program = closestPgDump(programs, source.version);
+        const program = findOldestUsablePgDump(programs, source.version);
         return await withTargetSchemaWriter({ source, target }, superuser, signal, (writer) =>
           program === undefined
             ? copySchemaBetween(from, { source, target }, writer)

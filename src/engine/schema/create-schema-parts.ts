@@ -1,24 +1,27 @@
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
-import type { SchemaPart } from './schema-part.ts';
+import type { SchemaObjectDefinition } from './schema-object-definition.ts';
 import { schemaCopyStatementTimeout } from './schema-session.ts';
 
-export interface SchemaCopyTransaction {
+export interface SchemaCopyTransactionStatements {
   readonly begin: string;
   readonly end: string;
 }
 
-export const defaultSchemaCopyTransaction: SchemaCopyTransaction = { begin: 'BEGIN', end: 'COMMIT' };
+export const defaultSchemaCopyTransactionStatements: SchemaCopyTransactionStatements = {
+  begin: 'BEGIN',
+  end: 'COMMIT',
+};
 
 /**
  * Creates all parts of the schema in one transaction, or none.
  * @returns the part that the target rejected, with the error message; undefined if all were created. Throws if the
  * connection is lost.
  */
-export async function runSchemaPartStatements(
+export async function runSchemaObjectStatements(
   session: SearchPathSafeSession,
-  parts: readonly SchemaPart[],
-  transaction: SchemaCopyTransaction,
+  parts: readonly SchemaObjectDefinition[],
+  transaction: SchemaCopyTransactionStatements,
 ): Promise<string | undefined> {
   const error = await createAll(session, batchStatements(parts), transaction);
   if (error === undefined) return undefined;
@@ -33,7 +36,7 @@ export async function runSchemaPartStatements(
  */
 const batchCharacters = 200_000;
 
-function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
+function batchStatements(parts: readonly SchemaObjectDefinition[]): readonly string[] {
   const all: string[] = [];
   let text = '';
   for (const statement of parts.flatMap(({ statements }) => statements)) {
@@ -50,7 +53,7 @@ function batchStatements(parts: readonly SchemaPart[]): readonly string[] {
 async function createAll(
   session: SearchPathSafeSession,
   texts: readonly string[],
-  { begin, end }: SchemaCopyTransaction,
+  { begin, end }: SchemaCopyTransactionStatements,
 ): Promise<string | undefined> {
   await session.query(begin);
   for (const text of [...texts, end]) {
@@ -62,8 +65,8 @@ async function createAll(
 
 async function findFailingPart(
   session: SearchPathSafeSession,
-  parts: readonly SchemaPart[],
-  { begin }: SchemaCopyTransaction,
+  parts: readonly SchemaObjectDefinition[],
+  { begin }: SchemaCopyTransactionStatements,
 ): Promise<string | undefined> {
   await session.query(begin);
   for (const { name, statements } of parts) {

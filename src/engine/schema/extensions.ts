@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { trySchemaStatement } from './create-schema-parts.ts';
-import { queryColumn, type SchemaCopySession, schemaCopyStatementTimeout } from './schema-session.ts';
+import { queryColumnValues, type SchemaCopySession, schemaCopyStatementTimeout } from './schema-session.ts';
 import { userSchemaCondition } from './sql-fragments.ts';
 
 export interface SourceExtension {
@@ -34,7 +34,7 @@ export async function readTrustedExtensions({ session, version }: SchemaCopySess
       ? `UNION SELECT e.name FROM pg_available_extensions e JOIN pg_available_extension_versions v
            ON v.name = e.name AND v.version = e.default_version AND v.trusted`
       : '';
-  return new Set(await queryColumn(session, `SELECT extname AS name FROM pg_extension ${trusted}`, 'name'));
+  return new Set(await queryColumnValues(session, `SELECT extname AS name FROM pg_extension ${trusted}`, 'name'));
 }
 
 export interface ExtensionOwner {
@@ -85,7 +85,7 @@ export async function installTargetExtensions(
  * the target provides.
  */
 async function grantExtensionObjects(session: SearchPathSafeSession, owner: string): Promise<void> {
-  const statements = await queryColumn(
+  const statements = await queryColumnValues(
     session,
     `SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES ON %I.%I TO ', n.nspname, c.relname) AS text
        FROM pg_depend d JOIN pg_class c ON c.oid = d.objid AND c.relkind IN ('r', 'p')

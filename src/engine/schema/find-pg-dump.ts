@@ -9,7 +9,7 @@ export interface PgDumpProgram {
   readonly major: number;
 }
 
-export interface PgDumpSearch {
+export interface FindPgDumpOptions {
   readonly env: ProcessEnvironment;
   /** The only folder in which pg_dump is searched. */
   readonly folder?: string | undefined;
@@ -19,7 +19,10 @@ export interface PgDumpSearch {
 }
 
 /** The installed pg_dump programs, one per major version, oldest first. */
-export async function findPgDumpPrograms(places: PgDumpSearch, signal: AbortSignal): Promise<readonly PgDumpProgram[]> {
+export async function findPgDumpPrograms(
+  places: FindPgDumpOptions,
+  signal: AbortSignal,
+): Promise<readonly PgDumpProgram[]> {
   const found = await Promise.all(candidatePaths(places).map((path) => probeVersion(path, places, signal)));
   const byMajor = new Map<number, PgDumpProgram>();
   for (const dump of found) {
@@ -35,11 +38,11 @@ export function parsePgDumpMajor(text: string): number | undefined {
 }
 
 /** The oldest pg_dump that can read the server; undefined if none is new enough. */
-export function closestPgDump(programs: readonly PgDumpProgram[], version: number): PgDumpProgram | undefined {
+export function findOldestUsablePgDump(programs: readonly PgDumpProgram[], version: number): PgDumpProgram | undefined {
   return programs.find(({ major }) => major >= Math.floor(version / 10_000));
 }
 
-function candidatePaths({ env, folder, namesIn }: PgDumpSearch): readonly string[] {
+function candidatePaths({ env, folder, namesIn }: FindPgDumpOptions): readonly string[] {
   if (folder !== undefined) return [join(folder, programName)];
   const path = (env.PATH ?? '').split(delimiter).filter((entry) => entry !== '');
   return [
@@ -62,7 +65,7 @@ const installationFolders: readonly (readonly [root: string, rest: string])[] = 
 
 async function probeVersion(
   path: string,
-  { env, run }: PgDumpSearch,
+  { env, run }: FindPgDumpOptions,
   signal: AbortSignal,
 ): Promise<PgDumpProgram | undefined> {
   try {

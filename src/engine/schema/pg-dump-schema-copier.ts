@@ -6,9 +6,9 @@ import { trySchemaStatement } from './create-schema-parts.ts';
 import { buildPgDumpEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { runWithLibpqEnvironment } from './libpq-environment.ts';
 import { removePgDumpStatements } from './remove-pg-dump-statements.ts';
-import { queryColumn } from './schema-session.ts';
+import { queryColumnValues } from './schema-session.ts';
 import type { SourceAndTargetSchema, TargetSchemaWriter } from './schema-writer.ts';
-import { findSchemaCopyObstacles, findSchemaVersionObstacles } from './target-obstacles.ts';
+import { findSchemaCopyObstacles, findSchemaCopyVersionObstacles } from './target-obstacles.ts';
 import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 
 export interface PgDumpDeps {
@@ -29,16 +29,16 @@ export async function copySchemaByPgDump(
 ): Promise<SchemaCopyResult> {
   const { source, target, writer } = sides;
   const obstacles = [
-    ...findSchemaVersionObstacles({ from: source.version, to: target.version }),
+    ...findSchemaCopyVersionObstacles({ from: source.version, to: target.version }),
     ...(await findSchemaCopyObstacles(source.session, target.session)),
     ...writer.obstacles,
   ];
   if (obstacles.length > 0) return { kind: 'refused', objects: obstacles };
-  const warnings = await queryColumn(source.session, uncopiedSchemaPropertiesQuery, 'note');
+  const warnings = await queryColumnValues(source.session, uncopiedSchemaPropertiesQuery, 'note');
   const text = await readSchemaScript(program, from, deps, signal);
   const rejected = await writer.createFirst();
   if (rejected.length > 0) return { kind: 'refused', objects: rejected };
-  const script = removePgDumpStatements(withoutPsqlCommands(text, target.version), writer.isLeftOut);
+  const script = removePgDumpStatements(removePsqlMetaCommands(text, target.version), writer.isLeftOut);
   const { session, transaction, lastStatements } = writer;
   const error =
     (await trySchemaStatement(session, `${transaction.begin};\n${script}`)) ??
@@ -53,7 +53,7 @@ export async function copySchemaByPgDump(
 }
 
 /** The script of pg_dump without psql meta-commands, and without transaction_timeout for servers before PostgreSQL 17. */
-export function withoutPsqlCommands(text: string, version: number): string {
+export function removePsqlMetaCommands(text: string, version: number): string {
   const lines = text.split('\n');
   const first = lines.findIndex((line) => line.startsWith('\\restrict '));
   const last = lines.findLastIndex((line) => line.startsWith('\\unrestrict '));

@@ -1,17 +1,22 @@
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { implicitCatalogEntriesQuery, multirangesQuery, schemaDependenciesQuery } from './dependency-queries.ts';
-import type { SchemaPartDependency } from './order-schema-parts.ts';
-import { parseSchemaPart, type SchemaPart, type ServerVersions, unquoteName } from './schema-part.ts';
-import { schemaPartQueries } from './schema-part-queries.ts';
-import { queryColumn, schemaCopyStatementTimeout } from './schema-session.ts';
+import type { SchemaObjectDependency } from './order-schema-objects.ts';
+import {
+  parseSchemaObjectDefinition,
+  type SchemaObjectDefinition,
+  type SourceAndTargetVersions,
+  unquoteName,
+} from './schema-object-definition.ts';
+import { schemaObjectDefinitionQueries } from './schema-object-definition-queries.ts';
+import { queryColumnValues, schemaCopyStatementTimeout } from './schema-session.ts';
 import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 import { unsupportedSchemaObjectsQuery } from './unsupported-objects.ts';
 
 /** A schema, read from the system catalogs of the source. */
 export interface SourceSchema {
-  readonly parts: readonly SchemaPart[];
-  readonly dependencies: readonly SchemaPartDependency[];
-  readonly containedEntries: readonly SchemaPartDependency[];
+  readonly parts: readonly SchemaObjectDefinition[];
+  readonly dependencies: readonly SchemaObjectDependency[];
+  readonly containedEntries: readonly SchemaObjectDependency[];
   /** Objects that cannot be copied. */
   readonly unsupported: readonly string[];
   /** Properties of objects that are intentionally not copied. */
@@ -21,13 +26,13 @@ export interface SourceSchema {
 /** Reads the schema in one read-only transaction. */
 export async function readSourceSchema(
   session: SearchPathSafeSession,
-  versions: ServerVersions,
+  versions: SourceAndTargetVersions,
 ): Promise<SourceSchema> {
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  const parts: SchemaPart[] = [];
-  for (const { kind, sql } of schemaPartQueries) {
+  const parts: SchemaObjectDefinition[] = [];
+  for (const { kind, sql } of schemaObjectDefinitionQueries) {
     const [rows = []] = await session.query(sql(versions), schemaCopyStatementTimeout);
-    parts.push(...rows.map((row) => parseSchemaPart(kind, row)));
+    parts.push(...rows.map((row) => parseSchemaObjectDefinition(kind, row)));
   }
   const schema = {
     parts: parts.filter(({ statements }) => statements.length > 0),
@@ -36,14 +41,14 @@ export async function readSourceSchema(
       ...(await queryPairs(session, implicitCatalogEntriesQuery)),
       ...(versions.from >= 140_000 ? await queryPairs(session, multirangesQuery) : []),
     ],
-    unsupported: (await queryColumn(session, unsupportedSchemaObjectsQuery(versions), 'name')).map(unquoteName),
-    omissions: await queryColumn(session, uncopiedSchemaPropertiesQuery, 'note'),
+    unsupported: (await queryColumnValues(session, unsupportedSchemaObjectsQuery(versions), 'name')).map(unquoteName),
+    omissions: await queryColumnValues(session, uncopiedSchemaPropertiesQuery, 'note'),
   };
   await session.query('COMMIT');
   return schema;
 }
 
-async function queryPairs(session: SearchPathSafeSession, text: string): Promise<readonly SchemaPartDependency[]> {
+async function queryPairs(session: SearchPathSafeSession, text: string): Promise<readonly SchemaObjectDependency[]> {
   const [rows = []] = await session.query(text, schemaCopyStatementTimeout);
   return rows.flatMap(({ piece, whole }) => (piece == null || whole == null ? [] : [[piece, whole] as const]));
 }

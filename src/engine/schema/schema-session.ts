@@ -77,7 +77,7 @@ export async function queryValueOfFirstRow(
 }
 
 /** The values of one column in all rows, without nulls. */
-export async function queryColumn(
+export async function queryColumnValues(
   session: SearchPathSafeSession,
   text: string,
   name: string,

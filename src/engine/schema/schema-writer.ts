@@ -1,21 +1,21 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { SchemaCopyResult, TargetSuperuserAccess } from '../schema-copier.ts';
-import { defaultSchemaCopyTransaction, type SchemaCopyTransaction } from './create-schema-parts.ts';
+import { defaultSchemaCopyTransactionStatements, type SchemaCopyTransactionStatements } from './create-schema-parts.ts';
 import {
   installTargetExtensions,
   readSourceExtensions,
   readTrustedExtensions,
   type SourceExtension,
 } from './extensions.ts';
-import { type LastSchemaObject, readLastSchemaObjects } from './last-schema-objects.ts';
-import { unquoteName } from './schema-part.ts';
-import { queryColumn, type SchemaCopySession, withSchemaCopySession } from './schema-session.ts';
+import { readSchemaObjectsCreatedLast, type SchemaObjectCreatedLast } from './last-schema-objects.ts';
+import { unquoteName } from './schema-object-definition.ts';
+import { queryColumnValues, type SchemaCopySession, withSchemaCopySession } from './schema-session.ts';
 import { superuserOnlyObjectsQuery } from './superuser-objects.ts';
 
 /** The ways in which objects of a schema are created on the target. */
 export interface TargetSchemaWriter {
   readonly session: SchemaCopySession['session'];
-  readonly transaction: SchemaCopyTransaction;
+  readonly transaction: SchemaCopyTransactionStatements;
   /** Names of the objects that may not be created. */
   readonly obstacles: readonly string[];
   readonly warnings: readonly string[];
@@ -36,7 +36,7 @@ export interface TargetSchemaWriter {
 export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession): TargetSchemaWriter {
   return {
     session,
-    transaction: defaultSchemaCopyTransaction,
+    transaction: defaultSchemaCopyTransactionStatements,
     obstacles: [],
     warnings: [],
     lastStatements: [],
@@ -63,8 +63,8 @@ export function withTargetSchemaWriter(
     const { owner, allowObjects } = superuser;
     const extensions = await readSourceExtensions(source.session);
     const trusted = await readTrustedExtensions(admin);
-    const special = (await queryColumn(source.session, superuserOnlyObjectsQuery, 'name')).map(unquoteName);
-    const last = await readLastSchemaObjects(source);
+    const special = (await queryColumnValues(source.session, superuserOnlyObjectsQuery, 'name')).map(unquoteName);
+    const last = await readSchemaObjectsCreatedLast(source);
     const refused = [
       ...extensions.filter(({ name }) => !trusted.has(name)).map(({ name }) => `extension ${name}`),
       ...special,
@@ -72,7 +72,7 @@ export function withTargetSchemaWriter(
     const asSuperuser = allowObjects && special.length > 0;
     return copy({
       session: asSuperuser ? admin.session : target.session,
-      transaction: asSuperuser ? superuserTransaction(owner) : defaultSchemaCopyTransaction,
+      transaction: asSuperuser ? superuserTransaction(owner) : defaultSchemaCopyTransactionStatements,
       obstacles:
         allowObjects || refused.length === 0
           ? []
@@ -93,7 +93,7 @@ export function withTargetSchemaWriter(
  * The owner of the database is a superuser only inside this transaction: it then owns the created objects, and no other
  * session sees it as a superuser.
  */
-function superuserTransaction(owner: string): SchemaCopyTransaction {
+function superuserTransaction(owner: string): SchemaCopyTransactionStatements {
   const role = quoteIdentifier(owner);
   return {
     begin: `BEGIN; ALTER ROLE ${role} SUPERUSER; SET LOCAL ROLE ${role}`,
@@ -103,7 +103,7 @@ function superuserTransaction(owner: string): SchemaCopyTransaction {
 
 function leftOutStatements(
   extensions: readonly SourceExtension[],
-  last: readonly LastSchemaObject[],
+  last: readonly SchemaObjectCreatedLast[],
 ): (statement: string) => boolean {
   const starts = [
     'CREATE EXTENSION ',

@@ -1,11 +1,11 @@
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { formatPostgresqlMajorVersion, truncateToPostgresqlMajorVersion } from '../../postgresql/version.ts';
-import type { SchemaPart, ServerVersions } from './schema-part.ts';
-import { queryColumn, queryValueOfFirstRow } from './schema-session.ts';
+import type { SchemaObjectDefinition, SourceAndTargetVersions } from './schema-object-definition.ts';
+import { queryColumnValues, queryValueOfFirstRow } from './schema-session.ts';
 import { userObjectCondition, userSchemaCondition } from './sql-fragments.ts';
 
 /** Reasons why a schema cannot be copied between the given PostgreSQL versions; empty if it can. */
-export function findSchemaVersionObstacles({ from, to }: ServerVersions): readonly string[] {
+export function findSchemaCopyVersionObstacles({ from, to }: SourceAndTargetVersions): readonly string[] {
   if (from < oldestReadableVersion) {
     return [
       `PostgreSQL ${formatPostgresqlMajorVersion(from)} is not supported: the source must be PostgreSQL ${formatPostgresqlMajorVersion(oldestReadableVersion)} or later`,
@@ -39,7 +39,7 @@ const encodingQuery = `SELECT pg_encoding_to_char(encoding) AS value FROM pg_dat
 
 /** Names of at most 20 objects of users in the target database, without extensions. */
 async function listExistingObjects(session: SearchPathSafeSession): Promise<readonly string[]> {
-  return await queryColumn(
+  return await queryColumnValues(
     session,
     `SELECT name FROM (
       SELECT format('%s.%s', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -58,9 +58,9 @@ async function listExistingObjects(session: SearchPathSafeSession): Promise<read
 /** Requirements of schema parts that the target does not meet, each with its part. */
 export async function findMissingSchemaRequirements(
   session: SearchPathSafeSession,
-  parts: readonly SchemaPart[],
+  parts: readonly SchemaObjectDefinition[],
 ): Promise<readonly string[]> {
-  const available = new Set(await queryColumn(session, availableRequirementsQuery, 'name'));
+  const available = new Set(await queryColumnValues(session, availableRequirementsQuery, 'name'));
   return parts.flatMap(({ name, requirements }) =>
     requirements
       .filter((requirement) => !available.has(requirement))

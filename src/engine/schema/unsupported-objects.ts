@@ -1,8 +1,8 @@
-import type { ServerVersions } from './schema-part.ts';
+import type { SourceAndTargetVersions } from './schema-object-definition.ts';
 import { userObjectCondition, userRelationsFromClauseSql, userSchemaCondition } from './sql-fragments.ts';
 
 /** A query with the column `name`: objects of the source that cannot be copied. */
-export function unsupportedSchemaObjectsQuery({ from, to }: ServerVersions): string {
+export function unsupportedSchemaObjectsQuery({ from, to }: SourceAndTargetVersions): string {
   const questions = [
     ...catalogsWithoutCopier.map(
       ([catalogue, type, name, joins]) =>

@@ -1,15 +1,15 @@
 import type { MigrationMethod } from '../../preflight/finding.ts';
 import { groupByKey } from '../group-by-key.ts';
+import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
 import type {
-  InventoryFinding,
-  InventoryFindingPlace,
-  InventoryReport,
   InventorySourceRow,
-} from '../inventory-report.ts';
-import type { InventoryFixStep } from '../order-inventory-fixes.ts';
+  SourceInventoryFinding,
+  SourceInventoryFindingPlace,
+  SourceInventoryReport,
+} from '../source-inventory-report.ts';
 
 /** The method of all sources; undefined if they have several. */
-export function commonInventoryMethod({ sources }: InventoryReport): MigrationMethod | undefined {
+export function commonSourceInventoryMethod({ sources }: SourceInventoryReport): MigrationMethod | undefined {
   const methods = new Set(sources.map(({ method }) => method));
   return methods.size === 1 ? [...methods][0] : undefined;
 }
@@ -24,21 +24,21 @@ export function formatCount(count: number): string {
 }
 
 /** What "possible" means in this inventory: `continuous migration`, or `requested migration` if sources have several methods. */
-export function inventoryMethodText(report: InventoryReport): string {
-  return `${commonInventoryMethod(report) ?? 'requested'} migration`;
+export function sourceInventoryMethodText(report: SourceInventoryReport): string {
+  return `${commonSourceInventoryMethod(report) ?? 'requested'} migration`;
 }
 
 /** The result in one sentence. */
-export function inventoryVerdictSentence(report: InventoryReport): string {
+export function sourceInventoryVerdictSentence(report: SourceInventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
-  const method = inventoryMethodText(report);
+  const method = sourceInventoryMethodText(report);
   const rest = unchecked === 0 ? '' : ` ${countedNoun(unchecked, 'source')} could not be checked.`;
   if (possible === sources) return `The ${method} is possible for all ${countedNoun(sources, 'source')}.`;
   return `The ${method} is possible for ${formatCount(possible)} of ${countedNoun(sources, 'source')}.${rest}`;
 }
 
 /** The numbers below the sentence. */
-export function inventorySummaryText({ summary }: InventoryReport): string {
+export function sourceInventorySummaryText({ summary }: SourceInventoryReport): string {
   const { possible, unproven, not_possible: blocked, not_checked: unchecked, servers } = summary;
   const open = unproven === 0 ? '' : ` (${formatCount(unproven)} with open premises)`;
   return [
@@ -50,7 +50,7 @@ export function inventorySummaryText({ summary }: InventoryReport): string {
 }
 
 /** The fixes of one step. */
-export interface StepFix {
+export interface InventoryStepFix {
   readonly id: string;
   readonly title: string;
   /** The first sentence of the fix; the finding has all of it. */
@@ -59,8 +59,11 @@ export interface StepFix {
 }
 
 /** The findings that a step fixes. */
-export function stepFixes({ findings }: InventoryReport, { ids }: InventoryFixStep): readonly StepFix[] {
-  return ids.map((id): StepFix => {
+export function listInventoryStepFixes(
+  { findings }: SourceInventoryReport,
+  { ids }: SourceInventoryFixStep,
+): readonly InventoryStepFix[] {
+  return ids.map((id): InventoryStepFix => {
     const found = findings.find((finding) => finding.id === id && finding.is_blocker);
     return {
       id,
@@ -73,26 +76,32 @@ export function stepFixes({ findings }: InventoryReport, { ids }: InventoryFixSt
 }
 
 /** `12 sources become continuous (740 of 1,000 in all)`. */
-export function stepGainText(report: InventoryReport, { unblocks, possible_after: after }: InventoryFixStep): string {
+export function formatFixStepGain(
+  report: SourceInventoryReport,
+  { unblocks, possible_after: after }: SourceInventoryFixStep,
+): string {
   const verb = unblocks === 1 ? 'becomes' : 'become';
-  const method = commonInventoryMethod(report) ?? 'possible';
+  const method = commonSourceInventoryMethod(report) ?? 'possible';
   return `${countedNoun(unblocks, 'source')} ${verb} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
 }
 
 /** The servers of a step, those with the most sources first. */
-export function stepServersText({ servers }: InventoryFixStep, most: number): string {
+export function formatFixStepServers({ servers }: SourceInventoryFixStep, most: number): string {
   const named = servers.slice(0, most).map(({ server, sources }) => `${server} (${countedNoun(sources, 'source')})`);
   const rest = servers.length - named.length;
   return rest > 0 ? `${named.join(', ')} and ${countedNoun(rest, 'more server')}` : named.join(', ');
 }
 
 /** `12 sources on 3 servers`. */
-export function findingExtentText({ sources, servers }: InventoryFinding): string {
+export function formatAffectedSourcesAndServers({ sources, servers }: SourceInventoryFinding): string {
   return `${countedNoun(sources, 'source')} on ${countedNoun(servers, 'server')}`;
 }
 
 /** `db.example.com:5432, shop, billing: 2 tables`. */
-export function placeText({ server, databases = [], observed }: InventoryFindingPlace, most: number): string {
+export function formatInventoryFindingPlace(
+  { server, databases = [], observed }: SourceInventoryFindingPlace,
+  most: number,
+): string {
   const shown = databases.slice(0, most);
   const rest = databases.length - shown.length;
   const names = rest > 0 ? [...shown, `and ${rest} more`] : shown;
@@ -100,7 +109,7 @@ export function placeText({ server, databases = [], observed }: InventoryFinding
 }
 
 /** The sources that could not be checked, by reason, the most frequent reason first. */
-export function uncheckedByReason({ sources }: InventoryReport): readonly {
+export function groupUncheckedSourcesByReason({ sources }: SourceInventoryReport): readonly {
   readonly reason: string;
   readonly names: readonly string[];
 }[] {

@@ -10,7 +10,7 @@ import {
   readRequestHeaderValues,
 } from '../loopback-request.ts';
 import { refuseLoopbackRequest } from '../refusal.ts';
-import type { LoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
+import type { LoopbackLoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
 
 /**
  * Decides how to respond to a request for the callback path. The first authorization response ends the wait, whatever its
@@ -19,7 +19,7 @@ import type { LoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations }
  */
 export function decideCallbackRequest<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
-  phase: LoginPhase,
+  phase: LoopbackLoginPhase,
   request: LoopbackRequest,
 ): LoopbackRequestDecision<Accepted> {
   const query = readRawRequestQuery(request);
@@ -35,7 +35,7 @@ export function decideCallbackRequest<Accepted>(
 /** Accepts the parameters if they are an authorization response and no response was accepted before. */
 export function acceptAuthorizationResponse<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
-  phase: LoginPhase,
+  phase: LoopbackLoginPhase,
   parameters: CallbackParameters | undefined,
   place: CallbackParameterLocation,
 ): LoopbackRequestDecision<Accepted> {

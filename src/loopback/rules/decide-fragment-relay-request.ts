@@ -3,13 +3,13 @@ import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
 import { parseCallbackParameters } from '../callback-parameters.ts';
 import { type LoopbackRequest, readRawRequestQuery } from '../loopback-request.ts';
 import { refuseLoopbackRequest } from '../refusal.ts';
-import type { LoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
+import type { LoopbackLoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
 import { acceptAuthorizationResponse } from './decide-callback.ts';
 
 /** Decides how to respond to a relay request, which contains the fragment of the implicit flow and the nonce of the bridge page. */
 export function decideFragmentRelayRequest<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
-  phase: LoginPhase,
+  phase: LoopbackLoginPhase,
   request: LoopbackRequest,
 ): LoopbackRequestDecision<Accepted> {
   // The bridge page sends the fragment in the request body, because a query could be written to logs.

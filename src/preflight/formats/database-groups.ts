@@ -14,7 +14,7 @@ export function groupDatabasesByVerdict({
 }
 
 /** The ids of the findings that block some of the databases, but not all. */
-export function selectUnsharedVerdictReasons(
+export function selectDatabaseSpecificVerdictReasons(
   { databases }: PreflightReport,
   { reasons }: DatabasePreflightVerdict,
 ): readonly string[] {

@@ -1,7 +1,7 @@
-import { psqlStatement } from '../../postgresql/psql-script.ts';
+import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FindingFix } from '../finding.ts';
-import { buildFixScriptSections, type FixScriptSection, isCommentedSection } from '../fix-sections.ts';
+import { buildFixScriptSections, type FixScriptSection, isCommentedFixScriptSection } from '../fix-sections.ts';
 import type { PreflightReport } from '../report.ts';
 import { formatNameList, type PreflightFindingGroup, selectBlockingFindingGroups } from './finding-groups.ts';
 
@@ -48,7 +48,7 @@ export function countPreflightFixSteps(
     amount: sections.length === 0 ? undefined : amountText(sections, statements, restart),
     statements,
     restart,
-    isScriptRun: sections.some((section) => !isCommentedSection(section)),
+    isScriptRun: sections.some((section) => !isCommentedFixScriptSection(section)),
     manual,
   };
 }
@@ -94,7 +94,7 @@ function hasStatements({ sql = [], review = [] }: FindingFix): boolean {
 }
 
 function readable(sql: string, engine: PreflightReport['engine']): string {
-  return engine === 'redis' ? oneLine(sql) : (psqlStatement(sql) ?? `-- ${oneLine(sql)}`);
+  return engine === 'redis' ? oneLine(sql) : (formatSingleLinePsqlStatement(sql) ?? `-- ${oneLine(sql)}`);
 }
 
 function amountText(

@@ -6,7 +6,7 @@ import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
 import {
   formatDatabaseTotals,
   groupDatabasesByVerdict,
-  selectUnsharedVerdictReasons,
+  selectDatabaseSpecificVerdictReasons,
   summarizeDatabaseSizes,
 } from './database-groups.ts';
 import {
@@ -22,14 +22,14 @@ import { countPreflightFixSteps } from './fix-steps.ts';
 import { renderHtmlFinding, renderHtmlOtherFindings } from './html-findings.ts';
 import { htmlPreflightReportStyle } from './html-report-style.ts';
 import {
+  failedDatabaseLoginNote,
   formatBytes,
   formatCopyTimeRange,
-  formatDeepReadLines,
   formatIgnoreDatabasesAdvice,
-  formatVerdictPremiseLines,
-  missingLoginNote,
-  preflightScopeNote,
-  sourceLabel,
+  formatReportSourceLabel,
+  formatRowReadSummaryLines,
+  formatVerdictConditionLines,
+  preflightLimitationNote,
   verdictSentence,
 } from './report-text.ts';
 
@@ -38,7 +38,7 @@ import {
  * layout that can be printed.
  */
 export function renderHtmlPreflightReport(report: PreflightReport): string {
-  const title = `Preflight of ${sourceLabel(report)}: ${report.verdict}`;
+  const title = `Preflight of ${formatReportSourceLabel(report)}: ${report.verdict}`;
   const hash = createHash('sha256').update(htmlPreflightReportStyle).digest('base64');
   const groups = groupFindings(report.findings);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
@@ -57,7 +57,7 @@ export function renderHtmlPreflightReport(report: PreflightReport): string {
 <header class="verdict ${report.verdict}">
 <p class="tag">${report.verdict}</p>
 <h1>${escapeHtml(verdictSentence(report))}</h1>
-<p class="soft">${escapeHtml([sourceLabel(report), ...serverVersion(report), ...formatDatabaseTotals(report)].join(' · '))}</p>
+<p class="soft">${escapeHtml([formatReportSourceLabel(report), ...serverVersion(report), ...formatDatabaseTotals(report)].join(' · '))}</p>
 </header>
 <main>
 ${summary(report, groups, isNew)}
@@ -67,7 +67,7 @@ ${scriptPart('Fix script', 'All fixes, in the order in which they must run. Each
 ${scriptPart('Undo script', 'This script restores the values that were observed before the fixes. Run it after the migration.', renderUndoScript(report))}
 ${others.length === 0 ? '' : `<details><summary>Other checks <span class="soft">${others.length}</span></summary>${renderHtmlOtherFindings(others)}</details>`}
 </main>
-<footer class="soft"><p>Checked ${escapeHtml(report.started_at)} in ${(report.duration_ms / 1000).toFixed(1)} s with ${report.queries} read-only statements. ${preflightScopeNote}</p></footer>
+<footer class="soft"><p>Checked ${escapeHtml(report.started_at)} in ${(report.duration_ms / 1000).toFixed(1)} s with ${report.queries} read-only statements. ${preflightLimitationNote}</p></footer>
 </body>
 </html>
 `;
@@ -102,9 +102,9 @@ function summary(
   return `<div class="cards">
 ${card(`What blocks the ${method} migration`, blockers)}
 ${whatToRun(report, groups, isNew)}
-${card('Open premises', formatVerdictPremiseLines(report).map(listItem))}
+${card('Open premises', formatVerdictConditionLines(report).map(listItem))}
 ${card('Not migrated', dataLossLines(groups).map(listItem))}
-${card('Rows', formatDeepReadLines(report).map(listItem))}
+${card('Rows', formatRowReadSummaryLines(report).map(listItem))}
 <section class="card"><h2>About this check</h2><dl class="facts">${facts.join('')}</dl></section>
 </div>`;
 }
@@ -121,7 +121,7 @@ function whatToRun(
   const isShort = statements.length > 0 && statements.length <= 5;
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
-    ...[missingLoginNote(report) ?? []].flat(),
+    ...[failedDatabaseLoginNote(report) ?? []].flat(),
     ...(after === undefined ? [] : [after]),
     ...manual.flatMap(({ id, text }) => (isNew(text) === undefined ? [] : [`${id}: ${text}`])),
     ...[formatIgnoreDatabasesAdvice(report) ?? []].flat(),
@@ -143,7 +143,7 @@ function listItem(text: string): string {
 function databases(report: PreflightReport): string {
   if (report.databases.length === 0) return '';
   const groups = groupDatabasesByVerdict(report).map((group) => {
-    const own = group[0] === undefined ? [] : selectUnsharedVerdictReasons(report, group[0]);
+    const own = group[0] === undefined ? [] : selectDatabaseSpecificVerdictReasons(report, group[0]);
     const name = group.length === 1 ? `<code>${escapeHtml(group[0]?.name ?? '')}</code>` : `${group.length} databases`;
     return `<tr><td>${name}</td><td>${group[0]?.verdict}</td><td>${escapeHtml(summarizeDatabaseSizes(group).join(', '))}</td><td>${escapeHtml(own.join(', '))}</td></tr>`;
   });

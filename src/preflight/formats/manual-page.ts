@@ -1,5 +1,5 @@
 /** The page of the manual of PostgreSQL or Redis about what a check reads; undefined for a check that no page is about. */
-export function manualPageOf(checkId: string): string | undefined {
+export function databaseManualPageOfCheck(checkId: string): string | undefined {
   const found = Object.entries(pages).find(([, ids]) => ids.includes(checkId));
   return found?.[0];
 }
@@ -57,4 +57,4 @@ const pages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Every check that has a page. */
-export const checksWithManualPage: readonly string[] = Object.values(pages).flat();
+export const checksWithDatabaseManualPage: readonly string[] = Object.values(pages).flat();

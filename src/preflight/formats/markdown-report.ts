@@ -5,7 +5,7 @@ import { verdictAfterFixesSentence } from '../verdict-after-fixes.ts';
 import {
   formatDatabaseTotals,
   groupDatabasesByVerdict,
-  selectUnsharedVerdictReasons,
+  selectDatabaseSpecificVerdictReasons,
   summarizeDatabaseSizes,
 } from './database-groups.ts';
 import {
@@ -21,14 +21,14 @@ import {
 } from './finding-groups.ts';
 import { countPreflightFixSteps } from './fix-steps.ts';
 import {
+  failedDatabaseLoginNote,
   formatCopyTimeRange,
-  formatDeepReadLines,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
-  formatVerdictPremiseLines,
-  missingLoginNote,
-  preflightScopeNote,
-  sourceLabel,
+  formatReportSourceLabel,
+  formatRowReadSummaryLines,
+  formatVerdictConditionLines,
+  preflightLimitationNote,
   verdictSentence,
 } from './report-text.ts';
 
@@ -47,14 +47,14 @@ export function renderMarkdownPreflightReport(report: PreflightReport): string {
   const parts = [
     `# Preflight: ${report.verdict}`,
     `**${escapeMarkdown(verdictSentence(report))}**`,
-    [markdownCode(sourceLabel(report)), ...facts.map(escapeMarkdown)].join(', '),
+    [markdownCode(formatReportSourceLabel(report)), ...facts.map(escapeMarkdown)].join(', '),
     ...(blockers.length === 0 ? [] : [blockedBy(report, blockers)]),
     ...whatToRun(report, groups, isNew),
     ...notes(report, groups),
     ...problems.map((group) => entry(group, titled.has(group.first.id), isNew)),
     ...(report.databases.length === 0 ? [] : [`## Databases\n\n${databases(report)}`]),
     ...scriptPart(report),
-    `Checked ${report.started_at}. ${preflightScopeNote}`,
+    `Checked ${report.started_at}. ${preflightLimitationNote}`,
   ];
   return `${parts.join('\n\n')}\n`;
 }
@@ -76,7 +76,7 @@ function whatToRun(
   const { amount, manual } = countPreflightFixSteps(report, groups);
   const after = amount === undefined ? undefined : verdictAfterFixesSentence(report);
   const sentences = [
-    ...[missingLoginNote(report) ?? []].flat(),
+    ...[failedDatabaseLoginNote(report) ?? []].flat(),
     ...(after === undefined ? [] : [after]),
     ...manual.flatMap(({ id, text }) => {
       const fresh = isNew(text);
@@ -94,10 +94,10 @@ function whatToRun(
 function notes(report: PreflightReport, groups: readonly PreflightFindingGroup[]): readonly string[] {
   const estimate = formatCopyTimeRange(report);
   const lines = [
-    ...formatVerdictPremiseLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
+    ...formatVerdictConditionLines(report).map((premise) => `- Open premise: ${escapeMarkdown(premise)}`),
     ...dataLossLines(groups).map((loss) => `- Not migrated: ${escapeMarkdown(loss)}`),
     ...(estimate === undefined ? [] : [`- Estimated duration: ${estimate}`]),
-    ...formatDeepReadLines(report).map((text) => `- ${escapeMarkdown(text)}`),
+    ...formatRowReadSummaryLines(report).map((text) => `- ${escapeMarkdown(text)}`),
   ];
   return lines.length === 0 ? [] : [lines.join('\n')];
 }
@@ -142,7 +142,7 @@ function databases(report: PreflightReport): string {
   const rows = groups.slice(0, shownDatabases).map((group) => {
     const names = group.slice(0, 3).map(({ name }) => markdownCodeCell(name));
     const more = group.length > 3 ? ` and ${group.length - 3} more` : '';
-    const own = group[0] === undefined ? [] : selectUnsharedVerdictReasons(report, group[0]);
+    const own = group[0] === undefined ? [] : selectDatabaseSpecificVerdictReasons(report, group[0]);
     return `| ${names.join(', ')}${more} | ${group[0]?.verdict} | ${summarizeDatabaseSizes(group).join(', ')} | ${own.join(', ')} |`;
   });
   const rest = groups.length - shownDatabases;

@@ -41,7 +41,7 @@ const runningMethod: Readonly<Record<PreflightVerdict, string>> = {
 };
 
 /** One line for each condition that is not known to be true, with the option or command that resolves it. */
-export function formatVerdictPremiseLines({ premises }: Pick<PreflightReport, 'premises'>): readonly string[] {
+export function formatVerdictConditionLines({ premises }: Pick<PreflightReport, 'premises'>): readonly string[] {
   return premises.map(({ id, condition, databases = [], settle = '', settled_by: settledBy, accepted }) => {
     const [first] = databases;
     const where =
@@ -79,7 +79,7 @@ export function formatCopyTimeRange(report: PreflightReport): string | undefined
 }
 
 /** What was read of the rows, one line each; none for Redis. */
-export function formatDeepReadLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
+export function formatRowReadSummaryLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
   if (rows === undefined) return [];
   if (rows.state === 'not_read')
     return [
@@ -145,17 +145,17 @@ export function capitalize(text: string): string {
 }
 
 /** The last sentence of a report: what a preflight cannot prove. */
-export const preflightScopeNote =
+export const preflightLimitationNote =
   'The preflight ran on this machine: it proves that this machine can reach the source, not that the service can.';
 
 /** `db.example.com:5432/shop as mover`. */
-export function sourceLabel(report: PreflightReport): string {
+export function formatReportSourceLabel(report: PreflightReport): string {
   const { dbname, username } = report.source;
-  return `${hostAndPort(report)}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
+  return `${formatReportSourceAddress(report)}${dbname === undefined ? '' : `/${dbname}`}${username === undefined ? '' : ` as ${username}`}`;
 }
 
 /** `db.example.com:5432`, `[2001:db8::5]:5432`. */
-export function hostAndPort({ source: { host, port } }: PreflightReport): string {
+export function formatReportSourceAddress({ source: { host, port } }: PreflightReport): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
@@ -169,7 +169,7 @@ export function formatFindingStatus(finding: CheckFinding): string {
 }
 
 /** Said on the first screen: after a failed login the findings show only the first obstacle. undefined: there was a login. */
-export function missingLoginNote({ ok, source, findings }: PreflightReport): string | undefined {
+export function failedDatabaseLoginNote({ ok, source, findings }: PreflightReport): string | undefined {
   if (ok || source.server_version !== undefined || findings.length === 0) return undefined;
   return 'Without a login nothing else was checked: run the preflight again when the login succeeds.';
 }

@@ -3,8 +3,15 @@ import { escapeUnprintable } from '../../sanitize/json-text.ts';
 import { escapeMarkdown, markdownCode } from '../../sanitize/markdown-text.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightReport } from '../report.ts';
-import { manualPageOf } from './manual-page.ts';
-import { capitalize, findingLocation, findingTitle, hostAndPort, sourceLabel, verdictSentence } from './report-text.ts';
+import { databaseManualPageOfCheck } from './manual-page.ts';
+import {
+  capitalize,
+  findingLocation,
+  findingTitle,
+  formatReportSourceAddress,
+  formatReportSourceLabel,
+  verdictSentence,
+} from './report-text.ts';
 
 /**
  * SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html) with what code scanning requires: one
@@ -22,7 +29,7 @@ export function renderSarifPreflightReport(report: PreflightReport, version: str
     runs: [
       {
         tool: { driver: { name: 'cloudctl db preflight', semanticVersion: version, rules } },
-        automationDetails: { id: `db-preflight/${hostAndPort(report)}/` },
+        automationDetails: { id: `db-preflight/${formatReportSourceAddress(report)}/` },
         invocations: [
           {
             executionSuccessful: true,
@@ -60,7 +67,7 @@ function ruleOf({ id, title, scope, spec }: CheckFinding) {
       text: `${passes} ${evaluated}${section}\n\n${results} To accept the findings of this check, run the preflight with --accept ${id}.`,
       markdown: `${escapeMarkdown(`${passes} ${evaluated}${section}`)}\n\n${results} To accept the findings of this check, run the preflight with ${markdownCode(`--accept ${id}`)}.`,
     },
-    helpUri: manualPageOf(id),
+    helpUri: databaseManualPageOfCheck(id),
     properties: { tags: ['database', 'migration'], precision: 'high' },
   };
 }
@@ -73,7 +80,7 @@ function resultOf(
 ) {
   const { id, database, status } = finding;
   const place = findingLocation(finding);
-  const identity = JSON.stringify([report.engine, hostAndPort(report), id, database ?? null]);
+  const identity = JSON.stringify([report.engine, formatReportSourceAddress(report), id, database ?? null]);
   return {
     ruleId: id,
     ruleIndex,
@@ -83,7 +90,9 @@ function resultOf(
     locations: [
       {
         ...(uri === undefined ? {} : { physicalLocation: { artifactLocation: { uri }, region: firstCharacter } }),
-        logicalLocations: [{ name: place, fullyQualifiedName: `${sourceLabel(report)} ${place}`, kind: 'resource' }],
+        logicalLocations: [
+          { name: place, fullyQualifiedName: `${formatReportSourceLabel(report)} ${place}`, kind: 'resource' },
+        ],
       },
     ],
     // The only key that code scanning reads. The hash identifies the subject of the finding, and does not change with

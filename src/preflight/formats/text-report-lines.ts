@@ -1,11 +1,15 @@
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { PreflightBaselineChange } from '../baseline.ts';
 import type { PreflightReport } from '../report.ts';
-import { groupDatabasesByVerdict, selectUnsharedVerdictReasons, summarizeDatabaseSizes } from './database-groups.ts';
+import {
+  groupDatabasesByVerdict,
+  selectDatabaseSpecificVerdictReasons,
+  summarizeDatabaseSizes,
+} from './database-groups.ts';
 import { formatNameList } from './finding-groups.ts';
 
 /** How the verdicts of the databases differ; empty when all have the same verdict for the same reasons. */
-export function renderDatabaseLines(report: PreflightReport): readonly string[] {
+export function renderDatabaseVerdictLines(report: PreflightReport): readonly string[] {
   const groups = groupDatabasesByVerdict(report);
   if (report.databases.length < 2 || (groups.length < 2 && report.databases.length > shownDatabases)) return [];
   const rows = report.databases.length <= shownDatabases ? report.databases.map((one) => [one]) : groups;
@@ -16,7 +20,7 @@ export function renderDatabaseLines(report: PreflightReport): readonly string[] 
         group.map(({ name }) => name),
         5,
       );
-      const own = group[0] === undefined ? [] : selectUnsharedVerdictReasons(report, group[0]);
+      const own = group[0] === undefined ? [] : selectDatabaseSpecificVerdictReasons(report, group[0]);
       const facts = summarizeDatabaseSizes(group).join(', ');
       return indentReportLines(
         `${names}  ${group[0]?.verdict}${own.length === 0 ? '' : `: ${own.join(', ')}`}  ${facts}`,

@@ -19,16 +19,16 @@ import {
 } from './finding-groups.ts';
 import { countPreflightFixSteps } from './fix-steps.ts';
 import {
+  failedDatabaseLoginNote,
   formatCopyTimeRange,
-  formatDeepReadLines,
   formatFindingStatus,
   formatIgnoreDatabasesAdvice,
-  formatVerdictPremiseLines,
-  missingLoginNote,
-  sourceLabel,
+  formatReportSourceLabel,
+  formatRowReadSummaryLines,
+  formatVerdictConditionLines,
   verdictSentence,
 } from './report-text.ts';
-import { indentReportLines, renderBaselineChangeLines, renderDatabaseLines } from './text-report-lines.ts';
+import { indentReportLines, renderBaselineChangeLines, renderDatabaseVerdictLines } from './text-report-lines.ts';
 
 /** Terminal styles; each function returns its text unchanged when colour is off. */
 export interface TextStyles {
@@ -74,7 +74,7 @@ export function renderTextPreflightReport(
     blockedBy(report, blocking),
     whatToRun(report, groups, options, isNew),
     consequences(report, groups),
-    renderDatabaseLines(report),
+    renderDatabaseVerdictLines(report),
     ...problems.map((group) => entry(group, { ink, isTitled: titled.has(group.first.id), isNew })),
     options.changes === undefined ? [] : renderBaselineChangeLines(options.changes),
   ];
@@ -89,7 +89,7 @@ const shownBlockers = 5;
 function sourceLine(report: PreflightReport): string {
   const version = report.source.server_version;
   return [
-    sourceLabel(report),
+    formatReportSourceLabel(report),
     ...(version === undefined ? [] : [`${report.engine === 'redis' ? 'Redis' : 'PostgreSQL'} ${version}`]),
   ].join(', ');
 }
@@ -102,7 +102,7 @@ function totals(report: PreflightReport): readonly string[] {
 function blockedBy(report: PreflightReport, blockers: readonly PreflightFindingGroup[]): readonly string[] {
   if (blockers.length === 0) return [];
   const more = blockers.length - shownBlockers;
-  const note = missingLoginNote(report);
+  const note = failedDatabaseLoginNote(report);
   return [
     `The ${report.method} migration is blocked by`,
     ...blockers.slice(0, shownBlockers).map(({ title, databases, first }) => {
@@ -173,10 +173,10 @@ function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined, 
 function consequences(report: PreflightReport, groups: readonly PreflightFindingGroup[]): readonly string[] {
   const estimate = formatCopyTimeRange(report);
   return [
-    ...formatVerdictPremiseLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
+    ...formatVerdictConditionLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
     ...dataLossLines(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
-    ...formatDeepReadLines(report).map((text) => sanitizeReportLine(text)),
+    ...formatRowReadSummaryLines(report).map((text) => sanitizeReportLine(text)),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { lookup, Resolver } from 'node:dns/promises';
-import { systemErrorCode } from '../../platform/network-failure.ts';
+import { systemErrorCode } from '../../platform/build-network-failure-error.ts';
 import type { HostNameLookupResult } from './network-facts.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { FindingFix } from '../finding.ts';
-import { buildQueryResultEffect } from '../fix-effect.ts';
-import { instanceAdministratorText } from '../fix-sections.ts';
+import { instanceAdministratorText } from '../finding.ts';
+import { buildQueryResultFixEffect } from '../fix-effect.ts';
 import { detectManagedPostgresqlService } from './alter-system.ts';
 import { type HbaRule, hbaRulesQuery } from './queries/hba-rules.ts';
 import { getPostgresqlSetting, type PostgresqlServerSettings } from './queries/settings.ts';
@@ -29,7 +29,7 @@ export function buildHbaAllowRuleFix(
   }
   return {
     effects: [
-      buildQueryResultEffect(hbaRulesQuery, (rules) => [
+      buildQueryResultFixEffect(hbaRulesQuery, (rules) => [
         { ...allowRule, type: line.split(' ')[0]!, users: [user], method },
         ...rules,
       ]),

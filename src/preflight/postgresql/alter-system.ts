@@ -1,9 +1,9 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { FindingFix } from '../finding.ts';
+import { instanceAdministratorText } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
-import { instanceAdministratorText } from '../fix-sections.ts';
 import {
-  listPostgresqlSettingNames,
+  getPostgresqlSettingKeys,
   type PostgresqlServerSetting,
   type PostgresqlServerSettings,
   type PostgresqlSettingName,
@@ -19,7 +19,7 @@ export function alterSystemFix(
   values: Readonly<Partial<Record<PostgresqlSettingName, string>>>,
   why = '',
 ): FindingFix {
-  const names = listPostgresqlSettingNames(values);
+  const names = getPostgresqlSettingKeys(values);
   const restart = names.some((name) => (settings.get(name)?.context ?? 'postmaster') === 'postmaster');
   const service = detectManagedPostgresqlService(settings);
   const after = restart ? { restart } : { reload: true };

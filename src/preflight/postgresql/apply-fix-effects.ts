@@ -1,4 +1,4 @@
-import type { MigrationRoleChange, PreflightFixEffect } from '../fix-effect.ts';
+import type { MigrationRoleAttributeChange, PreflightFixEffect } from '../fix-effect.ts';
 import { getPreflightQueryValue, type PreflightQuery, type PreflightQueryResults } from '../query.ts';
 import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
@@ -17,7 +17,7 @@ import type { PostgresqlSourceFacts } from './source-facts.ts';
  * The query results as they would be after the statements of the fixes; the same map if nothing changes. A query result
  * that is not known remains not known.
  */
-export function applyFixEffectsToResults(
+export function applyFixEffectsToPostgresqlResults(
   results: PreflightQueryResults,
   effects: readonly PreflightFixEffect[],
 ): PreflightQueryResults {
@@ -148,7 +148,7 @@ function withRoleSetting(
   return [...all.filter((one) => !isSame(one)), { role, database, name, value }];
 }
 
-function applyRoleChange(changes: MigrationRoleChange, name: string | undefined, change: Change): void {
+function applyRoleChange(changes: MigrationRoleAttributeChange, name: string | undefined, change: Change): void {
   change(migrationRoleQuery, (role) => changedRole(role, changes));
   if (changes.superuser === true || changes.bypassRls === true) {
     change(nonOrdinaryRelationsQuery, (relations) =>
@@ -165,7 +165,7 @@ function applyRoleChange(changes: MigrationRoleChange, name: string | undefined,
   change(loginRolesQuery, (all) => all.map((one) => (one.name === name ? { ...one, superuser: true } : one)));
 }
 
-function changedRole(role: MigrationRole, changes: MigrationRoleChange): MigrationRole {
+function changedRole(role: MigrationRole, changes: MigrationRoleAttributeChange): MigrationRole {
   const { superuser, replication, bypassRls, inherits, unlimited, neverExpires, memberOf } = changes;
   return {
     ...role,

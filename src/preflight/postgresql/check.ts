@@ -1,38 +1,39 @@
-import { type DatabaseCheck, type ServerCheck, selectBlockableMethods, withBlockedMethodAssertion } from '../check.ts';
+import {
+  type DatabasePreflightCheck,
+  type ServerPreflightCheck,
+  selectBlockableMethods,
+  withBlockedMigrationMethodAssertion,
+} from '../check.ts';
 import type { MigrationMethod } from '../finding.ts';
 import type { PostgresqlPreflightQueries } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-export type PostgresqlServerCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> = ServerCheck<
-  PostgresqlSourceFacts,
-  Q
->;
-export type PostgresqlDatabaseCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> = DatabaseCheck<
-  PostgresqlSourceFacts,
-  Q
-> & {
-  /** The check uses `scans`: with `--deep` the check is evaluated again after the rows were read. */
-  readonly readsRows?: true;
-};
+export type PostgresqlServerPreflightCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> =
+  ServerPreflightCheck<PostgresqlSourceFacts, Q>;
+export type PostgresqlDatabaseCheck<Q extends PostgresqlPreflightQueries = PostgresqlPreflightQueries> =
+  DatabasePreflightCheck<PostgresqlSourceFacts, Q> & {
+    /** The check uses `scans`: with `--deep` the check is evaluated again after the rows were read. */
+    readonly readsRows?: true;
+  };
 
 // biome-ignore lint/suspicious/noExplicitAny: the list holds checks with different queries; each was typed where it was written.
-export type PostgresqlCheck = PostgresqlServerCheck<any> | PostgresqlDatabaseCheck<any>;
+export type PostgresqlCheck = PostgresqlServerPreflightCheck<any> | PostgresqlDatabaseCheck<any>;
 
 /** Declares a check of the server; the types of the values in `evaluate` follow from its queries. */
-export function serverCheck<Q extends PostgresqlPreflightQueries>(
-  check: Omit<PostgresqlServerCheck<Q>, 'scope' | 'mayBlock'>,
-): PostgresqlServerCheck<Q> {
+export function declareServerPreflightCheck<Q extends PostgresqlPreflightQueries>(
+  check: Omit<PostgresqlServerPreflightCheck<Q>, 'scope' | 'mayBlock'>,
+): PostgresqlServerPreflightCheck<Q> {
   const mayBlock = selectBlockableMethods(check.severity, methods);
   return {
     ...check,
     scope: 'server',
     mayBlock,
-    evaluate: withBlockedMethodAssertion(check.id, mayBlock, check.evaluate),
+    evaluate: withBlockedMigrationMethodAssertion(check.id, mayBlock, check.evaluate),
   };
 }
 
 /** Declares a check of each database; the types of the values in `evaluate` follow from its queries. */
-export function databaseCheck<Q extends PostgresqlPreflightQueries>(
+export function declareDatabasePreflightCheck<Q extends PostgresqlPreflightQueries>(
   check: Omit<PostgresqlDatabaseCheck<Q>, 'scope' | 'mayBlock'>,
 ): PostgresqlDatabaseCheck<Q> {
   const mayBlock = selectBlockableMethods(check.severity, methods);
@@ -40,7 +41,7 @@ export function databaseCheck<Q extends PostgresqlPreflightQueries>(
     ...check,
     scope: 'database',
     mayBlock,
-    evaluate: withBlockedMethodAssertion(check.id, mayBlock, check.evaluate),
+    evaluate: withBlockedMigrationMethodAssertion(check.id, mayBlock, check.evaluate),
   };
 }
 

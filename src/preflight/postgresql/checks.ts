@@ -1,5 +1,5 @@
 import type { PostgresqlCheck } from './check.ts';
-import { addedMembersCheck } from './checks/added-members.ts';
+import { addedExtensionMembersCheck } from './checks/added-members.ts';
 import { alwaysTriggersCheck } from './checks/always-triggers.ts';
 import { authConnlimitCheck } from './checks/auth-connlimit.ts';
 import { authExpiryWindowCheck } from './checks/auth-expiry-window.ts';
@@ -90,7 +90,7 @@ import { superuserCheck } from './checks/superuser.ts';
 import { syncStandbyNamesCheck } from './checks/sync-standby-names.ts';
 import { systemTablesCheck } from './checks/system-tables.ts';
 import { systemValuesCheck } from './checks/system-values.ts';
-import { tableOidsDependenceCheck } from './checks/table-oids.ts';
+import { tableoidDependenceCheck } from './checks/table-oids.ts';
 import { tablespacesCheck } from './checks/tablespaces.ts';
 import { tcpConnectCheck } from './checks/tcp-connect.ts';
 import { tempFileLimitCheck } from './checks/temp-file-limit.ts';
@@ -178,7 +178,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   extensionsCheck,
   extensionTablesCheck,
   extFunctionsCheck,
-  addedMembersCheck,
+  addedExtensionMembersCheck,
   systemTablesCheck,
   alwaysTriggersCheck,
   eventTriggersCheck,
@@ -208,7 +208,7 @@ export const postgresqlChecks: readonly PostgresqlCheck[] = [
   readingChecksCheck,
   tableReadingFunctionsCheck,
   functionResultsCheck,
-  tableOidsDependenceCheck,
+  tableoidDependenceCheck,
   ambiguousCallableNamesCheck,
   systemValuesCheck,
   largeValuesCheck,

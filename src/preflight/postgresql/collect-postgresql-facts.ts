@@ -4,9 +4,9 @@ import type { CheckFinding } from '../finding.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import type { PreflightEngineInput } from '../run.ts';
 import type { PostgresqlCheck } from './check.ts';
-import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-postgresql-facts.ts';
+import type { CollectedPostgresqlFacts, PostgresqlPreflightInput } from './collected-postgresql-facts.ts';
 import { completePreflightResultsByRowSearch } from './complete-preflight-results-by-row-search.ts';
-import { scanAndEvaluate, selectRowDependentChecks } from './deep/scan-and-evaluate.ts';
+import { scanRowsAndEvaluateChecks, selectRowDependentChecks } from './deep/scan-rows-and-evaluate-checks.ts';
 import { addLoginBlockingLocks } from './diagnose-unanswered-postgresql-login.ts';
 import { createEmptyPostgresqlFacts } from './empty-postgresql-facts.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
@@ -16,23 +16,23 @@ import { catalogLocksQuery } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
-import { laterServerInstanceQuery } from './queries/server-instances.ts';
+import { laterConnectionServerInstanceQuery } from './queries/server-instances.ts';
 import { databasesWithTableLocksQuery } from './queries/table-locks.ts';
 import { buildDatabaseTableSizes, type DatabaseTableSizes, tableSizesQuery } from './queries/table-sizes.ts';
 import { walPositionQuery } from './queries/wal.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
+import { queryResultsOfChecks, selectResultsForFixEffects } from './results-for-effects.ts';
 import {
+  countSqlStatements,
   type DatabaseQueryOutcome,
   getDatabaseDisconnectReason,
-  isTransientFailure,
-  type QueryDatabaseOptions,
-  queryDatabase,
+  isTransientDatabaseErrorCode,
+  type RunPreflightQueriesOptions,
+  runPreflightQueriesInDatabase,
   runQueriesOnOpenSession,
-  statementCount,
-} from './query-database.ts';
-import { queryResultsOfChecks, selectResultsForFixEffects } from './results-for-effects.ts';
+} from './run-preflight-queries-in-database.ts';
 import { selectDatabasesToMigrate } from './select-databases.ts';
-import type { ConnectedSource, DatabaseAccessResult, PostgresqlSourceFacts } from './source-facts.ts';
+import type { ConnectedPostgresqlSourceFacts, DatabaseAccessResult, PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
  * Runs the queries of the checks on the server and in every database. The checks of a database are evaluated as soon as
@@ -41,7 +41,7 @@ import type { ConnectedSource, DatabaseAccessResult, PostgresqlSourceFacts } fro
 export async function collectPostgresqlFacts(
   opened: OpenedPostgresqlSource,
   run: PreflightEngineInput<PostgresqlSource>,
-  settings: PostgresqlPreflightSettings,
+  settings: PostgresqlPreflightInput,
 ): Promise<CollectedPostgresqlFacts> {
   const { session, facts } = opened;
   if (session === undefined || facts.connection.kind !== 'entered') return createEmptyPostgresqlFacts(facts);
@@ -105,7 +105,7 @@ export async function collectPostgresqlFacts(
       facts: databaseFacts(state),
       findings: state.findings,
     };
-    const scans = await scanAndEvaluate(state.beforeScan, { run, checks: settings.checks, ...scanning });
+    const scans = await scanRowsAndEvaluateChecks(state.beforeScan, { run, checks: settings.checks, ...scanning });
     return {
       facts: { ...facts, scans },
       databases: names,
@@ -125,10 +125,10 @@ export async function collectPostgresqlFacts(
 
 interface CollectState {
   readonly run: PreflightEngineInput<PostgresqlSource>;
-  readonly settings: PostgresqlPreflightSettings;
+  readonly settings: PostgresqlPreflightInput;
   readonly session: PostgresqlSession;
   readonly facts: PostgresqlSourceFacts;
-  readonly queryOptions: QueryDatabaseOptions;
+  readonly queryOptions: RunPreflightQueriesOptions;
   readonly known: readonly PostgresqlDatabase[] | undefined;
   readonly names: readonly string[];
   readonly access: Map<string, DatabaseAccessResult>;
@@ -141,9 +141,9 @@ interface CollectState {
 
 function queryDatabaseOptions(
   { source, memory }: OpenedPostgresqlSource,
-  { version, inRecovery, superuser }: ConnectedSource,
+  { version, inRecovery, superuser }: ConnectedPostgresqlSourceFacts,
   { clock, signal, onSend }: PreflightEngineInput<PostgresqlSource>,
-): QueryDatabaseOptions {
+): RunPreflightQueriesOptions {
   return {
     source,
     version,
@@ -152,7 +152,7 @@ function queryDatabaseOptions(
     clock,
     signal,
     memory,
-    onSend: (database, text) => onSend(database, text, statementCount(text)),
+    onSend: (database, text) => onSend(database, text, countSqlStatements(text)),
   };
 }
 
@@ -163,7 +163,9 @@ function queriesOf(
 ): readonly AnyPostgresqlPreflightQuery[] {
   const all = checks.flatMap(({ queries }) => Object.values<AnyPostgresqlPreflightQuery>(queries));
   const own =
-    scope === 'database' ? [databaseFeatureOverviewQuery, tableSizesQuery, laterServerInstanceQuery, ...all] : all;
+    scope === 'database'
+      ? [databaseFeatureOverviewQuery, tableSizesQuery, laterConnectionServerInstanceQuery, ...all]
+      : all;
   return [...new Set(own)].filter((query) => query.scope === scope);
 }
 
@@ -172,11 +174,11 @@ async function runOnOpenSession(
   session: PostgresqlSession,
   queries: readonly AnyPostgresqlPreflightQuery[],
   dbname: string,
-  options: QueryDatabaseOptions,
+  options: RunPreflightQueriesOptions,
 ): Promise<DatabaseQueryOutcome> {
   const attempt = await runQueriesOnOpenSession(session, dbname, queries, options);
-  if (!isTransientFailure(attempt.code)) return attempt;
-  const again = await queryDatabase(dbname, queries, options, attempt);
+  if (!isTransientDatabaseErrorCode(attempt.code)) return attempt;
+  const again = await runPreflightQueriesInDatabase(dbname, queries, options, attempt);
   return again.results.size === 0 ? attempt : again;
 }
 
@@ -192,7 +194,7 @@ async function queryAllDatabases(
   for (const name of names) if (isClosed(state, name)) state.access.set(name, { kind: 'closed' });
   const finish = async (name: string, access: DatabaseAccessResult, answers: PreflightQueryResults) => {
     const results = await completePreflightResultsByRowSearch(name, queries, answers, queryOptions);
-    const instance = getPreflightQueryValue(results, laterServerInstanceQuery);
+    const instance = getPreflightQueryValue(results, laterConnectionServerInstanceQuery);
     const reached = access.kind === 'entered' ? { ...access, instance } : access;
     state.access.set(name, addLoginBlockingLocks(reached, name, await server));
     const overview = getPreflightQueryValue(results, databaseFeatureOverviewQuery);
@@ -221,7 +223,7 @@ async function queryAllDatabases(
   };
   const lane = async () => {
     for (let name = waiting.shift(); name !== undefined && !run.signal.aborted; name = waiting.shift()) {
-      const { access, results } = await queryDatabase(name, queries, queryOptions);
+      const { access, results } = await runPreflightQueriesInDatabase(name, queries, queryOptions);
       await finish(name, access, results);
     }
   };

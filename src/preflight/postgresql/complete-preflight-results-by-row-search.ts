@@ -4,8 +4,8 @@ import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { buildCopyTableTransaction, readTableRows } from '../../postgresql/table-rows.ts';
 import type { PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
 import type { AnyPostgresqlPreflightQuery, TableRowSearch } from './query.ts';
-import type { QueryDatabaseOptions } from './query-database.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
+import type { RunPreflightQueriesOptions } from './run-preflight-queries-in-database.ts';
 
 /** Time limit in milliseconds for searching all tables of one database. */
 const searchTimeout = 30_000;
@@ -27,7 +27,7 @@ export async function completePreflightResultsByRowSearch(
   dbname: string,
   queries: readonly AnyPostgresqlPreflightQuery[],
   results: PreflightQueryResults,
-  options: QueryDatabaseOptions,
+  options: RunPreflightQueriesOptions,
 ): Promise<PreflightQueryResults> {
   const completed = new Map<AnyPostgresqlPreflightQuery, PreflightQueryResult<unknown>>();
   const tables = createTableSearch(dbname, options);
@@ -45,7 +45,7 @@ export async function completePreflightResultsByRowSearch(
 
 function createTableSearch(
   dbname: string,
-  { source, version, clock, signal, onSend }: QueryDatabaseOptions,
+  { source, version, clock, signal, onSend }: RunPreflightQueriesOptions,
 ): { readonly search: TableRowSearch; end(): Promise<void> } {
   const end = clock.now() + searchTimeout;
   let session: PostgresqlSession | undefined;

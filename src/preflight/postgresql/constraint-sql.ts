@@ -32,6 +32,6 @@ export function buildAddConstraintNotValidSql(constraint: NamedConstraint): stri
 }
 
 /** Puts the name in double quotes, as error messages of PostgreSQL do. */
-export function quoteConstraintName(name: string): string {
+export function quoteConstraintNameForMessage(name: string): string {
   return name.startsWith('"') ? name : `"${name}"`;
 }

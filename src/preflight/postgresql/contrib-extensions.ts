@@ -6,13 +6,17 @@
  */
 export type ContribExtensionStatus = 'trusted' | 'untrusted' | 'absent' | 'other';
 
-export const contribExtensionReleases = { first: 10, last: 18 } as const;
+export const contribExtensionVersionRange = { first: 10, last: 18 } as const;
 
 /** @param major major version, 10 or newer */
 export function getContribExtensionStatus(name: string, major: number): ContribExtensionStatus {
   const found = contribExtensions.get(name);
-  if (found === undefined || major > contribExtensionReleases.last) return 'other';
-  const { since = contribExtensionReleases.first, until = contribExtensionReleases.last, trusted = false } = found;
+  if (found === undefined || major > contribExtensionVersionRange.last) return 'other';
+  const {
+    since = contribExtensionVersionRange.first,
+    until = contribExtensionVersionRange.last,
+    trusted = false,
+  } = found;
   if (major < since || major > until) return 'absent';
   // PostgreSQL 13 added the keyword `trusted` to extension control files.
   return trusted && major >= 13 ? 'trusted' : 'untrusted';

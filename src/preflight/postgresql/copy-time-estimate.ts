@@ -49,7 +49,7 @@ export function sumInitialCopySize(
 }
 
 /** The largest tables of all databases, largest first, at most 20. */
-export function largestTables(sizes: ReadonlyMap<string, DatabaseTableSizes>): readonly TableSize[] {
+export function selectLargestTables(sizes: ReadonlyMap<string, DatabaseTableSizes>): readonly TableSize[] {
   return [...sizes]
     .flatMap(([database, { largest }]) => largest.map((table) => ({ ...table, database })))
     .sort((a, b) => b.bytes - a.bytes || a.table.localeCompare(b.table))

@@ -1,7 +1,7 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildReadOnlyTransaction } from '../../postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction } from '../../postgresql/search-path-safe-sql.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import {
   type CatalogLock,

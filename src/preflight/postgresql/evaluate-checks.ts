@@ -8,13 +8,13 @@ import {
 } from '../finding.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { PreflightQueryResult, PreflightQueryResults } from '../query.ts';
-import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerCheck } from './check.ts';
+import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerPreflightCheck } from './check.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 /** The finding of a check of the server: `unknown` or `skip` if a query has no value. */
 export function evaluateServerCheck(
-  check: PostgresqlServerCheck,
+  check: PostgresqlServerPreflightCheck,
   results: PreflightQueryResults,
   facts: PostgresqlSourceFacts,
   options: PreflightOptions,

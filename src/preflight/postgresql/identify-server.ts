@@ -3,10 +3,10 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
   buildReadOnlyTransaction,
-  rollbackQueryMessage,
-  type SearchPathSafeMessage,
-  showVersionQueryMessage,
-} from '../../postgresql/search-path-safe-message.ts';
+  poolerShowVersionMessage,
+  type SearchPathSafeSql,
+  searchPathSafeRollbackSql,
+} from '../../postgresql/search-path-safe-sql.ts';
 import { postgresqlStartupSettings } from '../../postgresql/startup-settings.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
@@ -49,7 +49,7 @@ export async function identifyPostgresqlServer(
   }
 }
 
-type SendMessage = (text: SearchPathSafeMessage) => Promise<readonly (readonly PostgresqlRow[])[]>;
+type SendMessage = (text: SearchPathSafeSql) => Promise<readonly (readonly PostgresqlRow[])[]>;
 
 /** The first message of the session; a pooler in transaction mode assigns a server process to it. */
 const pidMessage = buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
@@ -75,7 +75,7 @@ async function readIdentity(send: SendMessage): Promise<PostgresqlRow | undefine
     return firstRow(await send(buildReadOnlyPreflightTransaction([identityQuery])));
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    await send(rollbackQueryMessage);
+    await send(searchPathSafeRollbackSql);
     return firstRow(await send(shortIdentityMessage));
   }
 }
@@ -108,7 +108,7 @@ function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
 /** The admin console of a pooler rejects SELECT, but reports its product in response to SHOW VERSION. */
 async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
-    const row = firstRow(await send(showVersionQueryMessage));
+    const row = firstRow(await send(poolerShowVersionMessage));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
     return name == null ? undefined : sanitizeLine(name);
   } catch (error) {

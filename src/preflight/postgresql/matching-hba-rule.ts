@@ -32,7 +32,7 @@ export function firstMatchingHbaRule(
 }
 
 /** pg_hba.conf rules that match except for the address: the client is allowed only from other addresses. */
-export function hbaRulesForOtherAddresses(
+export function findHbaRulesForOtherAddresses(
   rules: readonly HbaRule[],
   caller: HbaClient,
   database: string,

@@ -1,9 +1,9 @@
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
-import { laterServerInstanceQuery } from './queries/server-instances.ts';
+import { laterConnectionServerInstanceQuery } from './queries/server-instances.ts';
 import { postgresqlSettingsQuery } from './queries/settings.ts';
 import { type WalPosition, walPositionQuery } from './queries/wal.ts';
-import { type QueryDatabaseOptions, queryDatabase } from './query-database.ts';
+import { type RunPreflightQueriesOptions, runPreflightQueriesInDatabase } from './run-preflight-queries-in-database.ts';
 import { getPostgresqlSizeSetting } from './setting-values.ts';
 import type { WalRate } from './source-facts.ts';
 
@@ -33,16 +33,20 @@ export async function measureWalRate(
     interval,
     dbname,
     queryOptions,
-  }: { readonly interval: number; readonly dbname: string; readonly queryOptions: QueryDatabaseOptions },
+  }: { readonly interval: number; readonly dbname: string; readonly queryOptions: RunPreflightQueriesOptions },
 ): Promise<WalRate | undefined> {
   const { clock, signal } = queryOptions;
   if (first === undefined) return undefined;
   await clock.sleep(Math.max(0, interval - (clock.now() - readAt)), signal).catch(() => {});
   if (signal.aborted) return undefined;
-  const { results } = await queryDatabase(dbname, [walPositionQuery, laterServerInstanceQuery], queryOptions);
+  const { results } = await runPreflightQueriesInDatabase(
+    dbname,
+    [walPositionQuery, laterConnectionServerInstanceQuery],
+    queryOptions,
+  );
   const second = getPreflightQueryValue(results, walPositionQuery);
   // Both timestamps are from the clock of the server.
   if (second === undefined) return undefined;
-  const instance = getPreflightQueryValue(results, laterServerInstanceQuery);
+  const instance = getPreflightQueryValue(results, laterConnectionServerInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };
 }

@@ -2,7 +2,7 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildReadOnlyTransaction, identifySystemStatementMessage } from '../../postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction, searchPathSafeIdentifySystemSql } from '../../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
 import type { HostNameResolver } from '../network/name-resolver.ts';
@@ -141,8 +141,8 @@ async function connectForReplication({
   try {
     const limit = timeouts.connect;
     session = await connectPostgresql(source, { dbname: source.dbname, limit, signal, replication: true });
-    onSend(source.dbname, identifySystemStatementMessage);
-    await session.query(identifySystemStatementMessage, timeouts.query);
+    onSend(source.dbname, searchPathSafeIdentifySystemSql);
+    await session.query(searchPathSafeIdentifySystemSql, timeouts.query);
     onSend(source.dbname, instanceMessage);
     return { kind: 'entered', instance: await readInstance(session, timeouts.query) };
   } catch (error) {

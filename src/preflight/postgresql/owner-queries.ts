@@ -1,8 +1,8 @@
-import { psqlStatement } from '../../postgresql/psql-script.ts';
+import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { NamedConstraint } from './constraint-sql.ts';
-import type { DuplicateKeys } from './deep/scanned-rows.ts';
+import type { DuplicateUniqueKeys } from './deep/scanned-rows.ts';
 import { limitFindingObjects } from './listed-objects.ts';
 import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/large-values.ts';
 
@@ -10,7 +10,7 @@ import { maxPostgresqlRowBytes, type TableWithLargeValues } from './queries/larg
  * A sentence with queries that the owner of the tables can run, to see the values of columns that preflight did not
  * read.
  */
-export function describeTableOwnerValueQueries(
+export function suggestValueQueriesForTableOwner(
   columns: readonly { readonly table: string; readonly column: string }[],
 ): string {
   const queries = limitFindingObjects(columns).map(
@@ -24,7 +24,7 @@ export function describeTableOwnerValueQueries(
  * A sentence with the statement `setting` and the queries that show whether rows violate the constraints; empty if all
  * constraints belong to domains.
  */
-export function describeConstraintOwnerQueries(constraints: readonly NamedConstraint[], setting: string): string {
+export function describeConstraintQueriesForOwner(constraints: readonly NamedConstraint[], setting: string): string {
   const queries = constraints.flatMap((one) => violatedByRowQuery(one) ?? []);
   return queries.length === 0
     ? ''
@@ -39,7 +39,7 @@ export function describeConstraintOwnerQueries(constraints: readonly NamedConstr
 function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstraint, 'name'>): string | undefined {
   const expression = /^CHECK \((.*)\)(?: NO INHERIT)?(?: NOT VALID)?$/s.exec(definition)?.[1];
   if (ofDomain || expression === undefined) return undefined;
-  return psqlStatement(
+  return formatSingleLinePsqlStatement(
     `SELECT EXISTS (SELECT FROM ONLY ${requoteQualifiedName(owner)} WHERE NOT (${expression}))`,
   )?.slice(0, -1);
 }
@@ -48,7 +48,7 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
  * A sentence with queries that count rows of more than 1 GB. octet_length reads only the stored length of a value of
  * type bytea or text, but the whole value of any other type.
  */
-export function describeTableOwnerLengthQueries(large: readonly TableWithLargeValues[]): string {
+export function describeRowLengthQueriesForOwner(large: readonly TableWithLargeValues[]): string {
   const queries = limitFindingObjects(large).flatMap(({ table, binaries, texts }) => {
     const lengths = [
       ...binaries.map((name) => `2 * octet_length(${requoteQualifiedName(name)})::bigint`),
@@ -56,7 +56,7 @@ export function describeTableOwnerLengthQueries(large: readonly TableWithLargeVa
     ];
     const sum = lengths.map((length) => `coalesce(${length}, 0)`).join(' + ');
     return (
-      psqlStatement(
+      formatSingleLinePsqlStatement(
         `SELECT count(*) FROM ONLY ${requoteQualifiedName(table)} WHERE ${sum} >= ${maxPostgresqlRowBytes}`,
       ) ?? []
     );
@@ -68,11 +68,11 @@ export function describeTableOwnerLengthQueries(large: readonly TableWithLargeVa
  * A sentence with the queries that list the equal keys. The queries must not use an index, because an index may lack
  * rows.
  */
-export function describeDuplicateKeyQueries(duplicates: readonly DuplicateKeys[]): string {
+export function suggestQueriesForDuplicateKeys(duplicates: readonly DuplicateUniqueKeys[]): string {
   const queries = limitFindingObjects(duplicates).flatMap(({ table, columns }) => {
     const key = columns.map(quoteIdentifier).join(', ');
     return (
-      psqlStatement(
+      formatSingleLinePsqlStatement(
         `SELECT ${key}, count(*) FROM ONLY ${requoteQualifiedName(table)} GROUP BY ${key} HAVING count(*) > 1`,
       ) ?? []
     );

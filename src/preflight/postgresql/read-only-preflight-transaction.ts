@@ -1,10 +1,10 @@
-import { buildReadOnlyTransaction, type SearchPathSafeMessage } from '../../postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction, type SearchPathSafeSql } from '../../postgresql/search-path-safe-sql.ts';
 
 /**
  * Wraps queries in one read-only transaction, with settings under which the queries of the preflight succeed.
  * @param version server_version_num; undefined while it is not known
  */
-export function buildReadOnlyPreflightTransaction(queries: readonly string[], version?: number): SearchPathSafeMessage {
+export function buildReadOnlyPreflightTransaction(queries: readonly string[], version?: number): SearchPathSafeSql {
   return buildReadOnlyTransaction(queries, {
     // Sets the timeouts for the transaction, because a short timeout of the role would end the session; another check
     // reports its effect on the copy.

@@ -13,7 +13,7 @@ export type IncomparableColumnsByTable = ReadonlyMap<string, readonly string[]>;
  * column. Before PostgreSQL 18 the UPDATE succeeds, and replication stops on the target if the generated column is in
  * the key.
  */
-export const generatedIdentityRejectingVersion = 180_000;
+export const generatedReplicaIdentityErrorVersion = 180_000;
 
 export function groupIncomparableColumnsByTable(
   columns: readonly ColumnWithoutEqualityOperator[],
@@ -28,12 +28,12 @@ export function groupIncomparableColumnsByTable(
 }
 
 /** Why the replica identity of a table is not usable; undefined if it is usable. */
-export function replicaIdentityProblem(
+export function describeReplicaIdentityProblem(
   { identity, keyed, generated, generatedKey }: TableReplicaIdentity,
   version: number,
 ): string | undefined {
   if (identity === 'n') return 'REPLICA IDENTITY NOTHING';
-  if (identity === 'f' && version >= generatedIdentityRejectingVersion && generated)
+  if (identity === 'f' && version >= generatedReplicaIdentityErrorVersion && generated)
     return 'FULL with a generated column';
   if (generatedKey) return 'a generated column in the key';
   if (identity === 'f' || keyed) return undefined;
@@ -43,14 +43,14 @@ export function replicaIdentityProblem(
 /**
  * A replica identity that is usable for a table; undefined if the table needs a change of its columns or keys first.
  */
-export function usableReplicaIdentity(
+export function chooseReplicaIdentity(
   table: TableReplicaIdentity,
   unequal: IncomparableColumnsByTable,
   version: number,
 ): string | undefined {
   if (table.primaryUsable && table.identity !== 'd') return 'DEFAULT';
   if (table.usableIndex !== undefined) return `USING INDEX ${requoteQualifiedName(table.usableIndex)}`;
-  const isSent = !(table.generatedKey || (version >= generatedIdentityRejectingVersion && table.generated));
+  const isSent = !(table.generatedKey || (version >= generatedReplicaIdentityErrorVersion && table.generated));
   return isSent && table.identity !== 'f' && !unequal.has(table.name) ? 'FULL' : undefined;
 }
 
@@ -69,12 +69,12 @@ export function replicaIdentityFix(
   let full = 0;
   let owned = 0;
   for (const table of tables) {
-    const replacement = usableReplicaIdentity(table, unequal, version);
+    const replacement = chooseReplicaIdentity(table, unequal, version);
     if (replacement === undefined) left.push(table.name);
     else {
       sql.push(replicaIdentityStatement(table, replacement));
-      effects.push(replicaIdentityEffect(table, replacement));
-      undo.push(replicaIdentityStatement(table, currentReplicaIdentity(table)));
+      effects.push(buildReplicaIdentityFixEffect(table, replacement));
+      undo.push(replicaIdentityStatement(table, formatReplicaIdentityClause(table)));
       if (replacement === 'FULL') full += 1;
       if (mustRunAsTableOwner(table, replacement)) owned += 1;
     }
@@ -125,7 +125,7 @@ function unlessUntrusted(name: string, statement: string): string {
   return `DO ${quoteLiteral(`BEGIN IF ${isSafe} THEN ${statement}; ELSE RAISE WARNING USING MESSAGE = ${message}; END IF; END`)}`;
 }
 
-export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: string): PreflightFixEffect {
+export function buildReplicaIdentityFixEffect({ name }: TableReplicaIdentity, identity: string): PreflightFixEffect {
   return { kind: 'replica-identity', table: name, identity };
 }
 
@@ -133,7 +133,7 @@ export function replicaIdentityEffect({ name }: TableReplicaIdentity, identity: 
  * The undo cannot set a dropped or unusable index again as the replica identity; a table without that index has the
  * identity NOTHING.
  */
-export function currentReplicaIdentity({ identity, index }: TableReplicaIdentity): string {
+export function formatReplicaIdentityClause({ identity, index }: TableReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
   return identity === 'i' && index !== undefined ? `USING INDEX ${requoteQualifiedName(index)}` : 'NOTHING';
@@ -146,6 +146,6 @@ function costOfFull(tables: number): string {
 function manualRemedy(names: readonly string[], version: number): string {
   const listed = names.slice(0, 5).join(', ');
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  const generated = version >= generatedIdentityRejectingVersion ? ', of columns that are not generated' : '';
+  const generated = version >= generatedReplicaIdentityErrorVersion ? ', of columns that are not generated' : '';
   return `${listed}${more} need a primary key${generated} (or jsonb instead of json); otherwise exclude the database with --ignore-dbs.`;
 }

@@ -1,6 +1,6 @@
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightQueryResults } from '../query.ts';
-import { applyFixEffectsToResults } from './apply-fix-effects.ts';
+import { applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
 import type { PostgresqlCheck } from './check.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { nonOrdinaryRelationsQuery } from './queries/relations.ts';
@@ -17,7 +17,7 @@ export function selectResultsForFixEffects(
   findings: readonly CheckFinding[],
   results: PreflightQueryResults,
 ): PreflightQueryResults {
-  const after = applyFixEffectsToResults(
+  const after = applyFixEffectsToPostgresqlResults(
     results,
     findings.flatMap(({ fix }) => fix?.effects ?? []),
   );
@@ -25,7 +25,7 @@ export function selectResultsForFixEffects(
   const wanted = checks.filter(
     (check) =>
       check.scope === 'database' &&
-      (hasCheckResultChanged(check, results, after) ||
+      (isCheckResultChangedByFixes(check, results, after) ||
         (problems.has(check.id) && queriesOfCheck(check).some(dependsOnServer))),
   );
   const queries = new Set(wanted.flatMap(queriesOfCheck).filter(({ scope }) => scope === 'database'));
@@ -56,7 +56,7 @@ export function queriesOfCheck({ queries }: PostgresqlCheck): readonly AnyPostgr
 }
 
 /** Whether the fixes change the result of a query of the check. */
-export function hasCheckResultChanged(
+export function isCheckResultChangedByFixes(
   check: PostgresqlCheck,
   before: PreflightQueryResults,
   after: PreflightQueryResults,

@@ -2,9 +2,9 @@ import { type DatabaseConnectError, databaseConnectErrorCodes } from '../../plat
 import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { dropTransactionResults, rollbackQueryMessage } from '../../postgresql/search-path-safe-message.ts';
+import { omitTransactionControlResults, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { getPreflightQueryValue, type PreflightQueryResult, type PreflightQueryResults } from '../query.ts';
-import { buildGrantOfPublicObject } from './queries/grants.ts';
+import { buildGrantCatalogObjectStatement } from './queries/grants.ts';
 import type { AnyPostgresqlPreflightQuery, PostgresqlQueryPreconditions, ReadPreflightQueryValue } from './query.ts';
 import { buildReadOnlyPreflightTransaction } from './read-only-preflight-transaction.ts';
 
@@ -131,13 +131,13 @@ async function sendReadOnly(
   if (limit <= 0) return new PostgresqlQueryError('ETIMEDOUT', 'the time for this database had passed', true);
   onSend(text);
   try {
-    return dropTransactionResults(await session.query(text, limit), queries.length);
+    return omitTransactionControlResults(await session.query(text, limit), queries.length);
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError)) throw error;
     if (error.lost) return error;
-    onSend(rollbackQueryMessage);
+    onSend(searchPathSafeRollbackSql);
     // A failed ROLLBACK throws, and the session then counts as lost.
-    await session.query(rollbackQueryMessage, limit);
+    await session.query(searchPathSafeRollbackSql, limit);
     return error;
   }
 }
@@ -166,7 +166,7 @@ function failedResult(
     return {
       kind: 'denied',
       reason: message,
-      grant: buildGrantOfPublicObject(message, username) ?? query.grant(username),
+      grant: buildGrantCatalogObjectStatement(message, username) ?? query.grant(username),
     };
   }
   return { kind: 'failed', reason: code === lockNotAvailable ? `${message} ${lockHolderNote}` : message };

@@ -13,18 +13,18 @@ import {
 } from '../run.ts';
 import type { PreflightConclusion } from '../verdict.ts';
 import { adviseIgnoringDatabases } from './advise-ignoring-databases.ts';
-import type { PostgresqlCheck, PostgresqlServerCheck } from './check.ts';
+import type { PostgresqlCheck, PostgresqlServerPreflightCheck } from './check.ts';
 import { postgresqlChecks } from './checks.ts';
 import { collectPostgresqlFacts } from './collect-postgresql-facts.ts';
-import type { CollectedPostgresqlFacts, PostgresqlPreflightSettings } from './collected-postgresql-facts.ts';
-import { estimatePostgresqlCopyTime, largestTables, sumInitialCopySize } from './copy-time-estimate.ts';
+import type { CollectedPostgresqlFacts, PostgresqlPreflightInput } from './collected-postgresql-facts.ts';
+import { estimatePostgresqlCopyTime, selectLargestTables, sumInitialCopySize } from './copy-time-estimate.ts';
 import { buildDeepReadReport } from './deep/build-deep-read-report.ts';
 import { evaluateServerCheck } from './evaluate-checks.ts';
-import { evaluatePostgresqlFixEffects } from './evaluate-postgresql-fix-effects.ts';
+import { evaluatePostgresqlChecksAfterFixes } from './evaluate-postgresql-checks-after-fixes.ts';
 import { type OpenedPostgresqlSource, openPostgresqlSource } from './open-postgresql-source.ts';
 import { migrationRoleQuery } from './queries/migration-role.ts';
 import type { TableSize } from './queries/table-sizes.ts';
-import { statementCount } from './query-database.ts';
+import { countSqlStatements } from './run-preflight-queries-in-database.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
 export interface PostgresqlPreflightRunOptions extends PreflightInput<PostgresqlSource> {
@@ -66,7 +66,7 @@ export function runPostgresqlPreflight({
 }
 
 /** The operations of a preflight of a PostgreSQL source. */
-export function createPostgresqlPreflightEngine(settings: PostgresqlPreflightSettings): PostgresqlPreflightEngine {
+export function createPostgresqlPreflightEngine(settings: PostgresqlPreflightInput): PostgresqlPreflightEngine {
   const { checks } = settings;
   return {
     name: 'postgresql',
@@ -75,13 +75,13 @@ export function createPostgresqlPreflightEngine(settings: PostgresqlPreflightSet
     open: ({ source, signal, onSend }) =>
       openPostgresqlSource(source, {
         signal,
-        onSend: (database, text) => onSend(database, text, statementCount(text)),
+        onSend: (database, text) => onSend(database, text, countSqlStatements(text)),
       }),
     collectFacts: (opened, run) => collectPostgresqlFacts(opened, run, settings),
     evaluate: (collected, options, ignored) => evaluateChecks(checks, collected, options, ignored),
     effectsEvaluator: (collected, options) => {
       const facts = sourceFacts(collected);
-      return (effects) => evaluatePostgresqlFixEffects(checks, collected, facts, options, effects);
+      return (effects) => evaluatePostgresqlChecksAfterFixes(checks, collected, facts, options, effects);
     },
     advise: ({ databases, sizes }, { findings }, conclude, method) =>
       adviseIgnoringDatabases({
@@ -110,7 +110,7 @@ function evaluateChecks(
   const facts = sourceFacts(collected, ignored);
   const findings = [
     ...checks
-      .filter((check): check is PostgresqlServerCheck => check.scope === 'server')
+      .filter((check): check is PostgresqlServerPreflightCheck => check.scope === 'server')
       .map((check) => evaluateServerCheck(check, collected.results, facts, options)),
     ...collected.findings.filter(({ database }) => database === undefined || facts.databases.includes(database)),
   ];
@@ -154,6 +154,6 @@ function describeSource(
       return size === undefined ? database : { ...database, size_bytes: size.databaseBytes, tables: size.tables };
     }),
     estimate: copy === undefined || copy.perDatabase.size === 0 ? undefined : estimatePostgresqlCopyTime(copy),
-    extra: { largest_tables: largestTables(sizes), rows: buildDeepReadReport(scans, collected.databases) },
+    extra: { largest_tables: selectLargestTables(sizes), rows: buildDeepReadReport(scans, collected.databases) },
   };
 }

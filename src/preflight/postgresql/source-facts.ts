@@ -1,6 +1,6 @@
 import type { PostgresqlAuthenticationMethod } from '../../postgresql/authentication-guard.ts';
 import type { SourceAddressFacts, TlsFacts } from '../network/network-facts.ts';
-import type { ScannedDatabase } from './deep/scanned-rows.ts';
+import type { DatabaseScanResult } from './deep/scanned-rows.ts';
 import type { CatalogLock } from './queries/catalog-locks.ts';
 import type { PostgresqlServerInstance } from './queries/server-instances.ts';
 
@@ -35,13 +35,13 @@ export interface PostgresqlSourceFacts {
    * The results of reading all rows, by database; absent if `--deep` was not given, or before the reading. A database
    * that was not reached is missing.
    */
-  readonly scans?: ReadonlyMap<string, ScannedDatabase> | undefined;
+  readonly scans?: ReadonlyMap<string, DatabaseScanResult> | undefined;
   /** Why the connection ended before all queries of the server had a result; absent if all have one. */
   readonly lost?: string | undefined;
 }
 
 export type PostgresqlConnectionResult =
-  | ConnectedSource
+  | ConnectedPostgresqlSourceFacts
   /** `code` is an SQLSTATE or an error of the system; `message` is the server's, sanitized. */
   | {
       readonly kind: 'refused';
@@ -66,7 +66,7 @@ export interface UnansweredPostgresqlLoginDiagnosis {
   readonly locks: readonly CatalogLock[];
 }
 
-export interface ConnectedSource {
+export interface ConnectedPostgresqlSourceFacts {
   readonly kind: 'entered';
   /** server_version_num. */
   readonly version: number;

@@ -50,7 +50,7 @@ export function pluralize(number: number, one: string, many = `${one}s`): string
  * Formats a value so that PostgreSQL accepts it: a whole number in the largest unit that keeps at least two digits:
  * `300 MB` is `300MB`.
  */
-export function sizeSettingText(bytes: number): string {
+export function formatSizeForPostgresqlSetting(bytes: number): string {
   const megabytes = Math.ceil(bytes / 1024 ** 2);
   return megabytes >= 10 * 1024 ? `${Math.ceil(megabytes / 1024)}GB` : `${megabytes}MB`;
 }

@@ -15,7 +15,7 @@ import {
 } from './collect-redis-facts.ts';
 import { estimateRedisCopy } from './copy-estimate.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
-import { evaluateRedisFixEffects } from './evaluate-redis-fix-effects.ts';
+import { evaluateRedisChecksAfterFixes } from './evaluate-redis-checks-after-fixes.ts';
 import { type OpenedRedisSource, openRedisSource } from './open-redis-source.ts';
 import { redisInfoQuery } from './queries/info.ts';
 import type { RedisConnectionResult } from './source-facts.ts';
@@ -64,7 +64,8 @@ export function createRedisPreflightEngine({
         databases: info === undefined ? [] : parseKeyspace(info).map(({ index }) => `db${index}`),
       };
     },
-    effectsEvaluator: (collected, options) => (effects) => evaluateRedisFixEffects(checks, collected, options, effects),
+    effectsEvaluator: (collected, options) => (effects) =>
+      evaluateRedisChecksAfterFixes(checks, collected, options, effects),
     describe: (collected, conclusion, { source }) => describeRedis(collected, conclusion, source),
   };
 }

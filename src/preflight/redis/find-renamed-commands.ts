@@ -1,4 +1,4 @@
-import type { RedisReply, RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
 import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../redis/version.ts';
 import { getPreflightQueryValue, type PreflightQueryResult } from '../query.ts';
 import { redisCommandCallsQuery, redisInfoQuery } from './queries/info.ts';
@@ -16,7 +16,7 @@ const commandInfo = { id: 'COMMAND INFO', permission: '+command' };
  * sent.
  */
 export async function findRenamedRedisCommands(
-  session: RedisSession,
+  session: RedisConnection,
   results: RedisPreflightQueryResults,
   context: RedisPreflightQueryContext,
 ): Promise<PreflightQueryResult<RenamedRedisCommands>> {

@@ -38,7 +38,7 @@ export function buildRedisConfigRewriteCommands(info: RedisInfo): readonly strin
 }
 
 /** The ACL rules to grant to a user, and the rules that the user had. */
-export interface RedisAclGrantRequest {
+export interface RedisAclRulesToGrant {
   readonly user: string;
   /** Names of commands: `psync`. */
   readonly names: readonly string[];
@@ -55,7 +55,7 @@ export interface RedisAclGrantRequest {
 }
 
 /** The fix that grants commands and keys to a user with ACL SETUSER. */
-export function buildRedisAclGrantFix(request: RedisAclGrantRequest): FindingFix {
+export function buildRedisAclGrantFix(request: RedisAclRulesToGrant): FindingFix {
   const { user, names, allKeys = false, keysBefore, isGuessed = false, aclFile, info, text } = request;
   const save = aclFile === '' ? buildRedisConfigRewriteCommands(info) : ['ACL SAVE'];
   const setUser = (sign: string, keys: readonly string[]) =>

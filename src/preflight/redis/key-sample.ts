@@ -1,4 +1,4 @@
-import type { RedisReply, RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
 import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 import { requireRedisReplyList } from './queries/reply.ts';
 
@@ -26,7 +26,7 @@ const maxDatabases = 64;
  * Reads a few keys of each database: SCAN first, then TYPE and MEMORY USAGE. Throws a CommandError if the user may not
  * run SCAN.
  */
-export async function sampleRedisKeys(session: RedisSession, databases: readonly number[]): Promise<RedisKeySample> {
+export async function sampleRedisKeys(session: RedisConnection, databases: readonly number[]): Promise<RedisKeySample> {
   const chosen = databases.slice(0, maxDatabases);
   const limit = Math.max(4, Math.floor(maxKeys / Math.max(1, chosen.length)));
   // SELECT is not sent for database 0, the default of a new connection, because a user or a proxy may not allow SELECT.
@@ -45,7 +45,7 @@ export async function sampleRedisKeys(session: RedisSession, databases: readonly
 
 type SelectDatabase = (index: number) => Promise<void>;
 
-async function scan(session: RedisSession, select: SelectDatabase, index: number, count: number) {
+async function scan(session: RedisConnection, select: SelectDatabase, index: number, count: number) {
   // The server executes the commands of one session in order, so SCAN reads the database of this SELECT.
   const selected = select(index);
   const [, reply] = await Promise.all([selected, session.sendRaw(['SCAN', '0', 'COUNT', String(count)])]);
@@ -58,7 +58,7 @@ async function scan(session: RedisSession, select: SelectDatabase, index: number
 }
 
 async function describeKeys(
-  session: RedisSession,
+  session: RedisConnection,
   select: SelectDatabase,
   index: number,
   names: readonly Uint8Array[],

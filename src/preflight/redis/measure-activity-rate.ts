@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/host.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
 import type { RedisInfo } from '../../redis/info.ts';
 import { computeRedisActivityRate, type OwnRedisTraffic } from './activity-rate.ts';
 import { redisInfoQuery } from './queries/info.ts';
@@ -23,7 +23,7 @@ export interface RedisActivityMeasurementOptions {
 
 /** Reads INFO twice, and runs `work` between the two readings. */
 export async function measureRedisActivityRate(
-  session: RedisSession,
+  session: RedisConnection,
   { clock, interval, signal, sent }: RedisActivityMeasurementOptions,
   work: () => Promise<void>,
 ): Promise<MeasuredRedisActivityRate> {

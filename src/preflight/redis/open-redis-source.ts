@@ -1,6 +1,6 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } from '../../platform/response-memory.ts';
-import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { findReachableAddress } from '../network/find-reachable-address.ts';
@@ -12,7 +12,7 @@ export interface OpenedRedisSource {
   readonly tls: TlsFacts;
   readonly connection: RedisConnectionResult;
   /** The open session, which the caller must end; undefined if the connection or the login failed. */
-  readonly session: RedisSession | undefined;
+  readonly session: RedisConnection | undefined;
   /** The source with the IP address that the connection was made to. */
   readonly source: RedisSource;
   /** Memory limit that all sessions of the preflight share, because their replies are kept. */

@@ -3,7 +3,7 @@ import { DatabaseConnectError, databaseConnectErrorCodes } from '../../platform/
 import { authenticateRedisConnection } from '../../redis/authenticate.ts';
 import { parseRedisErrorCode, redactServerMessage } from '../../redis/command-error.ts';
 import { openRedisSocket } from '../../redis/redis-socket.ts';
-import { exchangeRedisLine } from '../../redis/resp.ts';
+import { requestRedisReplyLine } from '../../redis/resp.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { PsyncCopyResult, PsyncProbeResult } from './source-facts.ts';
@@ -27,8 +27,8 @@ export async function probePsync(source: RedisSource, options: PsyncProbeOptions
     try {
       await authenticateRedisConnection(socket, source, options);
       // REPLCONF, the first command of a replica, allows the source to send the copy without a file.
-      await exchangeRedisLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
-      const reply = await exchangeRedisLine(socket, ['PSYNC', '?', '-1'], options);
+      await requestRedisReplyLine(socket, ['REPLCONF', 'capa', 'eof', 'capa', 'psync2'], options);
+      const reply = await requestRedisReplyLine(socket, ['PSYNC', '?', '-1'], options);
       if (reply.startsWith('-')) {
         const message = redactServerMessage(reply.slice(1), source);
         // For a copy through a file the source forks before it replies to PSYNC.
@@ -65,7 +65,7 @@ async function awaitCopy(
       if (line.startsWith('-')) return { kind: 'failed', reason: redactServerMessage(line.slice(1), source) };
       const left = end - performance.now();
       if (left <= 0) return copyIsLate(options);
-      line = await exchangeRedisLine(socket, undefined, { ...options, limit: left });
+      line = await requestRedisReplyLine(socket, undefined, { ...options, limit: left });
     }
     return { kind: 'started' };
   } catch (error) {

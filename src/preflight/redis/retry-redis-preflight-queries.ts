@@ -1,5 +1,5 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
-import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
 import type { RedisConnectOptions } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import type { PreflightQueryResult } from '../query.ts';
@@ -7,10 +7,10 @@ import { redisInfoQuery } from './queries/info.ts';
 import type { RedisPreflightQueryContext } from './query.ts';
 import { type RedisPreflightQueryResults, runRedisPreflightQuery } from './run-redis-preflight-queries.ts';
 
-export interface RetriedRedisQueries {
+export interface RedisQueriesRetryResult {
   readonly results: RedisPreflightQueryResults;
   /** The open session after the retry, which the caller must end. The broken session has been ended. */
-  readonly session: RedisSession;
+  readonly session: RedisConnection;
   /**
    * The error that broke the connection when all queries were sent at once; undefined if it did not break, or if it
    * broke again with one query at a time.
@@ -33,9 +33,9 @@ const maxBreaks = 3;
  */
 export async function retryRedisPreflightQueries(
   results: RedisPreflightQueryResults,
-  session: RedisSession,
+  session: RedisConnection,
   { source, context, connect }: RedisQueryRetryOptions,
-): Promise<RetriedRedisQueries> {
+): Promise<RedisQueriesRetryResult> {
   const lost = [...results].flatMap(([query, result]) =>
     isDisconnected(result) ? [{ query, reason: result.reason }] : [],
   );

@@ -1,6 +1,6 @@
 import { databaseConnectErrorCodes } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { PreflightQueryResult } from '../query.ts';
 import type { RedisCheck } from './check.ts';
@@ -14,7 +14,7 @@ export type RedisPreflightQueryResults = ReadonlyMap<RedisPreflightQuery<any>, P
  * each query.
  */
 export async function runRedisPreflightQueries(
-  session: RedisSession,
+  session: RedisConnection,
   checks: readonly RedisCheck[],
   context: RedisPreflightQueryContext,
   limit: number,
@@ -28,7 +28,7 @@ export async function runRedisPreflightQueries(
 
 /** Runs one query; its command is sent immediately. */
 export function runRedisPreflightQuery<T>(
-  session: RedisSession,
+  session: RedisConnection,
   query: RedisPreflightQuery<T>,
   context: RedisPreflightQueryContext,
   limit: number,

@@ -5,7 +5,7 @@ import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migra
 import { withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
-import { psqlStatement } from '../../postgresql/psql-script.ts';
+import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { RedisSource } from '../../redis/source.ts';
@@ -15,9 +15,9 @@ import {
   dropRehearsalDatabases,
   dropRehearsalRoles,
   listRehearsalOwnerRoles,
-  type RehearsalDropResult,
+  type RehearsalObjectDropResult,
 } from './drop-objects.ts';
-import { restoreEmptyDatabaseState } from './existing-objects.ts';
+import { dropObjectsAddedToEmptyDatabase } from './existing-objects.ts';
 
 export interface RehearsalEndpoints<S> {
   readonly source: S;
@@ -144,7 +144,7 @@ async function cleanUpTarget(
 }
 
 async function restoreFilledDatabase(
-  { name, ...before }: Parameters<typeof restoreEmptyDatabaseState>[1] & { readonly name: string },
+  { name, ...before }: Parameters<typeof dropObjectsAddedToEmptyDatabase>[1] & { readonly name: string },
   owners: readonly RehearsalCreatedObject[],
   target: PostgresqlSource,
   ports: MigrationEngineDependencies,
@@ -154,7 +154,7 @@ async function restoreFilledDatabase(
     database: name,
     object,
     // The name was written by the target, so it is quoted.
-    statement: psqlStatement(`DROP ${object} CASCADE`)?.slice(0, -1) ?? '',
+    statement: formatSingleLinePsqlStatement(`DROP ${object} CASCADE`)?.slice(0, -1) ?? '',
     reason,
   });
   try {
@@ -163,7 +163,7 @@ async function restoreFilledDatabase(
       ports,
       { name: migrationEngineApplicationName },
       (session) =>
-        restoreEmptyDatabaseState(
+        dropObjectsAddedToEmptyDatabase(
           session,
           before,
           owners.map((owner) => owner.name),
@@ -177,7 +177,7 @@ async function restoreFilledDatabase(
 
 function withoutDropped<T extends { readonly name: string }>(
   all: readonly T[],
-  { dropped: gone }: RehearsalDropResult,
+  { dropped: gone }: RehearsalObjectDropResult,
 ): readonly T[] {
   return all.filter(({ name }) => !gone.includes(name));
 }

@@ -1,7 +1,7 @@
 import { migrationStatementTimeout } from '../../engine/postgresql/engine-session.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
-import { buildComparableTextSettings } from '../../postgresql/read-table.ts';
-import { buildReadOnlyTransaction, rollbackQueryMessage } from '../../postgresql/search-path-safe-message.ts';
+import { buildComparableTextSettings } from '../../postgresql/read-table-rows-by-copy.ts';
+import { buildReadOnlyTransaction, searchPathSafeRollbackSql } from '../../postgresql/search-path-safe-sql.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
 import { buildCopyTableTransaction, readTableRows, splitBinaryCopyRow } from '../../postgresql/table-rows.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
@@ -28,7 +28,7 @@ export async function compareLargeObjects(
     return [{ ...entry, state: isSettled ? 'differs' : 'not_comparable' }];
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    for (const session of [source, target]) await session.query(rollbackQueryMessage);
+    for (const session of [source, target]) await session.query(searchPathSafeRollbackSql);
     return [{ ...entry, state: 'not_comparable', error: `could not be read: ${error.message}` }];
   }
 }

@@ -17,7 +17,7 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { migrationTargetNames, targetLoginHint } from '../target-login-hint.ts';
+import { migrationTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
 import { compareDatabaseOverSessions } from './compare-database-over-sessions.ts';
 import { queryCatalogRows, readPostgresqlServerVersion } from './rehearsal-tables.ts';
 
@@ -131,7 +131,7 @@ async function describeServer(server: PostgresqlSource, side: 'source' | 'target
       detail: `${server.host}:${server.port}, database ${server.dbname}, user ${server.username}`,
       hint:
         side === 'target'
-          ? targetLoginHint(error, migrationTargetNames)
+          ? targetLoginHint(error, migrationTargetOptionNames)
           : unreachableSourceHint({ engine: 'postgresql', source: server }, error.code),
       cause: error,
     });

@@ -2,7 +2,7 @@ import type { DatabaseMigrationState } from '../../engine/migration-state.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import type { RehearsalEndpoints } from './clean-up.ts';
 
-export function buildDatabaseEndpoints(
+export function buildRehearsalEndpointsForDatabase(
   { source, target }: RehearsalEndpoints<PostgresqlSource>,
   dbname: string,
 ): RehearsalEndpoints<PostgresqlSource> {

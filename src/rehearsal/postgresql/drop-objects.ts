@@ -8,7 +8,7 @@ import type { RehearsalLeftover } from '../rehearsal-report.ts';
 type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 
 /** The names of the dropped objects, and the objects that could not be dropped. */
-export interface RehearsalDropResult {
+export interface RehearsalObjectDropResult {
   readonly dropped: readonly string[];
   readonly leftovers: readonly RehearsalLeftover[];
 }
@@ -21,7 +21,7 @@ export function dropRehearsalDatabases(
   session: QuerySession,
   databases: readonly RehearsalCreatedObject[],
   version: number,
-): Promise<RehearsalDropResult> {
+): Promise<RehearsalObjectDropResult> {
   const force = version >= 130_000 ? ' WITH (FORCE)' : '';
   return dropEach(session, databases, {
     what: 'database',
@@ -34,7 +34,7 @@ export function dropRehearsalDatabases(
 export function dropRehearsalRoles(
   session: QuerySession,
   roles: readonly RehearsalCreatedObject[],
-): Promise<RehearsalDropResult> {
+): Promise<RehearsalObjectDropResult> {
   // Dropping a role that another role depends on fails, and the failure is reported.
   return dropEach(session, roles, {
     what: 'role',
@@ -71,7 +71,7 @@ async function dropEach(
   session: QuerySession,
   objects: readonly RehearsalCreatedObject[],
   kind: ObjectKind,
-): Promise<RehearsalDropResult> {
+): Promise<RehearsalObjectDropResult> {
   const gone: string[] = [];
   const left: RehearsalLeftover[] = [];
   for (const { name, oid } of objects) {

@@ -4,7 +4,7 @@ import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-se
 type QuerySession = Pick<SearchPathSafeSession, 'query'>;
 
 /** The objects and settings of an empty database, recorded so that this state can be restored. */
-export interface EmptyDatabaseState {
+export interface EmptyDatabaseSnapshot {
   readonly extensions: readonly string[];
   readonly schemas: readonly string[];
   readonly publications: readonly string[];
@@ -13,11 +13,11 @@ export interface EmptyDatabaseState {
 }
 
 /** At most 20 objects of users in the database, such as `table public.t`. Objects of extensions do not count. */
-export async function describeExistingObjects(session: QuerySession): Promise<readonly string[]> {
+export async function listExistingUserObjectNames(session: QuerySession): Promise<readonly string[]> {
   return (await listUserObjects(session)).slice(0, 20).map(({ kind, quoted }) => `${kind.toLowerCase()} ${quoted}`);
 }
 
-export async function readEmptyDatabaseState(session: QuerySession): Promise<EmptyDatabaseState> {
+export async function readEmptyDatabaseSnapshot(session: QuerySession): Promise<EmptyDatabaseSnapshot> {
   const names = async (text: string) => ((await session.query(text)).at(-1) ?? []).map(({ name }) => name ?? '');
   return {
     extensions: await names('SELECT extname AS name FROM pg_extension ORDER BY 1'),
@@ -31,13 +31,13 @@ export async function readEmptyDatabaseState(session: QuerySession): Promise<Emp
  * Drops all objects that were created after the recorded state. Resolves with the objects that still exist.
  * @param owners names of the roles that own the copied objects
  */
-export async function restoreEmptyDatabaseState(
+export async function dropObjectsAddedToEmptyDatabase(
   session: QuerySession,
-  before: EmptyDatabaseState,
+  before: EmptyDatabaseSnapshot,
   owners: readonly string[],
 ): Promise<readonly string[]> {
-  const now = await readEmptyDatabaseState(session);
-  const fresh = (kind: keyof EmptyDatabaseState) =>
+  const now = await readEmptyDatabaseSnapshot(session);
+  const fresh = (kind: keyof EmptyDatabaseSnapshot) =>
     (now[kind] ?? []).filter((name) => before[kind]?.includes(name) === false).map(quoteIdentifier);
   // Event triggers are dropped first, because they would fire for the other statements.
   for (const name of fresh('eventTriggers')) await tryStatement(session, `DROP EVENT TRIGGER ${name}`);
@@ -48,7 +48,7 @@ export async function restoreEmptyDatabaseState(
   for (const { kind, quoted } of await listUserObjects(session))
     await tryStatement(session, `DROP ${kind} IF EXISTS ${quoted} CASCADE`);
   await session.query('SELECT lo_unlink(oid) FROM pg_largeobject_metadata');
-  return describeExistingObjects(session);
+  return listExistingUserObjectNames(session);
 }
 
 /** Errors are ignored, because the next query lists the objects that still exist. */

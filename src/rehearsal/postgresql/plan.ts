@@ -13,7 +13,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
-import { describeExistingObjects, readEmptyDatabaseState } from './existing-objects.ts';
+import { listExistingUserObjectNames, readEmptyDatabaseSnapshot } from './existing-objects.ts';
 
 /** The target before the rehearsal. */
 export interface RehearsalTargetState {
@@ -102,12 +102,12 @@ export async function planRehearsal(
       ports,
       { name: migrationEngineApplicationName, signal },
       async (session) => {
-        const found = await describeExistingObjects(session);
+        const found = await listExistingUserObjectNames(session);
         if (found.length > 0)
           taken.push(
             sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),
           );
-        else filled.push({ name, ...(await readEmptyDatabaseState(session)) });
+        else filled.push({ name, ...(await readEmptyDatabaseSnapshot(session)) });
       },
     );
   }

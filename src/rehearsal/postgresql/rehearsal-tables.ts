@@ -3,8 +3,12 @@ import type { PostgresqlSession } from '../../postgresql/connection.ts';
 import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import type { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import { buildComparableTextSettings, missingTableCodes, readTable } from '../../postgresql/read-table.ts';
-import { buildReadOnlyTransaction, dropTransactionResults } from '../../postgresql/search-path-safe-message.ts';
+import {
+  buildComparableTextSettings,
+  missingTableCodes,
+  readTableRowsByCopy,
+} from '../../postgresql/read-table-rows-by-copy.ts';
+import { buildReadOnlyTransaction, omitTransactionControlResults } from '../../postgresql/search-path-safe-sql.ts';
 import { decodeSequenceState, sequenceStateColumns } from '../../postgresql/sequence-state.ts';
 import { createTableDigestBuilder, type TableContentDigest } from '../../postgresql/table-digest.ts';
 import { isCopiedColumnSql, type OrdinaryTable } from '../../postgresql/table-rows.ts';
@@ -115,7 +119,7 @@ export async function readTableContents(
   const settings = buildComparableTextSettings(version, oldest);
   for (const { name, table } of tables) {
     const digest = createTableDigestBuilder();
-    const error = await readTable(session, table, digest.add, { version, settings, time: limit });
+    const error = await readTableRowsByCopy(session, table, digest.add, { version, settings, time: limit });
     if (error === undefined) contents.set(name, digest.content());
     else if (!missingTableCodes.has(error.code)) onFailure(name, error);
   }
@@ -154,5 +158,5 @@ export async function readPostgresqlServerVersion(session: QuerySession): Promis
 
 /** Returns the rows of a catalog query, which runs in its own transaction. */
 export async function queryCatalogRows(session: QuerySession, text: string): Promise<readonly PostgresqlRow[]> {
-  return dropTransactionResults(await session.query(buildReadOnlyTransaction([text])), 1)[0] ?? [];
+  return omitTransactionControlResults(await session.query(buildReadOnlyTransaction([text])), 1)[0] ?? [];
 }

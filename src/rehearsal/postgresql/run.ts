@@ -1,7 +1,7 @@
 import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
 import { defaultMigrationEngineLimits } from '../../engine/migration-job.ts';
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
-import { copyRoles } from '../../engine/postgresql/copy-roles.ts';
+import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
 import { createTargetDatabase } from '../../engine/postgresql/database-definition.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
 import {
@@ -20,7 +20,7 @@ import type { DatabaseRehearsal, TableComparison } from '../rehearsal-report.ts'
 import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { createRehearsalRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
 import { compareRehearsalRows, tryTableCopy } from './compare-rehearsal-rows.ts';
-import { buildDatabaseEndpoints, describeStalledDatabase } from './database-endpoints.ts';
+import { buildRehearsalEndpointsForDatabase, describeStalledDatabase } from './database-endpoints.ts';
 import type { RehearsalPlan, RehearsalTargetState } from './plan.ts';
 import { listRehearsalTables, readSequenceStates } from './rehearsal-tables.ts';
 
@@ -117,7 +117,7 @@ async function createRolesAndDatabases(
       const there = (await roles(target)).map(({ name }) => name);
       const wanted = (await roles(source)).filter(({ name }) => !there.includes(name)).map(({ name }) => name);
       file.change({ roles: wanted.map((name) => ({ name })), filled: plan.filled });
-      await copyRoles(source, target, ports.random);
+      await copyRolesToTarget(source, target, ports.random);
       file.change({ roles: (await roles(target)).filter(({ name }) => wanted.includes(name)) });
       for (const database of plan.missing) {
         const { name } = database;
@@ -151,7 +151,7 @@ async function compareDatabase(
   const isCopied = state.phase === 'streaming' || state.phase === 'done';
   const isStuck = state.phase === 'copying' && state.method === 'continuous' && state.tables.length > 0;
   if (!isCopied && !isStuck) return { ...emptyComparison, errors: [describeStalledDatabase(state, stallTimeout)] };
-  const endpoints = buildDatabaseEndpoints(params.endpoints, state.name);
+  const endpoints = buildRehearsalEndpointsForDatabase(params.endpoints, state.name);
   const isLive = state.phase !== 'done';
   const oid = plan.databases.find(({ name }) => name === state.name)?.oid ?? '';
   const waiting = new Set(state.tables.filter(({ stage }) => stage !== 'r').map(({ name }) => name));
@@ -223,7 +223,7 @@ async function buildDatabaseResult(
   ports: Ports,
 ): Promise<DatabaseRehearsal> {
   const opening = { name: migrationEngineApplicationName, signal: params.signal };
-  const endpoints = buildDatabaseEndpoints(params.endpoints, name);
+  const endpoints = buildRehearsalEndpointsForDatabase(params.endpoints, name);
   const after =
     sequences.size === 0
       ? sequences

@@ -1,14 +1,14 @@
 import { readRedisServerInfo } from '../../engine/redis/replica.ts';
 import type { Clock } from '../../platform/host.ts';
-import type { RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { TableComparison } from '../rehearsal-report.ts';
 import { type RedisKeyContent, readRedisKeyContent, UnreadableRedisKeyError } from './redis-key-content.ts';
 
 export interface CompareRedisKeysOptions {
-  readonly source: RedisSession;
-  readonly target: RedisSession;
+  readonly source: RedisConnection;
+  readonly target: RedisConnection;
   /** Number of the database. */
   readonly index: number;
   /** Whether both servers return when a key expires (Redis 7.0 and later). */
@@ -94,7 +94,7 @@ async function findUnequalKeys(options: CompareRedisKeysOptions): Promise<Readon
   return suspects;
 }
 
-async function* scanKeys(session: RedisSession): AsyncGenerator<readonly Uint8Array[]> {
+async function* scanKeys(session: RedisConnection): AsyncGenerator<readonly Uint8Array[]> {
   for (let cursor = '0', isFirst = true; isFirst || cursor !== '0'; isFirst = false) {
     const reply = await session.sendRaw(['SCAN', cursor, 'COUNT', '100'], 60_000);
     const [next, keys] = Array.isArray(reply) ? reply : [];

@@ -4,7 +4,7 @@ import { readRedisServerInfo } from '../../engine/redis/replica.ts';
 import { CliError, type CliErrorCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo } from '../../redis/info.ts';
 import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
@@ -16,7 +16,7 @@ import {
   dataExcludedFromComparison,
   pickWorstComparisonResult,
 } from '../comparison-report.ts';
-import { migrationTargetNames, targetLoginHint } from '../target-login-hint.ts';
+import { migrationTargetOptionNames, targetLoginHint } from '../target-login-hint.ts';
 import { type CompareRedisKeysOptions, compareRedisDatabaseKeys } from './compare-redis-database-keys.ts';
 import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 
@@ -95,7 +95,11 @@ function serverOf({ host, port }: RedisSource, info: RedisInfo) {
   return { host, port, version: parseRedisServerVersion(info)?.version ?? 'unknown' };
 }
 
-async function openSession(server: RedisSource, side: 'source' | 'target', signal: AbortSignal): Promise<RedisSession> {
+async function openSession(
+  server: RedisSource,
+  side: 'source' | 'target',
+  signal: AbortSignal,
+): Promise<RedisConnection> {
   try {
     return await connectRedis(server, { limit: 10_000, signal });
   } catch (error) {
@@ -105,7 +109,7 @@ async function openSession(server: RedisSource, side: 'source' | 'target', signa
       detail: `${server.host}:${server.port}`,
       hint:
         side === 'target'
-          ? targetLoginHint(error, migrationTargetNames)
+          ? targetLoginHint(error, migrationTargetOptionNames)
           : unreachableSourceHint({ engine: 'redis', source: server }, error.code),
       cause: error,
     });

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import type { RedisReply, RedisSession } from '../../redis/connection.ts';
+import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
 
 /** The content of a key. Two keys are equal if all fields of their content are equal. */
 export interface RedisKeyContent {
@@ -21,7 +21,7 @@ export interface RedisKeyContent {
 
 /** @param hasExpiryTimes whether both servers have PEXPIRETIME (Redis 7.0 and later) */
 export async function readRedisKeyContent(
-  session: RedisSession,
+  session: RedisConnection,
   key: Uint8Array,
   hasExpiryTimes: boolean,
 ): Promise<RedisKeyContent | undefined> {
@@ -59,7 +59,7 @@ export class UnreadableRedisKeyError extends Error {
   override readonly name = 'UnreadableKeyError';
 }
 
-type ReadValue = (session: RedisSession, key: Uint8Array, digest: Hash) => Promise<void>;
+type ReadValue = (session: RedisConnection, key: Uint8Array, digest: Hash) => Promise<void>;
 
 const readers: Readonly<Record<string, ReadValue | undefined>> = {
   async string(session, key, digest) {
@@ -104,7 +104,7 @@ const readers: Readonly<Record<string, ReadValue | undefined>> = {
 
 /** A scan with a cursor may return an element twice. */
 async function readUnordered(
-  session: RedisSession,
+  session: RedisConnection,
   command: readonly [string, Uint8Array],
   width: 1 | 2,
   digest: Hash,
@@ -127,8 +127,8 @@ async function readUnordered(
 }
 
 async function range(
-  session: RedisSession,
-  command: Parameters<RedisSession['sendRaw']>[0],
+  session: RedisConnection,
+  command: Parameters<RedisConnection['sendRaw']>[0],
 ): Promise<readonly RedisReply[]> {
   const reply = await session.sendRaw(command, valueTimeout);
   return isList(reply) ? reply : [];
@@ -173,7 +173,7 @@ function text(reply: RedisReply): string {
 }
 
 /** Whether the server returns when a key expires: PEXPIRETIME, since Redis 7.0 and in all releases of Valkey. */
-export async function canReadRedisExpiryTimes(session: RedisSession): Promise<boolean> {
+export async function canReadRedisExpiryTimes(session: RedisConnection): Promise<boolean> {
   try {
     await session.send(['PEXPIRETIME', '']);
     return true;

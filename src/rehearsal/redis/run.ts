@@ -2,10 +2,10 @@ import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migratio
 import { createMigrationEngineDependencies } from '../../engine/engine-dependencies.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import { defaultMigrationEngineLimits, type MigrationEngineDependencies } from '../../engine/migration-job.ts';
-import { isReplicaOf, readRedisServerInfo } from '../../engine/redis/replica.ts';
+import { isRedisReplicaOfSource, readRedisServerInfo } from '../../engine/redis/replica.ts';
 import { startMigrationBetweenServers } from '../../engine/running-migration.ts';
 import { CliError, usageError } from '../../errors.ts';
-import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
 import { parseKeyspace, type RedisInfo, readRedisInfoNumber } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisSource } from '../../redis/source.ts';
@@ -30,7 +30,7 @@ export async function inspectRedisRehearsalTarget(
   { source, target }: RehearsalEndpoints<RedisSource>,
   signal: AbortSignal,
 ): Promise<{ readonly version: string }> {
-  const look = async (session: RedisSession) => ({
+  const look = async (session: RedisConnection) => ({
     info: await readRedisServerInfo(session),
     functions: await listFunctionLibraries(session),
   });
@@ -177,7 +177,7 @@ export async function cleanUpRedisRehearsal(
     const isOurs =
       !isLate ||
       (await withRehearsalSession(endpoints.target, async (one) =>
-        isReplicaOf(await readRedisServerInfo(one), endpoints.source),
+        isRedisReplicaOfSource(await readRedisServerInfo(one), endpoints.source),
       ));
     left = [...(await cleanUpFromMigrationJournal(ports))];
     if (isFilled && isOurs && left.length === 0) await withRehearsalSession(endpoints.target, flushTarget);
@@ -206,20 +206,20 @@ function keysLeftover(reason: string): RehearsalLeftover {
   };
 }
 
-async function flushTarget(session: RedisSession): Promise<void> {
+async function flushTarget(session: RedisConnection): Promise<void> {
   await session.send(['FLUSHALL', 'ASYNC']);
   if ((await listFunctionLibraries(session)).length > 0) await session.send(['FUNCTION', 'FLUSH']);
 }
 
 /** Names of the function libraries; empty for a server without functions. */
-async function listFunctionLibraries(session: RedisSession): Promise<readonly string[]> {
+async function listFunctionLibraries(session: RedisConnection): Promise<readonly string[]> {
   const reply = await session.send(['FUNCTION', 'LIST']).catch(() => []);
   return Array.isArray(reply) ? reply.flatMap((one) => (Array.isArray(one) ? [String(one[1])] : [])) : [];
 }
 
 async function withTargetSession<T>(
   server: RedisSource,
-  work: (session: RedisSession) => Promise<T>,
+  work: (session: RedisConnection) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   try {
@@ -234,7 +234,7 @@ async function withTargetSession<T>(
 
 async function withRehearsalSession<T>(
   server: RedisSource,
-  work: (session: RedisSession) => Promise<T>,
+  work: (session: RedisConnection) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   const session = await connectRedis(server, { limit: defaultMigrationEngineLimits.connectTimeout, signal });

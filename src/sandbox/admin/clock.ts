@@ -1,8 +1,8 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { advanceClock, freezeClock, resumeClock } from '../virtual-clock.ts';
-import type { World } from '../world.ts';
 import { parseDurationMs } from './duration.ts';
 import { buildAdminErrorReply } from './is-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
@@ -33,7 +33,7 @@ export function handleChangeClock(request: HttpRequest, { world }: SandboxHandle
   return jsonReply(200, clockView(world));
 }
 
-function clockView(world: World): object {
+function clockView(world: SandboxStateManager): object {
   const { offset, frozenAt } = world.clock;
   return { now: new Date(world.now()).toISOString(), frozen: frozenAt !== null, offset_ms: offset };
 }

@@ -1,13 +1,13 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { ConsentScript } from '../records.ts';
-import type { World } from '../world.ts';
+import type { AuthorizationConsentMode } from '../records.ts';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { buildAdminErrorReply } from './is-admin-request.ts';
 import { readAdminJsonBody } from './json-body.ts';
 import { decodeSandboxPersonInTeam } from './people.ts';
 
-export function handleGetConsentScript(_request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleGetAuthorizationConsentMode(_request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
   return jsonReply(200, scriptView(world));
 }
 
@@ -15,7 +15,10 @@ export function handleGetConsentScript(_request: HttpRequest, { world }: Sandbox
  * Sets the consent script from the body `{mode: "ask"}`, `{mode: "deny"}` or `{mode: "approve", user, team?}`. With `lasting:
  * true` the consent script also applies after a reset.
  */
-export function handleChangeConsentScript(request: HttpRequest, { world }: SandboxHandlerContext): HttpReply {
+export function handleChangeAuthorizationConsentMode(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+): HttpReply {
   const body = readAdminJsonBody(request);
   if (body === undefined) return buildAdminErrorReply(400, 'The body must be a JSON object.');
   const script = decodeScript(body, world);
@@ -25,7 +28,10 @@ export function handleChangeConsentScript(request: HttpRequest, { world }: Sandb
   return jsonReply(200, scriptView(world));
 }
 
-function decodeScript(body: ReadonlyMap<string, unknown>, world: World): ConsentScript | string {
+function decodeScript(
+  body: ReadonlyMap<string, unknown>,
+  world: SandboxStateManager,
+): AuthorizationConsentMode | string {
   const mode = body.get('mode');
   if (mode === 'ask' || mode === 'deny') return { mode };
   if (mode !== 'approve') return 'mode must be approve, deny or ask.';
@@ -33,7 +39,7 @@ function decodeScript(body: ReadonlyMap<string, unknown>, world: World): Consent
   return typeof personInTeam === 'string' ? personInTeam : { mode, ...personInTeam };
 }
 
-function scriptView(world: World): object {
+function scriptView(world: SandboxStateManager): object {
   const script = world.consent;
   if (script.mode !== 'approve') return { mode: script.mode };
   return { mode: script.mode, user: world.registry.person(script.person)?.email, team: script.team };

@@ -3,12 +3,12 @@ import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 
 export function handleResetSandbox(_request: HttpRequest, service: SandboxHandlerContext): HttpReply {
-  restoreInitialState(service);
+  resetSandboxState(service);
   return emptyReply(204);
 }
 
 /** Restores tokens, sessions, droplets, clock, consent script, request log and faults. People, applications and secrets stay. */
-export function restoreInitialState({ world, log, limiter, faults, planes }: SandboxHandlerContext): void {
+export function resetSandboxState({ world, log, limiter, faults, planes }: SandboxHandlerContext): void {
   planes.stopAll();
   world.reset();
   limiter.reset();

@@ -1,11 +1,11 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { emptyReply, type HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { grantOfAuthorization } from '../oauth/authorization-response.ts';
+import { buildSandboxGrantOfAuthorization } from '../oauth/authorization-response.ts';
 import { parseOAuthScope } from '../oauth/rules/scope.ts';
 import { renderTokenResponse } from '../oauth/token-response.ts';
 import type { TokenPair } from '../records.ts';
-import type { World } from '../world.ts';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { buildAdminErrorReply } from './is-admin-request.ts';
 import { nonEmptyTextMember, readAdminJsonBody } from './json-body.ts';
 import { decodeSandboxPersonInTeam } from './people.ts';
@@ -27,7 +27,10 @@ export function handleIssueTokenPair(request: HttpRequest, { world }: SandboxHan
     return buildAdminErrorReply(422, 'client_id must be the client ID of a registered application.');
   }
   const authorization = world.authorize({ ...personInTeam, clientId, scope });
-  return renderTokenResponse(world.issuePair(grantOfAuthorization(authorization, scope), 'admin_issue'), world);
+  return renderTokenResponse(
+    world.issuePair(buildSandboxGrantOfAuthorization(authorization, scope), 'admin_issue'),
+    world,
+  );
 }
 
 /** Body: `{token}`. Sets the expiry of the access token to the current time; the refresh token stays valid. */
@@ -56,7 +59,11 @@ export function handleRefreshTokenPair(request: HttpRequest, { world }: SandboxH
   });
 }
 
-function withTokenPair(request: HttpRequest, world: World, act: (pair: TokenPair) => HttpReply): HttpReply {
+function withTokenPair(
+  request: HttpRequest,
+  world: SandboxStateManager,
+  act: (pair: TokenPair) => HttpReply,
+): HttpReply {
   const body = readAdminJsonBody(request);
   const value = body === undefined ? undefined : nonEmptyTextMember(body, 'token');
   if (value === undefined) return buildAdminErrorReply(422, 'token must be an access token or a refresh token.');

@@ -1,10 +1,10 @@
 import {
-  changesRequestHandling,
   type Fault,
   type FaultRequestProperties,
   type FaultSpec,
   type FaultWithCounters,
   isFaultMatchingRequest,
+  isRequestHandlingFault,
 } from './fault.ts';
 
 /** The faults of a sandbox in the order in which they were added. */
@@ -40,7 +40,7 @@ export function createFaultList(): FaultList {
       const matching = entries.filter(({ fault }) => isFaultMatchingRequest(fault.match, request));
       for (const entry of matching) entry.matched += 1;
       const due = matching.filter(({ fault, matched, applied }) => matched >= fault.nth && applied < fault.times);
-      const kinds = due.map(({ fault: { action } }) => (changesRequestHandling(action) ? action : 'reply'));
+      const kinds = due.map(({ fault: { action } }) => (isRequestHandlingFault(action) ? action : 'reply'));
       const first = due.filter((_, at) => kinds.indexOf(kinds[at] ?? 'reply') === at);
       for (const entry of first) entry.applied += 1;
       return first.map(({ fault }) => fault);

@@ -29,7 +29,7 @@ export const REQUEST_HANDLING_FAULT_NAMES = ['normalize_attributes', 'lag_lists'
 
 export type RequestHandlingFaultName = (typeof REQUEST_HANDLING_FAULT_NAMES)[number];
 
-export function changesRequestHandling(action: FaultActionName): action is RequestHandlingFaultName {
+export function isRequestHandlingFault(action: FaultActionName): action is RequestHandlingFaultName {
   return REQUEST_HANDLING_FAULT_NAMES.some((name) => name === action);
 }
 

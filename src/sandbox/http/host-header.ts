@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { OriginNames } from './origin-names.ts';
+import type { SandboxServerOrigin } from './sandbox-server-origin.ts';
 
 /**
  * Whether the request has exactly one Host header with a name of the origin, which prevents DNS rebinding. The function reads
  * the separate headers, because Node uses the first of two Host headers without an error. Headers of proxies, such as
  * X-Forwarded-Host, are not read.
  */
-export function hasHostOfOrigin(message: IncomingMessage, { authorities }: OriginNames): boolean {
+export function hasHostOfOrigin(message: IncomingMessage, { authorities }: SandboxServerOrigin): boolean {
   const [host = '', ...more] = message.headersDistinct.host ?? [];
   const authority = (parseRequestTarget(message).authority ?? host).toLowerCase();
   return more.length === 0 && host !== '' && authorities.has(authority);

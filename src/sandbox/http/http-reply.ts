@@ -6,7 +6,7 @@ export interface HttpReply {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** The fault in the delivery of the reply; absent for a complete delivery. */
-  readonly deliveryFault?: DeliveryFault;
+  readonly deliveryFault?: ReplyTransmissionFault;
   /** Called when the last byte of the reply was sent. */
   readonly sent?: () => void;
 }
@@ -15,7 +15,7 @@ export interface HttpReply {
  * Every delivery fault closes the connection: without sending a byte, with a TCP reset, in the middle of the body, or after
  * sending the reply byte by byte.
  */
-export type DeliveryFault =
+export type ReplyTransmissionFault =
   | { readonly kind: 'drop' | 'reset' | 'half' }
   | { readonly kind: 'drip'; readonly pauseMs: number };
 
@@ -36,8 +36,8 @@ export function emptyReply(status: number, headers: Readonly<Record<string, stri
 }
 
 /** An HTML template of the package hono/html. HTML templates that contain no promises are strings. */
-export type Markup = HtmlEscapedString | Promise<HtmlEscapedString>;
+export type HtmlMarkup = HtmlEscapedString | Promise<HtmlEscapedString>;
 
-export function htmlReply(status: number, markup: Markup, headers: Readonly<Record<string, string>>): HttpReply {
+export function htmlReply(status: number, markup: HtmlMarkup, headers: Readonly<Record<string, string>>): HttpReply {
   return { status, headers: { 'content-type': 'text/html; charset=utf-8', ...headers }, body: String(markup) };
 }

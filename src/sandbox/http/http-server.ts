@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { deliverWithFault } from './deliver-with-fault.ts';
 import { checkHttpMessageFraming } from './framing.ts';
 import type { HttpReply } from './http-reply.ts';
+import { sendReplyWithFault } from './send-reply-with-fault.ts';
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
@@ -109,7 +109,7 @@ function respond(
 }
 
 function deliver(response: ServerResponse, reply: HttpReply, closesConnection: boolean): Promise<void> | undefined {
-  if (reply.deliveryFault !== undefined) return deliverWithFault(response, reply, reply.deliveryFault);
+  if (reply.deliveryFault !== undefined) return sendReplyWithFault(response, reply, reply.deliveryFault);
   const size = Buffer.byteLength(reply.body);
   const length = reply.status === 204 ? {} : { 'content-length': String(size) };
   response.writeHead(reply.status, {

@@ -1,10 +1,10 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { closeHttpServer, createHttpServer, type HttpHandler, startListening } from './http-server.ts';
-import { buildOriginNames, type OriginNames } from './origin-names.ts';
+import { buildSandboxServerOrigin, type SandboxServerOrigin } from './sandbox-server-origin.ts';
 
 /** An origin that is served by one HTTP server for each address. */
-export interface ListeningOrigin extends OriginNames {
+export interface ListeningOrigin extends SandboxServerOrigin {
   readonly port: number;
   readonly close: () => Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface ListeningOriginOptions {
   /** The host of all URLs that the origin hands out (default: the host on which it listens). */
   readonly publicHost?: string | undefined;
   /** Creates the handler of a request from the names of the origin, which are known once the port is bound. */
-  readonly handlerOf: (names: OriginNames) => HttpHandler;
+  readonly handlerOf: (names: SandboxServerOrigin) => HttpHandler;
   readonly limitOf?: (message: IncomingMessage) => number;
 }
 
@@ -26,11 +26,11 @@ export async function listenOnOrigin(
   port: number,
   { publicHost, handlerOf, limitOf }: ListeningOriginOptions,
 ): Promise<ListeningOrigin> {
-  let names = buildOriginNames(host, port, publicHost);
+  let names = buildSandboxServerOrigin(host, port, publicHost);
   const create = (): Server => createHttpServer((message, body) => handlerOf(names)(message, body), limitOf);
   const first = create();
   const actualPort = await startListening(first, host === 'localhost' ? '127.0.0.1' : host, port);
-  names = buildOriginNames(host, actualPort, publicHost);
+  names = buildSandboxServerOrigin(host, actualPort, publicHost);
   const servers = [first];
   if (host === 'localhost') {
     const second = create();

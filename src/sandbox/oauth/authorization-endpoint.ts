@@ -3,17 +3,17 @@ import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { readRequestParameters } from '../http/request-parameters.ts';
-import { loginTraceOfAuthorizationRequest } from '../login-trace.ts';
+import { findLoginTraceOfAuthorizationRequest } from '../login-trace.ts';
 import { renderConsentPage } from '../panel/consent-page.ts';
 import { addSessionCookie, findPanelSession, type PanelSession, startPanelSession } from '../panel/panel-session.ts';
 import { renderSignInPage } from '../panel/sign-in.ts';
-import type { LoginTrace, RequestLogFields } from '../request-log.ts';
+import type { RequestLogFields, SandboxLoginTrace } from '../request-log.ts';
 import { redirectWithError } from './authorization-redirects.ts';
 import { type SandboxAuthorizationRequest, validateAuthorizationRequest } from './authorization-request.ts';
 import {
   approveAuthorizationRequest,
+  buildSandboxGrantOfAuthorization,
   denyAuthorizationRequest,
-  grantOfAuthorization,
   redirectWithAuthorizationGrant,
 } from './authorization-response.ts';
 
@@ -27,13 +27,16 @@ export function handleAuthorizationRequest(request: HttpRequest, service: Sandbo
   return session === undefined ? reply : addSessionCookie(reply, session, service);
 }
 
-export function readAuthorizationLogFields(request: HttpRequest): RequestLogFields {
+export function getLogFieldsOfAuthorizationRequest(request: HttpRequest): RequestLogFields {
   const clientId = readRequestParameters(request.query, '', '').get('client_id');
   return clientId === undefined ? {} : { client_id: clientId.slice(0, 100) };
 }
 
-export function loginTraceOfAuthorize(request: HttpRequest, service: SandboxHandlerContext): LoginTrace | undefined {
-  return loginTraceOfAuthorizationRequest(request, request.query, service);
+export function findLoginTraceOfAuthorizeEndpoint(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+): SandboxLoginTrace | undefined {
+  return findLoginTraceOfAuthorizationRequest(request, request.query, service);
 }
 
 interface AuthorizeContext {
@@ -66,7 +69,7 @@ function respondWithoutPage({ authorizationRequest, session, service }: Authoriz
   }
   return redirectWithAuthorizationGrant(
     authorizationRequest,
-    grantOfAuthorization(authorization, authorizationRequest.scope),
+    buildSandboxGrantOfAuthorization(authorization, authorizationRequest.scope),
     service.world,
   );
 }

@@ -6,12 +6,12 @@ import type { RegisteredApplication, SandboxOAuthScope } from '../records.ts';
 import type { RedirectTarget } from './authorization-redirects.ts';
 import type { AuthorizationRequestRule } from './authorization-rule.ts';
 import { checkAccountHintParameter } from './rules/account-hint.ts';
-import { checkOAuthClient } from './rules/client.ts';
+import { validateAuthorizationRequestClient } from './rules/client.ts';
 import { checkCodeChallenge } from './rules/code-challenge.ts';
 import { checkPromptParameter, readPromptParameter } from './rules/prompt.ts';
 import { checkRedirectUri } from './rules/redirect-uri.ts';
 import { checkRepeatedParameters } from './rules/repeated-parameters.ts';
-import { checkResponseType, readResponseType } from './rules/response-type.ts';
+import { checkResponseType, readResponseTypeParameter } from './rules/response-type.ts';
 import { checkScopeParameter, parseScopeParameter } from './rules/scope.ts';
 
 /** A validated authorization request (RFC 6749 §4.1.1). */
@@ -42,7 +42,7 @@ export function validateAuthorizationRequest(
   status: 302 | 303,
 ): SandboxAuthorizationRequest | HttpReply {
   const parameters = readRequestParameters(request.query, '', '');
-  const application = checkOAuthClient(parameters, service.world);
+  const application = validateAuthorizationRequestClient(parameters, service.world);
   if ('status' in application) return application;
   const redirectUri = checkRedirectUri(parameters, application);
   if (typeof redirectUri !== 'string') return redirectUri;
@@ -53,7 +53,7 @@ export function validateAuthorizationRequest(
     const reply = rule({ parameters, application, redirectTo });
     if (reply !== undefined) return reply;
   }
-  const responseType = readResponseType(parameters) ?? 'code';
+  const responseType = readResponseTypeParameter(parameters) ?? 'code';
   const hint = parameters.get('i');
   const challenge = parameters.get('code_challenge');
   return {

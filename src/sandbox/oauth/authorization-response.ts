@@ -17,7 +17,7 @@ export function approveAuthorizationRequest(
     scope: request.scope,
     ...(team === undefined ? {} : { team }),
   });
-  return redirectWithAuthorizationGrant(request, grantOfAuthorization(authorization, request.scope), world);
+  return redirectWithAuthorizationGrant(request, buildSandboxGrantOfAuthorization(authorization, request.scope), world);
 }
 
 /** Redirects with an authorization code or an access token for an existing approval. */
@@ -43,7 +43,10 @@ export function denyAuthorizationRequest(request: SandboxAuthorizationRequest): 
   return redirectWithError(request.redirectTo, 'access_denied', 'The resource owner denied the request.');
 }
 
-export function grantOfAuthorization(authorization: ApplicationAuthorization, scope: SandboxOAuthScope): SandboxGrant {
+export function buildSandboxGrantOfAuthorization(
+  authorization: ApplicationAuthorization,
+  scope: SandboxOAuthScope,
+): SandboxGrant {
   const { id, person, clientId, team } = authorization;
   return { authorization: id, person, clientId, scope, ...(team === undefined ? {} : { team }) };
 }

@@ -2,7 +2,7 @@ import { equalSecrets } from '../equal-secrets.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { RegisteredApplication } from '../records.ts';
-import type { World } from '../world.ts';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { buildInvalidRequestReply, oauthError } from './oauth-errors.ts';
 
 /** The client of a request: not named, named without a secret, authenticated by its secret, or rejected. */
@@ -13,7 +13,7 @@ export type OAuthClientAuthentication =
   | { readonly kind: 'rejected'; readonly reply: HttpReply };
 
 /** Reads the client credentials from the parameters or from the Basic header (RFC 6749 §2.3.1); a request with both is rejected. */
-export function authenticateOAuthClient(request: HttpRequest, world: World): OAuthClientAuthentication {
+export function authenticateOAuthClient(request: HttpRequest, world: SandboxStateManager): OAuthClientAuthentication {
   const parameters = request.parameters();
   const clientId = parameters.get('client_id');
   const clientSecret = parameters.get('client_secret');
@@ -49,13 +49,13 @@ export function buildInvalidClientReply(request: HttpRequest): HttpReply {
 }
 
 /** Returns the client ID in the request, without verifying it, for the request log. */
-export function claimedClientId(request: HttpRequest): string | undefined {
+export function readUnverifiedClientId(request: HttpRequest): string | undefined {
   const [header = ''] = request.header('authorization');
   return request.parameters().get('client_id') ?? basicPairs(header)[0]?.[0];
 }
 
 /** The Basic credentials are first compared without form-decoding, because many clients do not form-encode them. */
-function basicApplication(header: string, world: World): RegisteredApplication | undefined {
+function basicApplication(header: string, world: SandboxStateManager): RegisteredApplication | undefined {
   for (const [clientId, clientSecret] of basicPairs(header)) {
     const application = world.registry.application(clientId);
     if (application !== undefined && equalSecrets(clientSecret, application.clientSecret)) return application;

@@ -2,8 +2,8 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createLoginTraceOfTokenPair } from '../login-trace.ts';
-import { getLastTokenCharacters, type LoginTrace, type RequestLogFields } from '../request-log.ts';
-import { claimedClientId } from './client-authentication.ts';
+import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginTrace } from '../request-log.ts';
+import { readUnverifiedClientId } from './client-authentication.ts';
 import { buildInvalidRequestReply } from './oauth-errors.ts';
 import { rejectInvalidParameters } from './reject-invalid-parameters.ts';
 
@@ -22,8 +22,8 @@ export function handleTokenRevocationRequest(request: HttpRequest, { world }: Sa
   return jsonReply(200, {});
 }
 
-export function readRevocationLogFields(request: HttpRequest): RequestLogFields {
-  const clientId = claimedClientId(request);
+export function getLogFieldsOfRevocationRequest(request: HttpRequest): RequestLogFields {
+  const clientId = readUnverifiedClientId(request);
   const hint = getLastTokenCharacters(request.parameters().get('token') ?? '');
   return {
     ...(clientId === undefined ? {} : { client_id: clientId.slice(0, 100) }),
@@ -31,7 +31,10 @@ export function readRevocationLogFields(request: HttpRequest): RequestLogFields 
   };
 }
 
-export function loginTraceOfRevocation(request: HttpRequest, { world }: SandboxHandlerContext): LoginTrace | undefined {
+export function findLoginTraceOfRevocation(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxLoginTrace | undefined {
   const value = request.parameters().get('token') ?? '';
   return createLoginTraceOfTokenPair(world.pair(value) ?? world.pairByRefreshToken(value));
 }

@@ -1,9 +1,13 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { createLoginTraceOfTokenPair, loginTraceOfCode } from '../login-trace.ts';
-import { getLastTokenCharacters, type LoginTrace, type RequestLogFields } from '../request-log.ts';
-import { authenticateOAuthClient, claimedClientId, type OAuthClientAuthentication } from './client-authentication.ts';
+import { createLoginTraceOfTokenPair, findLoginTraceOfAuthorizationCode } from '../login-trace.ts';
+import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginTrace } from '../request-log.ts';
+import {
+  authenticateOAuthClient,
+  type OAuthClientAuthentication,
+  readUnverifiedClientId,
+} from './client-authentication.ts';
 import { handleAuthorizationCodeGrant } from './exchange-authorization-code.ts';
 import { handleRefreshTokenGrant } from './exchange-refresh-token.ts';
 import { buildInvalidRequestReply, oauthError } from './oauth-errors.ts';
@@ -25,9 +29,9 @@ export function handleTokenRequest(request: HttpRequest, service: SandboxHandler
   return exchange(request, service, client);
 }
 
-export function readTokenRequestLogFields(request: HttpRequest): RequestLogFields {
+export function getLogFieldsOfTokenRequest(request: HttpRequest): RequestLogFields {
   const parameters = request.parameters();
-  const clientId = claimedClientId(request);
+  const clientId = readUnverifiedClientId(request);
   const grantType = parameters.get('grant_type');
   const hint = getLastTokenCharacters(parameters.get('refresh_token') ?? '');
   return {
@@ -37,13 +41,13 @@ export function readTokenRequestLogFields(request: HttpRequest): RequestLogField
   };
 }
 
-export function loginTraceOfTokenRequest(
+export function findLoginTraceOfTokenRequest(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
-): LoginTrace | undefined {
+): SandboxLoginTrace | undefined {
   const parameters = request.parameters();
   return (
-    loginTraceOfCode(world.code(parameters.get('code') ?? '')) ??
+    findLoginTraceOfAuthorizationCode(world.code(parameters.get('code') ?? '')) ??
     createLoginTraceOfTokenPair(world.pairByRefreshToken(parameters.get('refresh_token') ?? ''))
   );
 }

@@ -2,7 +2,7 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import { type HttpReply, jsonReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { createLoginTraceOfTokenPair } from '../login-trace.ts';
-import { getLastTokenCharacters, type LoginTrace, type RequestLogFields } from '../request-log.ts';
+import { getLastTokenCharacters, type RequestLogFields, type SandboxLoginTrace } from '../request-log.ts';
 import { readBearerToken } from '../v2/api-caller.ts';
 
 /**
@@ -25,11 +25,14 @@ export function handleTokenInfoRequest(request: HttpRequest, { world }: SandboxH
   });
 }
 
-export function readTokenInfoLogFields(request: HttpRequest): RequestLogFields {
+export function getLogFieldsOfTokenInfoRequest(request: HttpRequest): RequestLogFields {
   const hint = getLastTokenCharacters(readBearerToken(request) ?? '');
   return hint === undefined ? {} : { token_hint: hint };
 }
 
-export function loginTraceOfTokenInfo(request: HttpRequest, { world }: SandboxHandlerContext): LoginTrace | undefined {
+export function findLoginTraceOfTokenInfo(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+): SandboxLoginTrace | undefined {
   return createLoginTraceOfTokenPair(world.pair(readBearerToken(request) ?? ''));
 }

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
+import { type HtmlMarkup, type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { ApplicationAuthorization } from '../records.ts';
-import { describeScope } from './consent-page.ts';
+import { describeScopeOnConsentPage } from './consent-page.ts';
 import { renderErrorPage } from './error-page.ts';
 import { renderPanelPage } from './panel-page.ts';
 import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
@@ -41,7 +41,7 @@ function entry(
   authorization: ApplicationAuthorization,
   { world }: SandboxHandlerContext,
   session: PanelSession,
-): Markup {
+): HtmlMarkup {
   const { id, clientId, scope, team, since } = authorization;
   const name = world.registry.application(clientId)?.name ?? clientId;
   const csrf = world.issueCsrfToken(session.session, revokeFormId(id));
@@ -49,7 +49,7 @@ function entry(
   return html`<section class="application" aria-label="${name}">
 <div>
 <h2>${name}</h2>
-<p>${describeScope(scope).join('. ')}.</p>
+<p>${describeScopeOnConsentPage(scope).join('. ')}.</p>
 <p class="soft">For ${account}, since ${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC</p>
 </div>
 <form method="post" action="/panel/applications/revoke">

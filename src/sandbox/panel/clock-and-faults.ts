@@ -3,7 +3,7 @@ import { parseDurationMs } from '../admin/duration.ts';
 import { decodeFault } from '../faults/decode-fault.ts';
 import { FAULT_ACTION_NAMES, type FaultMatchCriteria, type FaultWithCounters } from '../faults/fault.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
+import { type HtmlMarkup, type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { advanceClock, freezeClock, resumeClock } from '../virtual-clock.ts';
 import { renderErrorPage } from './error-page.ts';
@@ -75,7 +75,7 @@ function numberField(text: string | null): number | undefined {
 
 function page(status: number, service: SandboxHandlerContext, session: PanelSession, problem?: string): HttpReply {
   const { world, faults } = service;
-  const token = (form: string): Markup =>
+  const token = (form: string): HtmlMarkup =>
     html`<input type="hidden" name="csrf" value="${world.issueCsrfToken(session.session, form)}">`;
   const content = html`<h1>Clock and faults</h1>
 ${problem === undefined ? '' : html`<p class="alert" role="alert">${problem}</p>`}
@@ -92,7 +92,7 @@ ${faultForm(token(FAULT_FORM))}
   return renderPanelPage(status, { title: 'Clock and faults', content, signedInAs: session.person.name, isWide: true });
 }
 
-function clockSection({ world }: SandboxHandlerContext, token: Markup): Markup {
+function clockSection({ world }: SandboxHandlerContext, token: HtmlMarkup): HtmlMarkup {
   const { clock } = world;
   const isFrozen = clock.frozenAt !== null;
   const offset =
@@ -113,7 +113,7 @@ ${isFrozen ? html`<button type="submit" name="change" value="resume">Resume</but
 </section>`;
 }
 
-function faultList(list: readonly FaultWithCounters[], token: (form: string) => Markup): Markup {
+function faultList(list: readonly FaultWithCounters[], token: (form: string) => HtmlMarkup): HtmlMarkup {
   if (list.length === 0) return html`<p class="soft">No fault is active.</p>`;
   return html`${renderPanelTable('Faults, in the order in which they were added', FAULT_COLUMNS, list.map(faultRow))}
 <form method="post" action="/panel/faults">
@@ -143,7 +143,7 @@ function describeMatch({ method, path, grant_type: grantType }: FaultMatchCriter
   return [request, grantType].filter((part) => part !== undefined && part !== '').join(', ');
 }
 
-function faultForm(token: Markup): Markup {
+function faultForm(token: HtmlMarkup): HtmlMarkup {
   return html`<form method="post" action="/panel/faults">
 ${token}
 <div class="fields">

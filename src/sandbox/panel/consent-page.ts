@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
-import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxAuthorizationRequest } from '../oauth/authorization-request.ts';
 import type { SandboxOAuthScope, SandboxPerson } from '../records.ts';
@@ -15,12 +15,12 @@ export function renderConsentPage(
   request: HttpRequest,
   service: SandboxHandlerContext,
 ): HttpReply {
-  const csrf = service.world.issueCsrfToken(session.session, consentFormId(request));
+  const csrf = service.world.issueCsrfToken(session.session, buildConsentCsrfScope(request));
   const { application, scope, redirectTo } = authorizationRequest;
   const content = html`<h1>Authorize ${application.name}?</h1>
 <p class="soft">You are signed in as ${session.person.name} (${session.person.email}).</p>
 <h2>It will be able to</h2>
-<ul class="plain">${describeScope(scope).map((line) => html`<li>${line}</li>`)}</ul>
+<ul class="plain">${describeScopeOnConsentPage(scope).map((line) => html`<li>${line}</li>`)}</ul>
 <form method="post" action="${request.path}?${toAsciiUrlQuery(request.query)}">
 <input type="hidden" name="csrf" value="${csrf}">
 ${accountChoice(session.person, service)}
@@ -35,16 +35,16 @@ ${accountChoice(session.person, service)}
 }
 
 /** The CSRF token of the consent page is valid for this authorization request only. */
-export function consentFormId(request: HttpRequest): string {
+export function buildConsentCsrfScope(request: HttpRequest): string {
   return `consent ${toAsciiUrlQuery(request.query)}`;
 }
 
-export function describeScope(scope: SandboxOAuthScope): readonly string[] {
+export function describeScopeOnConsentPage(scope: SandboxOAuthScope): readonly string[] {
   const read = 'Read: see your droplets and actions';
   return scope === 'read' ? [read] : [read, 'Write: create, change and delete droplets, and start database migrations'];
 }
 
-function accountChoice(person: SandboxPerson, service: SandboxHandlerContext): Markup {
+function accountChoice(person: SandboxPerson, service: SandboxHandlerContext): HtmlMarkup {
   const teams = person.teams.flatMap((uuid) => service.world.registry.team(uuid) ?? []);
   if (teams.length === 0) return html`<input type="hidden" name="account" value="personal">`;
   return html`<fieldset class="choice">

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { SandboxDroplet } from '../records.ts';
 import { SANDBOX_IMAGES_BY_ID } from '../v2/catalogue.ts';
@@ -51,8 +51,8 @@ ${renderPanelPageLinks(request, window, 'droplets')}`;
 function accountLinks(
   teams: readonly { readonly uuid: string; readonly name: string }[],
   current: string | undefined,
-): Markup {
-  const link = (uuid: string | undefined, name: string): Markup => {
+): HtmlMarkup {
+  const link = (uuid: string | undefined, name: string): HtmlMarkup => {
     const href = uuid === undefined ? '/panel/droplets' : `/panel/droplets?account=${uuid}`;
     return html`<a href="${href}"${uuid === current ? html` aria-current="true"` : ''}>${name}</a>`;
   };

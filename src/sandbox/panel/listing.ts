@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 
 /** The number of rows on one page. */
@@ -25,7 +25,7 @@ export function renderPanelPageLinks(
   request: HttpRequest,
   { page, last }: PanelPageWindow,
   label: string,
-): Markup | string {
+): HtmlMarkup | string {
   if (last === 1) return '';
   const link = (number: number): string => {
     const query = new URLSearchParams(request.query);
@@ -52,8 +52,8 @@ export interface PanelTableColumn {
 export function renderPanelTable(
   caption: string,
   columns: readonly PanelTableColumn[],
-  rows: readonly (readonly (Markup | string | number)[])[],
-): Markup {
+  rows: readonly (readonly (HtmlMarkup | string | number)[])[],
+): HtmlMarkup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0">
 <table role="table">
 <caption class="visually-hidden">${caption}</caption>
@@ -65,7 +65,7 @@ ${rows.map((cells) => html`<tr role="row">${cells.map((value, at) => renderCell(
 </div>`;
 }
 
-function renderCell(value: Markup | string | number, column: PanelTableColumn | undefined): Markup {
+function renderCell(value: HtmlMarkup | string | number, column: PanelTableColumn | undefined): HtmlMarkup {
   const title = column?.title ?? '';
   const kind = column?.kind ?? 'text';
   if (kind === 'header') return html`<th scope="row" role="rowheader" data-title="${title}"><span>${value}</span></th>`;

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup } from '../http/http-reply.ts';
 import { getSandboxMigrationDeadline } from '../migration-store.ts';
 import type { SandboxMigration } from '../records.ts';
 import { formatElapsedTime } from './listing.ts';
@@ -15,7 +15,13 @@ export interface MigrationDiagramOptions {
 }
 
 /** Source, status and target in a row, and below them the part of the two weeks that has passed. */
-export function renderMigrationDiagram({ migration, source, target, status, until }: MigrationDiagramOptions): Markup {
+export function renderMigrationDiagram({
+  migration,
+  source,
+  target,
+  status,
+  until,
+}: MigrationDiagramOptions): HtmlMarkup {
   const elapsed = Math.max(0, until - migration.startedAt);
   const total = getSandboxMigrationDeadline(migration) - migration.startedAt;
   const kind = status === 'error' || status === 'canceled' ? 'bad' : 'good';
@@ -34,7 +40,7 @@ export interface HorizontalBarSegment {
 }
 
 /** A horizontal bar. The width that the parts do not fill stays empty. */
-export function renderHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): Markup {
+export function renderHorizontalBar(label: string, parts: readonly HorizontalBarSegment[]): HtmlMarkup {
   const widths = parts.map(({ share }) => Math.min(1, Math.max(0, share)) * 100);
   const rectangles = parts.map(({ kind }, at) => {
     const before = widths.slice(0, at).reduce((sum, width) => sum + width, 0);

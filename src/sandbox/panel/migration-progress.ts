@@ -7,12 +7,12 @@ import type {
   MigrationTransferMethod,
   TableMigrationProgress,
 } from '../../engine/migration-state.ts';
-import type { Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup } from '../http/http-reply.ts';
 import { renderPanelTable } from './listing.ts';
 import { renderHorizontalBar } from './migration-diagram.ts';
 
 /** Renders the state of every database and table, the warnings, and the objects that could not be removed. */
-export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: MigrationState): Markup {
+export function renderSandboxMigrationProgress({ databases, warnings, leftovers }: MigrationState): HtmlMarkup {
   return html`${databases.map(renderDatabase)}
 ${list('Warnings', warnings)}
 ${leftovers.length === 0 ? '' : html`<p class="alert">Some objects could not be removed. Run these statements:</p>`}
@@ -28,7 +28,7 @@ function renderDatabase({
   reason,
   error,
   warnings,
-}: DatabaseMigrationState): Markup {
+}: DatabaseMigrationState): HtmlMarkup {
   const count = (...stages: readonly TableMigrationProgress['stage'][]): number =>
     tables.filter(({ stage }) => stages.includes(stage)).length;
   const rows = tables.reduce((sum, one) => sum + one.rows, 0);
@@ -59,12 +59,12 @@ ${tables.length === 0 ? '' : html`<details><summary>Tables of ${name}</summary>$
  * The phases in their order, the current one marked. A phase that is not in this order, such as an unreachable source,
  * is shown alone.
  */
-function renderPhases(phase: DatabaseMigrationPhase, method: MigrationTransferMethod | undefined): Markup {
+function renderPhases(phase: DatabaseMigrationPhase, method: MigrationTransferMethod | undefined): HtmlMarkup {
   const phases = method === 'dump' ? DUMP_PHASES : PHASES;
   const now = phases.indexOf(phase);
   if (now === -1)
     return html`<p><span class="badge ${phase === 'stopped' ? '' : 'bad'}">${phase.replaceAll('_', ' ')}</span></p>`;
-  const step = (one: string, at: number): Markup =>
+  const step = (one: string, at: number): HtmlMarkup =>
     at === now && phase !== 'done'
       ? html`<li class="now" aria-current="step">${one}</li>`
       : html`<li class="${at <= now ? 'past' : 'later'}">${one}</li>`;
@@ -103,7 +103,7 @@ function describeLeftover({ side, database: where, object, statement, reason }: 
   return `${object} on the ${side}${where === '' ? '' : `, database ${where}`}: ${statement} (${reason})`;
 }
 
-function list(label: string, lines: readonly string[]): Markup | string {
+function list(label: string, lines: readonly string[]): HtmlMarkup | string {
   if (lines.length === 0) return '';
   return html`<ul class="plain" aria-label="${label}">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 }

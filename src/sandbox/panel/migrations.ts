@@ -1,13 +1,13 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import { type HttpReply, type Markup, redirectReply } from '../http/http-reply.ts';
+import { type HtmlMarkup, type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import {
   findLatestSandboxMigration,
   getSandboxMigrationDeadline,
   markSandboxMigrationStopped,
 } from '../migration-store.ts';
-import { formatDataPlaneAddress } from '../ready-line.ts';
+import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import { type CurrentSandboxMigrationState, getCurrentSandboxMigrationState } from '../v2/migration-json.ts';
 import { renderErrorPage } from './error-page.ts';
@@ -55,7 +55,7 @@ function clustersOfPerson({ world }: SandboxHandlerContext, { person }: PanelSes
   return [person.uuid, ...person.teams].flatMap(world.registry.clustersOf);
 }
 
-function clusterEntry(cluster: SandboxCluster, service: SandboxHandlerContext, session: PanelSession): Markup {
+function clusterEntry(cluster: SandboxCluster, service: SandboxHandlerContext, session: PanelSession): HtmlMarkup {
   const migration = findLatestSandboxMigration(service.world.state.migrationStore, cluster.uuid);
   const engine = cluster.engine === 'postgresql' ? 'PostgreSQL' : 'Redis';
   const plane = service.planes.planeOf(cluster);
@@ -65,7 +65,7 @@ function clusterEntry(cluster: SandboxCluster, service: SandboxHandlerContext, s
 <h2>${cluster.name}</h2>
 <p class="soft">${engine} ${plane?.version ?? cluster.version}, ${cluster.uuid}</p>
 ${migration === undefined || state === undefined ? html`<p>No migration yet.</p>` : summary(migration, state, cluster, service)}
-${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatDataPlaneAddress(plane)}.</p>`}
+${plane === undefined ? html`<p class="soft">This cluster has no data plane: the migration has a status, but no rows are copied.</p>` : html`<p class="soft">Rows are copied to ${formatClusterDatabaseServerAddress(plane)}.</p>`}
 ${state?.live === undefined ? '' : renderSandboxMigrationProgress(state.live)}
 </div>
 ${migration === undefined || state === undefined ? '' : stopButton(migration, state, cluster, service, session)}
@@ -77,7 +77,7 @@ function summary(
   state: CurrentSandboxMigrationState,
   { name: target }: SandboxCluster,
   { world }: SandboxHandlerContext,
-): Markup {
+): HtmlMarkup {
   const { host, port, dbname } = migration.source;
   const source = `${host}${port === undefined ? '' : `:${port}`}${dbname === undefined ? '' : `/${dbname}`}`;
   const until = state.endedAt ?? world.now();
@@ -101,7 +101,7 @@ function stopButton(
   cluster: SandboxCluster,
   { world }: SandboxHandlerContext,
   session: PanelSession,
-): Markup | string {
+): HtmlMarkup | string {
   if (!isUnderWay(state)) return '';
   const csrf = world.issueCsrfToken(session.session, stopFormId(migration.id));
   return html`<form method="post" action="/panel/migrations/stop">

@@ -1,10 +1,10 @@
 import { html, raw } from 'hono/html';
-import { type HttpReply, htmlReply, type Markup } from '../http/http-reply.ts';
+import { type HtmlMarkup, type HttpReply, htmlReply } from '../http/http-reply.ts';
 import { PANEL_STYLE_CSP_SOURCE, PANEL_STYLE_SHEET } from './style.ts';
 
 export interface PanelPageOptions {
   readonly title: string;
-  readonly content: Markup;
+  readonly content: HtmlMarkup;
   /** The name of the signed-in person. If the name is set, the page has the navigation and a sign-out button. */
   readonly signedInAs?: string;
   readonly isWide?: boolean;
@@ -45,8 +45,8 @@ ${content}
   return htmlReply(status, markup, { ...PAGE_HEADERS, 'content-security-policy': policy(leavesOrigin) });
 }
 
-function navigation(signedInAs: string, current: string): Markup {
-  const link = ([path, title]: readonly [string, string]): Markup =>
+function navigation(signedInAs: string, current: string): HtmlMarkup {
+  const link = ([path, title]: readonly [string, string]): HtmlMarkup =>
     html`<a href="${path}"${title === current ? html` aria-current="page"` : ''}>${title}</a>`;
   return html`<nav aria-label="Control panel">${PAGES.map(link)}</nav>
 <p>Signed in as ${signedInAs}</p>

@@ -3,11 +3,11 @@ import type { SandboxHandlerContext } from '../handler-context.ts';
 import { toAsciiUrlQuery } from '../http/ascii-query.ts';
 import { type HttpReply, redirectReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import type { BrowserSession, SandboxPerson } from '../records.ts';
+import type { SandboxBrowserSession, SandboxPerson } from '../records.ts';
 
 /** The session of a browser in which a person is signed in. */
 export interface PanelSession {
-  readonly session: BrowserSession;
+  readonly session: SandboxBrowserSession;
   readonly person: SandboxPerson;
   /** Whether the session is new, so that the reply must set the session cookie. */
   readonly needsCookie: boolean;

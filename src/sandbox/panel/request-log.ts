@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { LoggedRequest } from '../request-log.ts';
 import {
@@ -48,7 +48,7 @@ export function describeFaultEffect({ fault, committed, delivered }: LoggedReque
   return `fault ${fault}: request ${committed ? 'carried out' : 'not carried out'}, response ${delivered ? 'delivered' : 'not delivered'}`;
 }
 
-function endpointFilter(counts: Readonly<Record<string, number>>, selected: string | undefined): Markup {
+function endpointFilter(counts: Readonly<Record<string, number>>, selected: string | undefined): HtmlMarkup {
   const known = Object.entries(counts).sort(([one], [other]) => (one < other ? -1 : 1));
   return html`<form class="filter" method="get" action="/panel/requests">
 <label for="endpoint">Endpoint</label>

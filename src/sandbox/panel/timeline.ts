@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import { buildLoginTimelines, type LoginTimeline, type LoginTimelineStep } from '../login-timeline.ts';
 import { formatElapsedTime, formatUtcSecond } from './listing.ts';
@@ -40,7 +40,7 @@ export function buildLoginTimelineAnchor(chain: string): string {
 }
 
 /** The newest steps of a long list. */
-function loginSection(login: LoginTimeline, name: string | undefined): Markup {
+function loginSection(login: LoginTimeline, name: string | undefined): HtmlMarkup {
   const { at, chain, steps, hasAuthorizationRequest } = login;
   const title = `${formatUtcSecond(Date.parse(at))} UTC${name === undefined ? '' : `, ${name}`}`;
   const shown = steps.slice(-STEPS_SHOWN);
@@ -55,7 +55,7 @@ ${shown.map((step) => renderStep(step, Date.parse(at)))}
 </section>`;
 }
 
-function renderStep({ at, description, entry, count }: LoginTimelineStep, start: number): Markup {
+function renderStep({ at, description, entry, count }: LoginTimelineStep, start: number): HtmlMarkup {
   const fault = entry === undefined ? '' : describeFaultEffect(entry);
   const status = entry === undefined ? undefined : entry.status === 0 ? 'no response' : entry.status;
   const isBad = entry !== undefined && (entry.status === 0 || entry.status >= 400);

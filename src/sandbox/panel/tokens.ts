@@ -1,11 +1,11 @@
 import { html } from 'hono/html';
 import { findRefreshChainOfTokenPair, type TokenPairState } from '../grant-store.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
-import type { HttpReply, Markup } from '../http/http-reply.ts';
+import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
 import type { TokenPair } from '../records.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
-import type { World } from '../world.ts';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { formatUtcSecond } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
@@ -27,7 +27,7 @@ ${chains.length > CHAINS_SHOWN ? html`<p class="soft">${chains.length - CHAINS_S
 }
 
 /** The pairs of each login, oldest first; the login with the newest pair first. */
-function chainsOf(world: World, person: string): readonly (readonly TokenPair[])[] {
+function chainsOf(world: SandboxStateManager, person: string): readonly (readonly TokenPair[])[] {
   const chains = new Map<string, TokenPair[]>();
   const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
@@ -40,7 +40,7 @@ function chainsOf(world: World, person: string): readonly (readonly TokenPair[])
   return [...chains.values()].reverse();
 }
 
-function chainSection(pairs: readonly TokenPair[], world: World): Markup | string {
+function chainSection(pairs: readonly TokenPair[], world: SandboxStateManager): HtmlMarkup | string {
   const last = pairs.at(-1);
   if (last === undefined) return '';
   const { clientId, scope, team } = last;
@@ -60,7 +60,7 @@ ${shown.map((pair) => pairStep(pair, world))}
 </section>`;
 }
 
-function pairStep(pair: TokenPair, world: World): Markup {
+function pairStep(pair: TokenPair, world: SandboxStateManager): HtmlMarkup {
   const state = world.pairState(pair);
   const { accessToken, refreshToken, issuedAt } = pair;
   return html`<li class="${state === 'valid' ? 'good' : state === 'refreshed' ? 'minor' : 'bad'}">
@@ -71,7 +71,7 @@ function pairStep(pair: TokenPair, world: World): Markup {
 `;
 }
 
-function describeIssue({ issue, clientId }: TokenPair, world: World): string {
+function describeIssue({ issue, clientId }: TokenPair, world: SandboxStateManager): string {
   if (issue === undefined) return 'Issued by an earlier version of the sandbox';
   switch (issue.by) {
     case 'code':
@@ -91,7 +91,11 @@ function describeIssue({ issue, clientId }: TokenPair, world: World): string {
   }
 }
 
-function describeState({ expiresAt, successor, refreshToken }: TokenPair, state: TokenPairState, world: World): string {
+function describeState(
+  { expiresAt, successor, refreshToken }: TokenPair,
+  state: TokenPairState,
+  world: SandboxStateManager,
+): string {
   const expiry = `${formatUtcSecond(expiresAt)} UTC`;
   if (state === 'valid') return `valid until ${expiry}`;
   if (state === 'expired')
@@ -100,7 +104,7 @@ function describeState({ expiresAt, successor, refreshToken }: TokenPair, state:
   return next === undefined ? 'revoked' : `replaced ${formatUtcSecond(next.issuedAt)} UTC`;
 }
 
-function nameOfApplication(clientId: string, world: World): string {
+function nameOfApplication(clientId: string, world: SandboxStateManager): string {
   return world.registry.application(clientId)?.name ?? clientId;
 }
 

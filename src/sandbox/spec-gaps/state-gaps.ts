@@ -1,7 +1,7 @@
 import type { SpecGap } from './spec-gap.ts';
 
 /** The sandbox's choices about state across restarts. */
-export const SPEC_GAPS_OF_STATE: readonly SpecGap[] = [
+export const SPEC_GAPS_OF_RESTARTS: readonly SpecGap[] = [
   {
     id: 'state-restart',
     section: '3',

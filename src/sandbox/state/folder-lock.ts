@@ -5,13 +5,13 @@ import { dirname } from 'node:path';
 import { SandboxStateFolderError } from './state-error.ts';
 
 /** Locks an open file until it is closed; returns false when another process has the lock. */
-export type TryFileLock = (descriptor: number) => boolean;
+export type NonBlockingFileLocker = (descriptor: number) => boolean;
 
 /**
  * Locks the empty file `path`, which is never removed, and returns the function that releases the lock. The kernel releases the
  * lock of a file when the process ends for any reason, so no lock remains after a crash. Throws a StateError.
  */
-export function lockSandboxStateFolder(path: string, tryLock: TryFileLock = systemLock()): () => void {
+export function lockSandboxStateFolder(path: string, tryLock: NonBlockingFileLocker = systemLock()): () => void {
   let descriptor: number | undefined = openSync(path, 'a', 0o600);
   const release = (): void => {
     if (descriptor !== undefined) closeSync(descriptor);
@@ -40,7 +40,7 @@ export function lockSandboxStateFolder(path: string, tryLock: TryFileLock = syst
  * The program flock locks the file descriptor that it inherits; the lock belongs to the open file and remains after flock has
  * exited.
  */
-export const lockFileWithFlock: TryFileLock = (descriptor) => {
+export const lockFileWithFlock: NonBlockingFileLocker = (descriptor) => {
   const { status, stderr, error } = spawnSync('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'pipe', descriptor],
     encoding: 'utf8',
@@ -53,7 +53,7 @@ export const lockFileWithFlock: TryFileLock = (descriptor) => {
 };
 
 /** The native lock library has no build for the C library musl and ends Bun and Deno: there the program flock is used. */
-function systemLock(): TryFileLock {
+function systemLock(): NonBlockingFileLocker {
   if ('Bun' in globalThis || 'Deno' in globalThis) return lockFileWithFlock;
   try {
     const native: { tryLock(descriptor: number): boolean } = createRequire(import.meta.url)('fs-native-extensions');

@@ -1,9 +1,9 @@
 import type {
   ApplicationAuthorization,
   AuthorizationCode,
-  BrowserSession,
-  ConsentScript,
+  AuthorizationConsentMode,
   CsrfToken,
+  SandboxBrowserSession,
   SandboxDroplet,
   SandboxDropletAction,
   SandboxGrant,
@@ -27,8 +27,8 @@ import {
   stringDecoder,
 } from './decoder.ts';
 import {
-  createForEachSandboxStateTable,
   EMPTY_SANDBOX_STATE_ROWS,
+  mapSandboxStateTablesToObject,
   SANDBOX_STATE_TABLE_NAMES,
   type SandboxState,
   type SandboxStateRecordTypes,
@@ -45,16 +45,16 @@ const clock = createObjectDecoder<VirtualClock>({
 });
 
 const consentModes = {
-  ask: createObjectDecoder<ConsentScript & { mode: 'ask' }>({ mode: createEnumDecoder('ask') }),
-  deny: createObjectDecoder<ConsentScript & { mode: 'deny' }>({ mode: createEnumDecoder('deny') }),
-  approve: createObjectDecoder<ConsentScript & { mode: 'approve' }>({
+  ask: createObjectDecoder<AuthorizationConsentMode & { mode: 'ask' }>({ mode: createEnumDecoder('ask') }),
+  deny: createObjectDecoder<AuthorizationConsentMode & { mode: 'deny' }>({ mode: createEnumDecoder('deny') }),
+  approve: createObjectDecoder<AuthorizationConsentMode & { mode: 'approve' }>({
     mode: createEnumDecoder('approve'),
     person: stringDecoder,
     team: createOptionalMemberDecoder(stringDecoder),
   }),
 };
 
-const consent: JsonDecoder<ConsentScript> = (value, path) => {
+const consent: JsonDecoder<AuthorizationConsentMode> = (value, path) => {
   const given = typeof value === 'object' && value !== null && 'mode' in value ? value.mode : undefined;
   return consentModes[createEnumDecoder('ask', 'deny', 'approve')(given, `${path}.mode`)](value, path);
 };
@@ -68,7 +68,7 @@ const grantFields = {
 } satisfies { readonly [K in keyof SandboxGrant]: unknown };
 
 const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRecordTypes[N]> } = {
-  sessions: createObjectDecoder<BrowserSession>({
+  sessions: createObjectDecoder<SandboxBrowserSession>({
     id: stringDecoder,
     person: stringDecoder,
     forms: createArrayDecoder(createObjectDecoder<CsrfToken>({ token: stringDecoder, form: stringDecoder })),
@@ -151,7 +151,7 @@ const rows: { readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRec
   }),
 };
 
-const rowLists = createForEachSandboxStateTable<{
+const rowLists = mapSandboxStateTablesToObject<{
   readonly [N in SandboxStateTableName]: JsonDecoder<SandboxStateRowLists[N]>;
 }>((name) => createArrayDecoder(rows[name]));
 

@@ -1,8 +1,8 @@
 import type {
   ApplicationAuthorization,
   AuthorizationCode,
-  BrowserSession,
-  ConsentScript,
+  AuthorizationConsentMode,
+  SandboxBrowserSession,
   SandboxDroplet,
   SandboxDropletAction,
   SandboxMigration,
@@ -13,7 +13,7 @@ import { createSandboxStateTable, type SandboxStateRowKey, type SandboxStateTabl
 
 /** The type of the records in each table. Indexes over the records are rebuilt when the state is loaded, and never stored. */
 export interface SandboxStateRecordTypes {
-  readonly sessions: BrowserSession;
+  readonly sessions: SandboxBrowserSession;
   readonly authorizations: ApplicationAuthorization;
   readonly codes: AuthorizationCode;
   readonly pairs: TokenPair;
@@ -33,7 +33,7 @@ export type SandboxStateTables = {
 /** The state that changes while a sandbox runs, as plain JSON data. */
 export interface SandboxState extends SandboxStateRowLists {
   readonly clock: VirtualClock;
-  readonly consent: ConsentScript;
+  readonly consent: AuthorizationConsentMode;
   /** The id of the next droplet or action. */
   readonly nextId: number;
 }
@@ -64,13 +64,13 @@ export const SANDBOX_STATE_TABLE_NAMES: readonly SandboxStateTableName[] = [
  * Creates an object with one member for each table. The type assertion is needed because TypeScript cannot relate the return
  * type of `make` to the members of T.
  */
-export function createForEachSandboxStateTable<T extends { readonly [N in SandboxStateTableName]: unknown }>(
+export function mapSandboxStateTablesToObject<T extends { readonly [N in SandboxStateTableName]: unknown }>(
   make: <N extends SandboxStateTableName>(name: N) => unknown,
 ): T {
   return Object.fromEntries(SANDBOX_STATE_TABLE_NAMES.map((name) => [name, make(name)])) as T;
 }
 
-export const EMPTY_SANDBOX_STATE_ROWS: SandboxStateRowLists = createForEachSandboxStateTable<SandboxStateRowLists>(
+export const EMPTY_SANDBOX_STATE_ROWS: SandboxStateRowLists = mapSandboxStateTablesToObject<SandboxStateRowLists>(
   () => [],
 );
 
@@ -78,7 +78,7 @@ export function createSandboxStateTables(
   lists: SandboxStateRowLists,
   onChange?: (name: SandboxStateTableName, key: SandboxStateRowKey) => void,
 ): SandboxStateTables {
-  return createForEachSandboxStateTable<SandboxStateTables>((name) =>
+  return mapSandboxStateTablesToObject<SandboxStateTables>((name) =>
     createSandboxStateTable({
       keyOf: SANDBOX_STATE_ROW_KEYS[name],
       rows: lists[name],
@@ -88,5 +88,5 @@ export function createSandboxStateTables(
 }
 
 export function listSandboxStateRows(tables: SandboxStateTables): SandboxStateRowLists {
-  return createForEachSandboxStateTable<SandboxStateRowLists>((name) => tables[name].rows());
+  return mapSandboxStateTablesToObject<SandboxStateRowLists>((name) => tables[name].rows());
 }

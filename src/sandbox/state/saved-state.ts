@@ -12,7 +12,7 @@ import { decodeSandboxState } from './sandbox-state-decoder.ts';
 import { decodeSandboxSeedData } from './seed-decoder.ts';
 
 /** The values that a sandbox keeps across restarts in addition to its state. */
-export interface SandboxIdentity {
+export interface SandboxInstanceIdentity {
   readonly adminToken: string;
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface SandboxIdentity {
 
 /** Everything that a restart of the sandbox restores. */
 export interface SavedSandboxState {
-  readonly identity: SandboxIdentity;
+  readonly identity: SandboxInstanceIdentity;
   readonly seed: SandboxSeedData;
   readonly world: SandboxState;
 }
@@ -49,7 +49,7 @@ export const decodeSandboxStateCheckpoint: JsonDecoder<SandboxStateCheckpoint> =
     version: createEnumDecoder(1),
     journal: integerDecoder,
     record: integerDecoder,
-    identity: createObjectDecoder<SandboxIdentity>({
+    identity: createObjectDecoder<SandboxInstanceIdentity>({
       adminToken: stringDecoder,
       host: stringDecoder,
       port: integerDecoder,

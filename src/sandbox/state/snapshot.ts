@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import type { SandboxSeedData } from '../seed-data.ts';
-import type { World } from '../world.ts';
 import {
   createEnumDecoder,
   createObjectDecoder,
@@ -37,7 +37,7 @@ export interface SandboxSnapshot {
 
 const SNAPSHOT_FORMAT = 'cloudctl-sandbox-snapshot';
 
-export function takeSandboxSnapshot(world: World): SandboxSnapshot {
+export function takeSandboxSnapshot(world: SandboxStateManager): SandboxSnapshot {
   const now = world.now();
   const content = { now, seed: world.seed, world: toSandboxState(world.state) };
   const taken = new Date(now).toISOString();

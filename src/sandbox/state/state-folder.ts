@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { World } from '../world.ts';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { lockSandboxStateFolder } from './folder-lock.ts';
 import {
   buildSandboxJournalPath,
@@ -9,7 +9,7 @@ import {
   loadSandboxState,
   SANDBOX_JOURNAL_NAME_PATTERN,
 } from './load-state.ts';
-import type { SandboxIdentity, SavedSandboxState } from './saved-state.ts';
+import type { SandboxInstanceIdentity, SavedSandboxState } from './saved-state.ts';
 import { SandboxStateFolderError } from './state-error.ts';
 import { makePrivateFolder, setOwnerOnlyPermissions } from './state-files.ts';
 import { type SandboxStateWriter, startSandboxStateWriter } from './state-writer.ts';
@@ -20,7 +20,7 @@ export interface SandboxStateFolder {
   readonly saved: SavedSandboxState | undefined;
   /** A warning about the content of the folder, such as an incomplete last record. */
   readonly notice: string | undefined;
-  readonly startWriter: (world: World, identity: SandboxIdentity) => Promise<SandboxStateWriter>;
+  readonly startWriter: (world: SandboxStateManager, identity: SandboxInstanceIdentity) => Promise<SandboxStateWriter>;
   readonly release: () => void;
 }
 

@@ -1,7 +1,7 @@
 import { unlink } from 'node:fs/promises';
-import type { World } from '../world.ts';
+import type { SandboxStateManager } from '../sandbox-state-manager.ts';
 import { buildSandboxJournalPath, buildSandboxSnapshotPath } from './load-state.ts';
-import { SANDBOX_STATE_FORMAT, type SandboxIdentity, type SandboxStateCheckpoint } from './saved-state.ts';
+import { SANDBOX_STATE_FORMAT, type SandboxInstanceIdentity, type SandboxStateCheckpoint } from './saved-state.ts';
 import { openSandboxJournalFile, replaceFileDurably, type SandboxJournalFile } from './state-files.ts';
 import { encodeSandboxStatePatch, recordSandboxStateChange, type SandboxStateChanges } from './state-patch.ts';
 import { encodeSandboxStateRecord } from './state-record-encoding.ts';
@@ -21,8 +21,8 @@ export interface SandboxStateWriter {
 
 export interface SandboxStateWriterOptions {
   readonly folder: string;
-  readonly world: World;
-  readonly identity: SandboxIdentity;
+  readonly world: SandboxStateManager;
+  readonly identity: SandboxInstanceIdentity;
   /** The end of the journal when the folder was read; absent for an empty folder. */
   readonly from: { readonly journal: number; readonly record: number; readonly validBytes: number } | undefined;
   /**

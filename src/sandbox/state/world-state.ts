@@ -1,7 +1,7 @@
 import { addSandboxDroplet, createSandboxDropletStore, type SandboxDropletStore } from '../droplet-store.ts';
 import { createSandboxGrantStore, type SandboxGrantStore } from '../grant-store.ts';
 import { createSandboxMigrationStore, type SandboxMigrationStore } from '../migration-store.ts';
-import type { ConsentScript } from '../records.ts';
+import type { AuthorizationConsentMode } from '../records.ts';
 import type { SandboxSeedData } from '../seed-data.ts';
 import { UNCHANGED_CLOCK, type VirtualClock } from '../virtual-clock.ts';
 import {
@@ -15,9 +15,9 @@ import {
 import type { SandboxStateRowKey } from './state-table.ts';
 
 /** Everything that changes while a sandbox runs: the tables, and the stores that index the tables. */
-export interface SandboxWorldState {
+export interface RunningSandboxState {
   clock: VirtualClock;
-  consent: ConsentScript;
+  consent: AuthorizationConsentMode;
   readonly tables: SandboxStateTables;
   readonly grantStore: SandboxGrantStore;
   readonly dropletStore: SandboxDropletStore;
@@ -30,7 +30,10 @@ export type ChangedSandboxStatePart = SandboxStateTableName | 'clock' | 'consent
 /** Called at every change. If `part` is a table, `key` is the key of the changed row. */
 export type SandboxStateChangeListener = (part: ChangedSandboxStatePart, key?: SandboxStateRowKey) => void;
 
-export function createSandboxWorldState(image: SandboxState, onChange: SandboxStateChangeListener): SandboxWorldState {
+export function createRunningSandboxState(
+  image: SandboxState,
+  onChange: SandboxStateChangeListener,
+): RunningSandboxState {
   const tables = createSandboxStateTables(image, onChange);
   return {
     clock: image.clock,
@@ -42,7 +45,7 @@ export function createSandboxWorldState(image: SandboxState, onChange: SandboxSt
   };
 }
 
-export function toSandboxState({ clock, consent, tables, dropletStore }: Readonly<SandboxWorldState>): SandboxState {
+export function toSandboxState({ clock, consent, tables, dropletStore }: Readonly<RunningSandboxState>): SandboxState {
   return { clock, consent, nextId: dropletStore.nextId, ...listSandboxStateRows(tables) };
 }
 
@@ -54,7 +57,7 @@ export function initialSandboxState(seed: SandboxSeedData, now: number): Sandbox
     nextId: seed.firstId,
     ...EMPTY_SANDBOX_STATE_ROWS,
   };
-  const state = createSandboxWorldState(empty, () => {});
+  const state = createRunningSandboxState(empty, () => {});
   for (const { account, name, age, ...spec } of seed.droplets) {
     addSandboxDroplet(state.dropletStore, account, name, { ...spec, features: [] }, now - age);
   }

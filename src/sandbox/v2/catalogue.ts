@@ -16,7 +16,7 @@ export interface SandboxDropletSize {
   readonly description: string;
 }
 
-export interface SandboxImage {
+export interface SandboxDropletImage {
   readonly id: number;
   readonly slug: string;
   readonly distribution: string;
@@ -87,7 +87,7 @@ export const SANDBOX_SIZES: ReadonlyMap<string, SandboxDropletSize> = bySlug([
   ...dedicated('m', 'Memory-Optimized', 8192, 25, 42, [2, 4, 8, 16, 24, 32]),
 ]);
 
-export const SANDBOX_IMAGES: ReadonlyMap<string, SandboxImage> = bySlug([
+export const SANDBOX_IMAGES: ReadonlyMap<string, SandboxDropletImage> = bySlug([
   { id: 155_133_621, slug: 'ubuntu-24-04-x64', distribution: 'Ubuntu', name: '24.04 (LTS) x64' },
   { id: 129_211_873, slug: 'ubuntu-22-04-x64', distribution: 'Ubuntu', name: '22.04 (LTS) x64' },
   { id: 112_929_454, slug: 'ubuntu-20-04-x64', distribution: 'Ubuntu', name: '20.04 (LTS) x64' },
@@ -113,7 +113,7 @@ export const SANDBOX_IMAGES: ReadonlyMap<string, SandboxImage> = bySlug([
   { id: 171_245_877, slug: 'wordpress-20-04', distribution: 'Ubuntu', name: 'WordPress on Ubuntu' },
 ]);
 
-export const SANDBOX_IMAGES_BY_ID: ReadonlyMap<number, SandboxImage> = new Map(
+export const SANDBOX_IMAGES_BY_ID: ReadonlyMap<number, SandboxDropletImage> = new Map(
   [...SANDBOX_IMAGES.values()].map((image) => [image.id, image]),
 );
 

@@ -1,7 +1,7 @@
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import { getSandboxMigrationDeadline, getSandboxMigrationOutcome } from '../migration-store.ts';
-import { formatDataPlaneAddress } from '../ready-line.ts';
+import { formatClusterDatabaseServerAddress } from '../ready-line.ts';
 import type { SandboxCluster, SandboxMigration } from '../records.ts';
 import { formatTimestamp } from './resource-json.ts';
 
@@ -45,7 +45,7 @@ export function buildSandboxMigrationJson(
     deadline: formatTimestamp(getSandboxMigrationDeadline(migration)),
     ...(endedAt === undefined ? {} : { stopped_at: formatTimestamp(endedAt) }),
     ...(reason === undefined ? {} : { reason }),
-    data_plane: formatDataPlaneAddress(service.planes.planeOf(cluster)),
+    data_plane: formatClusterDatabaseServerAddress(service.planes.planeOf(cluster)),
     ...(live === undefined ? {} : liveView(live)),
   };
 }

@@ -3,8 +3,8 @@ import {
   SANDBOX_IMAGES_BY_ID,
   SANDBOX_REGIONS,
   SANDBOX_SIZES,
+  type SandboxDropletImage,
   type SandboxDropletSize,
-  type SandboxImage,
   type SandboxRegion,
 } from './catalogue.ts';
 
@@ -82,7 +82,7 @@ function sizeView(size: SandboxDropletSize): object {
   };
 }
 
-function imageView({ id, slug, distribution, name }: SandboxImage): object {
+function imageView({ id, slug, distribution, name }: SandboxDropletImage): object {
   return {
     id,
     name,

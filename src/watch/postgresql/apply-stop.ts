@@ -2,8 +2,8 @@ import { walSenderOf } from './choose-slots.ts';
 import {
   findWatchedSlot,
   type MigrationWatchRuleInput,
-  type ReplicationSlotWithSender,
   selectWatchSamplesSince,
+  type TrackedReplicationSlot,
 } from './rule-input.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 
@@ -20,8 +20,8 @@ export interface StoppedReplicationApply {
   readonly isCertain: boolean;
 }
 
-export function detectApplyStop(
-  { name, slot, wasActive }: ReplicationSlotWithSender,
+export function detectStoppedReplicationApply(
+  { name, slot, wasActive }: TrackedReplicationSlot,
   { window, limits, now }: MigrationWatchRuleInput,
 ): StoppedReplicationApply | undefined {
   if (slot === undefined || !wasActive || slot.walStatus === 'lost' || slot.invalidated !== undefined) return undefined;
@@ -59,7 +59,7 @@ export function detectApplyStop(
  */
 function secondsOfSilence(
   { senders, walPosition }: WatchedServerFacts,
-  slot: NonNullable<ReplicationSlotWithSender['slot']>,
+  slot: NonNullable<TrackedReplicationSlot['slot']>,
 ) {
   const sender = slot.active ? walSenderOf(slot, senders) : undefined;
   const isBehind = (slot.flushed ?? 0) < (walPosition ?? 0);

@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../postgresql/catalog-oids.ts';
 import { parsePostgresqlArray } from '../../postgresql/nested-text.ts';
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import { readColumnText, readRowInteger, readRowTextOrUndefined } from './row-values.ts';
-import type { ColumnShape, TableShapes, WatchedTable } from './server-facts.ts';
+import type { TableDefinitions, WatchedColumnDefinition, WatchedTable } from './server-facts.ts';
 import type { MigrationWatchQuery } from './watch-query.ts';
 
 /** Statistics of permanent tables. Partitioned tables contain no rows themselves, so only their partitions count. */
@@ -54,7 +54,7 @@ const userTables = `c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
         AND c.oid >= ${firstNormalObjectId} AND n.nspname !~ '^pg_'`;
 
 /** Columns and replica identity of all user tables. A sum of hashes does not depend on the order, so no sort is needed. */
-export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableShapes> = {
+export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableDefinitions> = {
   id: 'shapes',
   sql: (version) => {
     const hash = version < 110_000 ? 'hashtext(' : 'hashtextextended(';
@@ -100,7 +100,7 @@ export const watchedTableDefinitionsQuery: MigrationWatchQuery<TableShapes> = {
 /** Names and types of the columns of these tables (`schema.table`); undefined: of the first 2,000 tables. */
 export function tableColumnsQuery(
   tables: readonly string[] | undefined,
-): MigrationWatchQuery<ReadonlyMap<string, readonly ColumnShape[]>> {
+): MigrationWatchQuery<ReadonlyMap<string, readonly WatchedColumnDefinition[]>> {
   const chosen =
     tables === undefined
       ? ''
@@ -157,7 +157,7 @@ function readNames(array: string | undefined): readonly string[] {
 }
 
 /** @param texts name, type and attnotnull of each column */
-function readColumnShapes(texts: readonly string[]): readonly ColumnShape[] {
+function readColumnShapes(texts: readonly string[]): readonly WatchedColumnDefinition[] {
   return Array.from({ length: texts.length / 3 }, (_, at) => {
     const [name = '', type = '', notNull] = texts.slice(3 * at);
     return { name, type, notNull: notNull === 'true' };

@@ -1,15 +1,15 @@
-import type { StopCauseFix } from '../status-sample.ts';
+import type { ReplicationStopCauseFix } from '../status-sample.ts';
 import type { WatchRuleDatabase } from './rule-input.ts';
-import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
+import type { WatchedColumnDefinition, WatchedTableDefinition } from './server-facts.ts';
 import {
-  addColumnFix,
-  changeTypeFix,
-  createTableFix,
-  dropColumnFix,
-  dropTableFix,
-  restoreIdentityFix,
+  buildAddColumnOnTargetFix,
+  buildChangeColumnTypeOnTargetFix,
+  buildCreateTableOnTargetFix,
+  buildDropColumnOnTargetFix,
+  buildDropTableOnTargetFix,
+  buildRestoreReplicaIdentityFix,
 } from './table-fixes.ts';
-import { changedTables, isSameReplicaIdentity } from './track-shapes.ts';
+import { findTablesChangedSinceFirstPoll, isSameReplicaIdentity } from './track-table-definition-changes.ts';
 
 /** A table of the source whose definition has changed since the start of the migration. DDL is not replicated. */
 export interface SchemaChange {
@@ -19,7 +19,7 @@ export interface SchemaChange {
   /** The table, or `schema.table.column`. */
   readonly object: string;
   /** The statement that fixes the change; undefined if the system catalogs do not show enough to write it. */
-  readonly fix: StopCauseFix | undefined;
+  readonly fix: ReplicationStopCauseFix | undefined;
 }
 
 export type WatchedSchemaChangeKind =
@@ -36,7 +36,7 @@ export type WatchedSchemaChangeKind =
 export function findSchemaChanges(database: WatchRuleDatabase): readonly SchemaChange[] {
   const { shapes, pendingTables } = database;
   if (shapes === undefined) return [];
-  const found = changedTables(shapes).flatMap((name) => changesOf(name, database));
+  const found = findTablesChangedSinceFirstPoll(shapes).flatMap((name) => changesOf(name, database));
   const isPending = ({ table }: SchemaChange) => pendingTables.includes(table);
   return [...found.filter(isPending), ...found.filter((change) => !isPending(change))];
 }
@@ -45,9 +45,13 @@ function changesOf(table: string, { shapes, subscription }: WatchRuleDatabase): 
   const [before, after] = [shapes?.first.get(table), shapes?.now.get(table)];
   const columns = shapes?.columnsNow.get(table);
   if (after === undefined)
-    return before === undefined ? [] : [{ rule: 'table-dropped', table, object: table, fix: dropTableFix(before) }];
+    return before === undefined
+      ? []
+      : [{ rule: 'table-dropped', table, object: table, fix: buildDropTableOnTargetFix(before) }];
   if (before === undefined)
-    return [{ rule: 'table-new', table, object: table, fix: createTableFix(after, columns ?? [], subscription) }];
+    return [
+      { rule: 'table-new', table, object: table, fix: buildCreateTableOnTargetFix(after, columns ?? [], subscription) },
+    ];
   return [
     ...(before.columns === after.columns ? [] : columnChanges(table, after, shapes?.columnsBefore.get(table), columns)),
     ...(isSameReplicaIdentity(before, after) ? [] : [identityChange(table, before, after)]),
@@ -57,28 +61,32 @@ function changesOf(table: string, { shapes, subscription }: WatchRuleDatabase): 
 function columnChanges(
   table: string,
   shape: WatchedTableDefinition,
-  before: readonly ColumnShape[] | undefined,
-  after: readonly ColumnShape[] | undefined,
+  before: readonly WatchedColumnDefinition[] | undefined,
+  after: readonly WatchedColumnDefinition[] | undefined,
 ): readonly SchemaChange[] {
   const other: SchemaChange = { rule: 'schema-changed', table, object: table, fix: undefined };
   if (before === undefined || after === undefined) return [other];
-  const change = (rule: WatchedSchemaChangeKind, column: ColumnShape, fix: StopCauseFix | undefined): SchemaChange => ({
+  const change = (
+    rule: WatchedSchemaChangeKind,
+    column: WatchedColumnDefinition,
+    fix: ReplicationStopCauseFix | undefined,
+  ): SchemaChange => ({
     rule,
     table,
     object: `${table}.${column.name}`,
     fix,
   });
-  const named = (columns: readonly ColumnShape[], name: string) => columns.find((one) => one.name === name);
+  const named = (columns: readonly WatchedColumnDefinition[], name: string) => columns.find((one) => one.name === name);
   const found = [
     ...after
       .filter(({ name }) => named(before, name) === undefined)
-      .map((column) => change('column-added', column, addColumnFix(shape, column))),
+      .map((column) => change('column-added', column, buildAddColumnOnTargetFix(shape, column))),
     ...after
       .filter(({ name, type }) => (named(before, name)?.type ?? type) !== type)
-      .map((column) => change('column-type-changed', column, changeTypeFix(shape, column))),
+      .map((column) => change('column-type-changed', column, buildChangeColumnTypeOnTargetFix(shape, column))),
     ...before
       .filter(({ name }) => named(after, name) === undefined)
-      .map((column) => change('column-dropped', column, dropColumnFix(shape, column))),
+      .map((column) => change('column-dropped', column, buildDropColumnOnTargetFix(shape, column))),
   ];
   return found.length === 0 ? [other] : found;
 }
@@ -89,6 +97,6 @@ function identityChange(table: string, before: WatchedTableDefinition, after: Wa
     rule: isRemoved ? 'replica-identity-removed' : 'replica-identity-changed',
     table,
     object: table,
-    fix: restoreIdentityFix(before, after),
+    fix: buildRestoreReplicaIdentityFix(before, after),
   };
 }

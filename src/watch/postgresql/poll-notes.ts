@@ -1,11 +1,11 @@
 import type { MigrationWatchPhase } from '../status-sample.ts';
-import type { MigrationSlotChoice } from './choose-slots.ts';
+import type { ChosenMigrationSlots } from './choose-slots.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 import type { WatchedDatabaseState } from './tracking-state.ts';
 
 /** The notes of a poll: ambiguous slots, queries that the role may not run, and that there is no slot yet. */
-export function buildPollNotes(
-  { ambiguous }: MigrationSlotChoice,
+export function buildWatchPollNotes(
+  { ambiguous }: ChosenMigrationSlots,
   phase: MigrationWatchPhase,
   denied: readonly string[],
 ): { notes?: readonly string[] } {
@@ -20,7 +20,7 @@ export function buildPollNotes(
 }
 
 /** The ids of the queries that failed on the server or in a database. */
-export function listDeniedQueries(
+export function listDeniedWatchQueries(
   server: WatchedServerFacts,
   databases: ReadonlyMap<string, WatchedDatabaseState>,
 ): readonly string[] {

@@ -3,7 +3,7 @@ import { createDatabaseResponseMemoryLimit, type DatabaseResponseMemoryLimit } f
 import { connectPostgresql, type PostgresqlSession } from '../../postgresql/connection.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
-import type { SourceConnectionProbe } from '../connection-probe.ts';
+import type { SourceConnectionProbeResult } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { probeSourceConnection } from '../probe-connection.ts';
 import * as ofDatabase from './database-queries.ts';
@@ -53,7 +53,7 @@ export function createPostgresSourceObserver(options: PostgresSourceObserverOpti
   const connections = new Map<string, DatabaseConnection>();
   const memory = createDatabaseResponseMemoryLimit('statement');
   const schedules = new Map<string, SlowQuerySchedule>();
-  let probe: { readonly at: number; readonly found: SourceConnectionProbe } | undefined;
+  let probe: { readonly at: number; readonly found: SourceConnectionProbeResult } | undefined;
   let nextDatabase = 0;
 
   const connectionTo = async (dbname: string): Promise<DatabaseConnection> => {
@@ -239,7 +239,7 @@ async function readDatabaseFacts(
 }
 
 /** Opens a connection and closes it without a statement. */
-function probeSource({ source, limits, signal }: PostgresSourceObserverOptions): Promise<SourceConnectionProbe> {
+function probeSource({ source, limits, signal }: PostgresSourceObserverOptions): Promise<SourceConnectionProbeResult> {
   return probeSourceConnection(source.host, async () => {
     const options = { dbname: source.dbname, limit: limits.pollTimeout, signal, applicationName: 'cloudctl-watch' };
     const session = await connectPostgresql(source, options);

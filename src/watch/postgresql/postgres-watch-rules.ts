@@ -34,7 +34,7 @@ export const postgresWatchRules: readonly MigrationWatchRule[] = [
 ];
 
 /** Violations during which nothing is replicated. */
-export const postgresReplicationStoppingRules: ReadonlySet<string> = new Set([
+export const postgresWatchRulesStoppingReplication: ReadonlySet<string> = new Set([
   'apply-blocked',
   'apply-failing',
   'apply-failing-or-disconnected',

@@ -3,7 +3,7 @@ import type { SourceWatcher, SourceWatchOptions } from '../source-watcher.ts';
 import { getKnownMigrationStart } from '../watch-record.ts';
 import { createPostgresSourceObserver } from './postgres-observer.ts';
 import { updatePostgresWatchState } from './track-postgres-poll.ts';
-import { changedTables } from './track-shapes.ts';
+import { findTablesChangedSinceFirstPoll } from './track-table-definition-changes.ts';
 import { createPostgresWatchState } from './tracking-state.ts';
 
 /** Changed tables whose columns are read in one poll. */
@@ -37,7 +37,7 @@ export function createPostgresWatcher(source: PostgresqlSource, options: SourceW
    */
   const columnsOf = (name: string): readonly string[] | undefined => {
     const shapes = state.databases.get(name)?.shapes;
-    return shapes === undefined ? undefined : changedTables(shapes).slice(0, maxDescribedTables);
+    return shapes === undefined ? undefined : findTablesChangedSinceFirstPoll(shapes).slice(0, maxDescribedTables);
   };
   return {
     async poll() {

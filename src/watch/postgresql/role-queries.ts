@@ -1,9 +1,9 @@
 import { readColumnText, readRowBoolean, readRowIntegerOrUndefined, readRowTextOrUndefined } from './row-values.ts';
-import type { StoredTimeout } from './server-facts.ts';
+import type { StoredTimeoutSetting } from './server-facts.ts';
 import type { MigrationWatchQuery } from './watch-query.ts';
 
 /** Timeouts that are set for the role, or for all roles in one database, and that end a COPY of the migration. */
-export const roleTimeoutsQuery: MigrationWatchQuery<readonly StoredTimeout[]> = {
+export const roleTimeoutsQuery: MigrationWatchQuery<readonly StoredTimeoutSetting[]> = {
   id: 'role-timeouts',
   sql: () => `
     SELECT s.setting, r.setrole <> 0 AS of_role, d.datname

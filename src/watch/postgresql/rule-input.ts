@@ -1,7 +1,7 @@
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { WatchRuleViolation } from '../status-sample.ts';
 import type { WatchedDatabaseFacts, WatchedServerFacts, WatchedSlot } from './server-facts.ts';
-import type { TrackedShapes } from './track-shapes.ts';
+import type { TableDefinitionChanges } from './track-table-definition-changes.ts';
 
 /** The input of all rules: the facts of the first poll, of the current poll, and the samples in between. */
 export interface MigrationWatchRuleInput {
@@ -9,7 +9,7 @@ export interface MigrationWatchRuleInput {
   readonly first: WatchedServerFacts;
   /** The samples, oldest first; the last sample is `now`. */
   readonly window: readonly WatchedServerFacts[];
-  readonly slots: readonly ReplicationSlotWithSender[];
+  readonly slots: readonly TrackedReplicationSlot[];
   readonly databases: readonly WatchRuleDatabase[];
   readonly limits: MigrationWatchLimits;
   /** Ids of preflight checks that did not pass. */
@@ -20,7 +20,7 @@ export interface MigrationWatchRuleInput {
   readonly startedAt: number | undefined;
 }
 
-export interface ReplicationSlotWithSender {
+export interface TrackedReplicationSlot {
   readonly name: string;
   readonly database: string;
   /** The replication slot; undefined if it no longer exists. */
@@ -44,7 +44,7 @@ export interface WatchRuleDatabase {
   readonly pendingTables: readonly string[];
   /** Publications that the target subscribes to; empty: not known. */
   readonly publicationsRead: readonly string[];
-  readonly shapes: TrackedShapes | undefined;
+  readonly shapes: TableDefinitionChanges | undefined;
 }
 
 /** A rule returns the violations that it finds; an empty list if there are none. */

@@ -1,4 +1,4 @@
-import type { SourceConnectionProbe } from '../connection-probe.ts';
+import type { SourceConnectionProbeResult } from '../connection-probe.ts';
 
 /** The facts that one poll reads about the whole server. */
 export interface WatchedServerFacts {
@@ -25,7 +25,7 @@ export interface WatchedServerFacts {
   /** Ids of queries that failed, because the role may not run them, or because they timed out. */
   readonly denied: readonly string[];
   /** Result of the last new connection; undefined if there was none yet. */
-  readonly connection: SourceConnectionProbe | undefined;
+  readonly connection: SourceConnectionProbeResult | undefined;
 }
 
 export interface WatchedSlot {
@@ -99,11 +99,11 @@ export interface WatchedRole {
    */
   readonly revision: string | undefined;
   /** Stored settings that end statements of the role's sessions. */
-  readonly timeouts: readonly StoredTimeout[];
+  readonly timeouts: readonly StoredTimeoutSetting[];
 }
 
 /** A timeout that is stored for a role, for a database, or for a role in one database. */
-export interface StoredTimeout {
+export interface StoredTimeoutSetting {
   /** For example `statement_timeout=1s`. */
   readonly setting: string;
   /** Whether it is stored for the role; false: for all roles in the database. */
@@ -124,9 +124,9 @@ export interface WatchedDatabaseFacts {
   readonly tables: readonly WatchedTable[];
   readonly publications: ReadonlyMap<string, string>;
   /** undefined: not read in this poll. */
-  readonly shapes: TableShapes | undefined;
+  readonly shapes: TableDefinitions | undefined;
   /** Columns of tables that were requested, by `schema.table`. */
-  readonly columns: ReadonlyMap<string, readonly ColumnShape[]>;
+  readonly columns: ReadonlyMap<string, readonly WatchedColumnDefinition[]>;
   readonly sizes: ReadonlyMap<number, number> | undefined;
   readonly denied: readonly string[];
 }
@@ -144,7 +144,7 @@ export interface WatchedTable {
 }
 
 /** Table definitions by `schema.table`, because logical replication finds a table of the target by its name. */
-export type TableShapes = ReadonlyMap<string, WatchedTableDefinition>;
+export type TableDefinitions = ReadonlyMap<string, WatchedTableDefinition>;
 
 export interface WatchedTableDefinition {
   readonly schema: string;
@@ -159,7 +159,7 @@ export interface WatchedTableDefinition {
   readonly hasReplicaIdentity: boolean;
 }
 
-export interface ColumnShape {
+export interface WatchedColumnDefinition {
   readonly name: string;
   /** As format_type prints it. */
   readonly type: string;

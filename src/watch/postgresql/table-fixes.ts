@@ -1,15 +1,15 @@
 import { quoteReportedObjectName } from '../quote-reported-object-name.ts';
-import type { StopCauseFix } from '../status-sample.ts';
-import type { ColumnShape, WatchedTableDefinition } from './server-facts.ts';
+import type { ReplicationStopCauseFix } from '../status-sample.ts';
+import type { WatchedColumnDefinition, WatchedTableDefinition } from './server-facts.ts';
 
 type TableName = Pick<WatchedTableDefinition, 'schema' | 'table'>;
 
 /** Statements that make the table of the target like that of the source. undefined: they cannot be written safely. */
-export function createTableFix(
+export function buildCreateTableOnTargetFix(
   table: WatchedTableDefinition,
-  columns: readonly ColumnShape[],
+  columns: readonly WatchedColumnDefinition[],
   subscription: string | undefined,
-): StopCauseFix | undefined {
+): ReplicationStopCauseFix | undefined {
   if (columns.length === 0 || !columns.every(({ type }) => isTypeName(type))) return undefined;
   const parts = columns.map(
     ({ name, type, notNull }) => `${quoteReportedObjectName(name)} ${type}${notNull ? ' NOT NULL' : ''}`,
@@ -27,25 +27,37 @@ export function createTableFix(
   };
 }
 
-export function dropTableFix(table: TableName): StopCauseFix {
+export function buildDropTableOnTargetFix(table: TableName): ReplicationStopCauseFix {
   return { run_on: 'target', statement: `DROP TABLE ${quoteTable(table)};` };
 }
 
-export function addColumnFix(table: TableName, { name, type }: ColumnShape): StopCauseFix | undefined {
+export function buildAddColumnOnTargetFix(
+  table: TableName,
+  { name, type }: WatchedColumnDefinition,
+): ReplicationStopCauseFix | undefined {
   return alterTarget(table, `ADD COLUMN ${quoteReportedObjectName(name)} ${type}`, type);
 }
 
-export function dropColumnFix(table: TableName, { name }: Pick<ColumnShape, 'name'>): StopCauseFix | undefined {
+export function buildDropColumnOnTargetFix(
+  table: TableName,
+  { name }: Pick<WatchedColumnDefinition, 'name'>,
+): ReplicationStopCauseFix | undefined {
   return alterTarget(table, `DROP COLUMN ${quoteReportedObjectName(name)}`);
 }
 
-export function changeTypeFix(table: TableName, { name, type }: ColumnShape): StopCauseFix | undefined {
+export function buildChangeColumnTypeOnTargetFix(
+  table: TableName,
+  { name, type }: WatchedColumnDefinition,
+): ReplicationStopCauseFix | undefined {
   const quoted = quoteReportedObjectName(name);
   return alterTarget(table, `ALTER COLUMN ${quoted} TYPE ${type} USING ${quoted}::${type}`, type);
 }
 
 /** Gives a table the replica identity back that it had; a key that was dropped cannot be added without its name and options. */
-export function restoreIdentityFix(before: WatchedTableDefinition, after: WatchedTableDefinition): StopCauseFix {
+export function buildRestoreReplicaIdentityFix(
+  before: WatchedTableDefinition,
+  after: WatchedTableDefinition,
+): ReplicationStopCauseFix {
   const isBack = before.identity === 'd' && after.identity !== 'd' && after.hasReplicaIdentity;
   const identity = isBack || (before.identity === 'd' && after.identity === 'n') ? 'DEFAULT' : 'FULL';
   const hasLostKey = before.identity === 'd' && after.identity === 'd' && before.keyColumns.length > 0;
@@ -59,7 +71,7 @@ export function quoteTable({ schema, table }: TableName): string {
   return `${quoteReportedObjectName(schema)}.${quoteReportedObjectName(table)}`;
 }
 
-function alterTarget(table: TableName, action: string, type = 'integer'): StopCauseFix | undefined {
+function alterTarget(table: TableName, action: string, type = 'integer'): ReplicationStopCauseFix | undefined {
   return isTypeName(type) ? { run_on: 'target', statement: `ALTER TABLE ${quoteTable(table)} ${action};` } : undefined;
 }
 

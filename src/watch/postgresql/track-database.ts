@@ -1,10 +1,10 @@
+import { computeMigrationPercentInPhase } from '../compute-migration-percent-in-phase.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
-import { progressPercent } from '../progress-percent.ts';
 import type { MigrationWatchPhase } from '../status-sample.ts';
 import { isTableSyncSender, isTableSyncSlot, parsePublicationsInCommand, walSenderOf } from './choose-slots.ts';
 import { decideWatchedDatabasePhase } from './decide-phase.ts';
 import type { WatchedDatabaseFacts, WatchedServerFacts, WatchedSlot } from './server-facts.ts';
-import { trackShapes } from './track-shapes.ts';
+import { trackTableDefinitionChanges } from './track-table-definition-changes.ts';
 import { markAllTablesCopied, sumCopiedTableBytes, updateWatchedTableStates } from './track-tables.ts';
 import type { WatchedDatabaseState } from './tracking-state.ts';
 
@@ -56,7 +56,7 @@ export function updateWatchedDatabaseState(
     shapes:
       poll.facts === undefined
         ? previous.shapes
-        : trackShapes(previous.shapes, {
+        : trackTableDefinitionChanges(previous.shapes, {
             facts: poll.facts,
             walPosition: server.walPosition,
             applied,
@@ -83,7 +83,7 @@ export function updateWatchedDatabaseState(
  * The phase of one database after a poll.
  * @param stopped whether a rule is violated whose violation stops the replication of the database
  */
-export function deriveWatchedDatabasePhase(
+export function getWatchedDatabasePhaseAfterPoll(
   state: WatchedDatabaseState,
   server: WatchedServerFacts,
   stopped: boolean,
@@ -108,7 +108,7 @@ export function computeWatchedDatabasePercent(
   lag: number,
 ): number {
   const { done, total } = sumCopiedTableBytes(state.tables, state.facts?.tables ?? []);
-  return progressPercent(
+  return computeMigrationPercentInPhase(
     phase,
     total === 0 ? 0 : done / total,
     state.peakLag === 0 ? 1 : 1 - lag / state.peakLag,
@@ -159,7 +159,10 @@ function confirmedWrites(
  * Tables to which, according to the statistics of the source, rows were written since the target last confirmed
  * something.
  */
-export function pendingTables({ facts, writtenWhenConfirmed: before }: WatchedDatabaseState): readonly string[] {
+export function findTablesWithUnconfirmedWrites({
+  facts,
+  writtenWhenConfirmed: before,
+}: WatchedDatabaseState): readonly string[] {
   if (facts === undefined || before === undefined) return [];
   return [...writtenRows(facts)].filter(([name, rows]) => rows > (before.get(name) ?? 0)).map(([name]) => name);
 }

@@ -6,11 +6,15 @@ import {
 } from '../migration-deadline.ts';
 import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { updateMovingRate } from '../moving-average-rate.ts';
-import type { StopCause, WatchRuleViolation } from '../status-sample.ts';
+import type { ReplicationStopCause, WatchRuleViolation } from '../status-sample.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
-import { chooseMigrationSlots, isTableSyncSlot, type MigrationSlotChoice } from './choose-slots.ts';
+import { type ChosenMigrationSlots, chooseMigrationSlots, isTableSyncSlot } from './choose-slots.ts';
 import { combineDatabasePhases } from './decide-phase.ts';
-import { findStopCause, outageCause, removeConsequentViolations } from './find-stop-cause.ts';
+import {
+  determineSourceOutageCause,
+  findReplicationStopCause,
+  removeConsequentViolations,
+} from './find-replication-stop-cause.ts';
 import {
   buildDatabaseStatusSample,
   computeMigrationPercent,
@@ -21,21 +25,21 @@ import {
   selectDatabasesInTotals,
   sumNumbers,
 } from './migration-totals.ts';
-import { buildPollNotes, listDeniedQueries } from './poll-notes.ts';
-import { postgresReplicationStoppingRules, postgresWatchRules } from './postgres-watch-rules.ts';
+import { buildWatchPollNotes, listDeniedWatchQueries } from './poll-notes.ts';
+import { postgresWatchRules, postgresWatchRulesStoppingReplication } from './postgres-watch-rules.ts';
 import type { MigrationWatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
 import type { PostgresSourceOutage, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
-import type { SourceBaseline } from './source-baseline.ts';
 import {
   computeWatchedDatabasePercent,
-  deriveWatchedDatabasePhase,
+  getWatchedDatabasePhaseAfterPoll,
   updateWatchedDatabaseState,
 } from './track-database.ts';
 import { sumCopiedTableBytes } from './track-tables.ts';
-import { trackTargetLogin } from './tracked-target-login.ts';
+import { trackTargetAccessToSource } from './tracked-target-access-to-source.ts';
 import { createWatchedDatabaseState, type PostgresWatchState } from './tracking-state.ts';
-import { selectWatchRuleObjects } from './watch-rule-objects.ts';
+import { selectSlotsAndDatabasesForWatchRules } from './watch-rule-objects.ts';
+import type { WatchedSourceBaseline } from './watched-source-baseline.ts';
 
 export interface PostgresWatchOptions {
   readonly limits: MigrationWatchLimits;
@@ -48,7 +52,7 @@ export interface PostgresWatchOptions {
   readonly cluster: string | undefined;
   /** When `db migrate` started the migration; undefined: not known. */
   readonly startedAt: number | undefined;
-  readonly baseline: SourceBaseline | undefined;
+  readonly baseline: WatchedSourceBaseline | undefined;
   /** The role that watches. */
   readonly role: string;
   /** When the migration started; undefined: not known. */
@@ -95,7 +99,7 @@ function trackFacts(
     ...previous.window.filter(({ at }) => at >= server.at - computeWatchSampleRetentionMs(limits)),
     server,
   ];
-  const access = trackTargetLogin(previous.access, server, slots, tracking.baseline);
+  const access = trackTargetAccessToSource(previous.access, server, slots, tracking.baseline);
   const { first } = access;
   const input: MigrationWatchRuleInput = {
     now: server,
@@ -105,16 +109,16 @@ function trackFacts(
     warned: tracking.preflightWarnings,
     cluster: tracking.cluster,
     startedAt: tracking.startedAt,
-    ...selectWatchRuleObjects(databases, server),
+    ...selectSlotsAndDatabasesForWatchRules(databases, server),
   };
   const found = runPostgresRules(input);
-  const cause = findStopCause(input, found);
+  const cause = findReplicationStopCause(input, found);
   const broken = removeConsequentViolations(cause, found);
   const stops = (one: WatchRuleViolation) =>
-    postgresReplicationStoppingRules.has(one.rule) || (one === cause && !isReplicating(cause));
+    postgresWatchRulesStoppingReplication.has(one.rule) || (one === cause && !isReplicating(cause));
   const stopped = new Set(broken.filter(stops).map(({ database }) => database));
   const tracked = [...databases.values()].map((one) => {
-    const phase = deriveWatchedDatabasePhase(one, server, stopped.has(one.name), limits);
+    const phase = getWatchedDatabasePhaseAfterPoll(one, server, stopped.has(one.name), limits);
     return {
       state: { ...one, percent: computeWatchedDatabasePercent(one, phase, databaseLagBytes(one, server)) },
       phase,
@@ -170,7 +174,7 @@ function trackFacts(
       databases: tracked.map((one) => buildDatabaseStatusSample(one, server)),
       ...(cause === undefined ? {} : { cause }),
       violations,
-      ...buildPollNotes(chosen, phase, listDeniedQueries(server, databases)),
+      ...buildWatchPollNotes(chosen, phase, listDeniedWatchQueries(server, databases)),
     },
     idlePolls: state.idlePolls,
     caughtUpPolls: state.caughtUpPolls,
@@ -192,7 +196,7 @@ function trackOutage(
   const totals = databases.map(({ tables, facts }) => sumCopiedTableBytes(tables, facts?.tables ?? []));
   const lags = last === undefined ? [] : databases.map((one) => databaseLagBytes(one, last));
   const violations = postgresOutageViolations(outage, since, { facts: last, baseline, role });
-  const cause = outageCause(violations, outage.at - since >= limits.suspectedStop);
+  const cause = determineSourceOutageCause(violations, outage.at - since >= limits.suspectedStop);
   return {
     state: { ...previous, idlePolls: 0, caughtUpPolls: 0, outage: { since, last: outage } },
     sample: {
@@ -220,13 +224,13 @@ function runPostgresRules(all: MigrationWatchRuleInput): readonly WatchRuleViola
 }
 
 /** Causes that stop only statements of the application, or that come before anything is replicated. */
-function isReplicating({ rule }: StopCause): boolean {
+function isReplicating({ rule }: ReplicationStopCause): boolean {
   return rule === 'replica-identity-removed' || rule === 'slot-missing';
 }
 
 /** Slots of other consumers: all slots in the first poll that finds no slot of the migration. */
 function otherSlotsOf(
-  ours: MigrationSlotChoice['slots'],
+  ours: ChosenMigrationSlots['slots'],
   { slots }: WatchedServerFacts,
 ): readonly string[] | undefined {
   if (ours.length > 0) return undefined;

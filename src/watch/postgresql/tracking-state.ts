@@ -1,15 +1,18 @@
 import type { MovingAverageRate } from '../moving-average-rate.ts';
-import type { StopCause } from '../status-sample.ts';
+import type { ReplicationStopCause } from '../status-sample.ts';
 import type { PostgresSourceOutage, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
-import type { SourceBaseline } from './source-baseline.ts';
-import { shapesFromBaseline, type TrackedShapes } from './track-shapes.ts';
+import {
+  buildTableDefinitionChangesFromBaseline,
+  type TableDefinitionChanges,
+} from './track-table-definition-changes.ts';
 import type { WatchedTableStates } from './track-tables.ts';
-import type { TrackedTargetLogin } from './tracked-target-login.ts';
+import type { TrackedTargetAccessToSource } from './tracked-target-access-to-source.ts';
+import type { WatchedSourceBaseline } from './watched-source-baseline.ts';
 
 /** The state that is kept between two polls of a PostgreSQL source. */
 export interface PostgresWatchState {
   readonly first: WatchedServerFacts | undefined;
-  readonly access: TrackedTargetLogin | undefined;
+  readonly access: TrackedTargetAccessToSource | undefined;
   /** Oldest first. */
   readonly window: readonly WatchedServerFacts[];
   readonly databases: ReadonlyMap<string, WatchedDatabaseState>;
@@ -29,7 +32,7 @@ export interface PostgresWatchState {
   readonly outage: { readonly since: number; readonly last: PostgresSourceOutage } | undefined;
   readonly percent: number;
   /** The cause in the last poll. */
-  readonly cause: StopCause | undefined;
+  readonly cause: ReplicationStopCause | undefined;
 }
 
 export interface WatchedDatabaseState {
@@ -38,7 +41,7 @@ export interface WatchedDatabaseState {
   readonly facts: WatchedDatabaseFacts | undefined;
   readonly publications: ReadonlyMap<string, string> | undefined;
   readonly publicationsRead: readonly string[];
-  readonly shapes: TrackedShapes | undefined;
+  readonly shapes: TableDefinitionChanges | undefined;
   /** Publications that existed before the migration; undefined: not known. */
   readonly otherPublications: readonly string[] | undefined;
   /** application_name of the WAL sender, which is the name of the subscription. */
@@ -82,7 +85,7 @@ export interface SlotsOfEarlierWatches {
 
 export function createPostgresWatchState(
   { slots, otherSlots, firstSeen }: SlotsOfEarlierWatches,
-  baseline: SourceBaseline | undefined,
+  baseline: WatchedSourceBaseline | undefined,
 ): PostgresWatchState {
   const names = new Set([...(baseline?.databases.keys() ?? []), ...slots.map(({ database }) => database)]);
   const known = [...names].map((name): WatchedDatabaseState => {
@@ -93,7 +96,7 @@ export function createPostgresWatchState(
       ...(before === undefined
         ? {}
         : {
-            shapes: shapesFromBaseline(before),
+            shapes: buildTableDefinitionChangesFromBaseline(before),
             otherPublications: before.publications,
             writtenWhenConfirmed: new Map([...before.tables].map(([table, { written }]) => [table, written])),
           }),

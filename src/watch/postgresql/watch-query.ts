@@ -3,10 +3,10 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
   buildReadOnlyTransaction,
-  dropTransactionResults,
-  rollbackQueryMessage,
-  type SearchPathSafeMessage,
-} from '../../postgresql/search-path-safe-message.ts';
+  omitTransactionControlResults,
+  type SearchPathSafeSql,
+  searchPathSafeRollbackSql,
+} from '../../postgresql/search-path-safe-sql.ts';
 
 /**
  * A query of the watch: one SELECT without parameters. All queries of a poll are sent in one message, in a read-only
@@ -91,17 +91,17 @@ async function send(
   const message = pollMessage(queries, querySession.version);
   querySession.onSent(message);
   try {
-    return dropTransactionResults(await querySession.session.query(message, querySession.limit), queries.length);
+    return omitTransactionControlResults(await querySession.session.query(message, querySession.limit), queries.length);
   } catch (error) {
     if (!(error instanceof PostgresqlQueryError) || error.lost) throw error;
-    querySession.onSent(rollbackQueryMessage);
-    await querySession.session.query(rollbackQueryMessage, querySession.limit);
+    querySession.onSent(searchPathSafeRollbackSql);
+    await querySession.session.query(searchPathSafeRollbackSql, querySession.limit);
     return error;
   }
 }
 
 /** The read-only transaction waits at most 500 ms for locks. */
-function pollMessage(queries: readonly string[], version: number): SearchPathSafeMessage {
+function pollMessage(queries: readonly string[], version: number): SearchPathSafeSql {
   return buildReadOnlyTransaction(queries, {
     // A short transaction_timeout of the role would end the session during a poll.
     ...(version < 170_000 ? {} : { transaction_timeout: '0' }),

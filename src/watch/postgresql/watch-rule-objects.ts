@@ -1,13 +1,13 @@
 import type { MigrationWatchRuleInput } from './rule-input.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
-import { pendingTables } from './track-database.ts';
+import { findTablesWithUnconfirmedWrites } from './track-database.ts';
 import type { WatchedDatabaseState } from './tracking-state.ts';
 
 /**
  * Slots and databases of the migration, as the rules see them; others are ignored. If the server has decoded
  * transactions for a slot, the slot has had a consumer.
  */
-export function selectWatchRuleObjects(
+export function selectSlotsAndDatabasesForWatchRules(
   databases: ReadonlyMap<string, WatchedDatabaseState>,
   server: WatchedServerFacts,
 ): Pick<MigrationWatchRuleInput, 'slots' | 'databases'> {
@@ -33,7 +33,7 @@ export function selectWatchRuleObjects(
           otherPublications,
           shapes,
           subscription,
-          pendingTables: pendingTables(database),
+          pendingTables: findTablesWithUnconfirmedWrites(database),
         },
       ];
     }),

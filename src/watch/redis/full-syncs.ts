@@ -13,7 +13,7 @@ export interface RedisFullSyncCount {
   readonly online: number | undefined;
 }
 
-export const initialRedisFullSyncCount: RedisFullSyncCount = { started: 0, since: undefined, online: undefined };
+export const emptyRedisFullSyncCount: RedisFullSyncCount = { started: 0, since: undefined, online: undefined };
 
 /**
  * @param before the state of the previous poll; undefined in the first poll, in which earlier synchronizations do not
@@ -29,7 +29,7 @@ export function countRedisFullSyncs(
   const isOnline = replica?.state === 'online';
   const online = isOnline ? (previous.online ?? now.at) : undefined;
   // A full synchronization counts as successful if the replica then stays online for some time.
-  if (online !== undefined && now.at - online >= unreachable) return { ...initialRedisFullSyncCount, online };
+  if (online !== undefined && now.at - online >= unreachable) return { ...emptyRedisFullSyncCount, online };
   // After a restart of the server, its counter begins at zero.
   const all = before === undefined ? 0 : now.fullSyncs - (before.runId === now.runId ? before.fullSyncs : 0);
   // sync_full in INFO counts the full synchronizations of all replicas.

@@ -5,7 +5,7 @@ import {
   type RedisInfo,
   readRedisInfoNumber,
 } from '../../redis/info.ts';
-import type { SourceConnectionProbe } from '../connection-probe.ts';
+import type { SourceConnectionProbeResult } from '../connection-probe.ts';
 
 /** The facts that one poll reads from the Redis server. */
 export interface WatchedRedisFacts {
@@ -33,7 +33,7 @@ export interface WatchedRedisFacts {
   readonly deniedLogins: number | undefined;
   /** Settings of the server, as far as the user may read them. */
   readonly config: ReadonlyMap<string, string>;
-  readonly connection: SourceConnectionProbe | undefined;
+  readonly connection: SourceConnectionProbeResult | undefined;
 }
 
 export interface ConnectedReplica {

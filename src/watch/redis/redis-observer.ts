@@ -1,11 +1,11 @@
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
 import { RedisCommandError } from '../../redis/command-error.ts';
-import { connectRedis, type RedisSession } from '../../redis/connection.ts';
+import { connectRedis, type RedisConnection } from '../../redis/connection.ts';
 import { parseRedisInfo } from '../../redis/info.ts';
 import { formatRedisCommand } from '../../redis/quote.ts';
 import type { RedisCommand } from '../../redis/send-redis-command.ts';
 import type { RedisSource } from '../../redis/source.ts';
-import type { SourceConnectionProbe } from '../connection-probe.ts';
+import type { SourceConnectionProbeResult } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { probeSourceConnection } from '../probe-connection.ts';
 import { parseWatchedRedisFacts, type RedisWatchPoll, type WatchedRedisFacts } from './redis-facts.ts';
@@ -39,8 +39,8 @@ const watchedConfigNames = [
 export function createRedisSourceObserver(options: RedisSourceObserverOptions): RedisSourceObserver {
   const { source, limits, now, signal, onSent } = options;
   const denied = new Set<string>();
-  let session: RedisSession | undefined;
-  let probe: { readonly at: number; readonly found: SourceConnectionProbe } | undefined;
+  let session: RedisConnection | undefined;
+  let probe: { readonly at: number; readonly found: SourceConnectionProbeResult } | undefined;
 
   const send = async (command: RedisCommand): Promise<unknown> => {
     session ??= await connectRedis(source, { limit: limits.pollTimeout, signal });
@@ -90,7 +90,7 @@ export function createRedisSourceObserver(options: RedisSourceObserverOptions): 
 }
 
 /** Opens a connection and closes it without a command. */
-function probeSource({ source, limits, signal }: RedisSourceObserverOptions): Promise<SourceConnectionProbe> {
+function probeSource({ source, limits, signal }: RedisSourceObserverOptions): Promise<SourceConnectionProbeResult> {
   return probeSourceConnection(source.host, async () => {
     const session = await connectRedis(source, { limit: limits.pollTimeout, signal });
     session.end();

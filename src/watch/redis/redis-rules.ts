@@ -1,5 +1,5 @@
 import { formatRedisCommand } from '../../redis/quote.ts';
-import { compareSourceConnectionProbes } from '../connection-probe.ts';
+import { compareSourceConnectionProbeResults } from '../connection-probe.ts';
 import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { WatchRuleViolation } from '../status-sample.ts';
 import { formatElapsed } from '../units.ts';
@@ -27,7 +27,7 @@ export function runRedisWatchRules(input: RedisWatchRuleInput): readonly WatchRu
 }
 
 /** Violations during which nothing is replicated. */
-export const redisReplicationStoppingRules: ReadonlySet<string> = new Set([
+export const redisWatchRulesStoppingReplication: ReadonlySet<string> = new Set([
   'full-sync-loop',
   'replica-timeout',
   'source-is-replica',
@@ -150,7 +150,7 @@ const droppedKeysRule: RedisRule = ({ now, window }) => {
 };
 
 const connectionProbeRule: RedisRule = ({ now, first }) =>
-  compareSourceConnectionProbes(first.connection, now.connection);
+  compareSourceConnectionProbeResults(first.connection, now.connection);
 
 const redisRules: readonly RedisRule[] = [
   failoverRule,

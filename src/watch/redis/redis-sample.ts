@@ -4,7 +4,7 @@ import type { DatabaseStatusSample, MigrationStatusSample, MigrationWatchPhase }
 import type { ConnectedReplica, WatchedRedisFacts } from './redis-facts.ts';
 
 /** Values of a sample that are kept while the source cannot be reached. */
-export type RetainedSampleProgress = Pick<
+export type LastKnownSampleProgress = Pick<
   MigrationStatusSample,
   'percent' | 'bytes_done' | 'bytes_total' | 'lag_bytes'
 >;
@@ -78,7 +78,7 @@ export function estimateRedisEta(
 export function buildRedisServerStatusSample(
   facts: WatchedRedisFacts,
   phase: MigrationWatchPhase,
-  totals: RetainedSampleProgress,
+  totals: LastKnownSampleProgress,
   replica: string | undefined,
 ): DatabaseStatusSample {
   const part = totals.bytes_total === 0 ? 0 : totals.bytes_done / totals.bytes_total;

@@ -1,3 +1,4 @@
+import { computeMigrationPercentInPhase } from '../compute-migration-percent-in-phase.ts';
 import { hasTargetCaughtUp } from '../has-target-caught-up.ts';
 import {
   buildMigrationDeadlineFields,
@@ -6,17 +7,16 @@ import {
 } from '../migration-deadline.ts';
 import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
-import { progressPercent } from '../progress-percent.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
-import { countRedisFullSyncs, initialRedisFullSyncCount, type RedisFullSyncCount } from './full-syncs.ts';
+import { countRedisFullSyncs, emptyRedisFullSyncCount, type RedisFullSyncCount } from './full-syncs.ts';
 import type { ConnectedReplica, RedisSourceOutage, RedisWatchPoll, WatchedRedisFacts } from './redis-facts.ts';
-import { redisOutageViolations, redisReplicationStoppingRules, runRedisWatchRules } from './redis-rules.ts';
+import { redisOutageViolations, redisWatchRulesStoppingReplication, runRedisWatchRules } from './redis-rules.ts';
 import {
   buildRedisServerStatusSample,
   computeFullSyncFraction,
   decideWatchedRedisPhase,
   estimateRedisEta,
-  type RetainedSampleProgress,
+  type LastKnownSampleProgress,
 } from './redis-sample.ts';
 
 /** The state that is kept between two polls of a Redis source. */
@@ -44,7 +44,7 @@ export interface RedisWatchState {
   readonly idlePolls: number;
   readonly caughtUpPolls: number;
   readonly outage: { readonly since: number; readonly code: string; readonly reason: string } | undefined;
-  readonly last: RetainedSampleProgress;
+  readonly last: LastKnownSampleProgress;
 }
 
 export interface RedisWatchOptions {
@@ -71,7 +71,7 @@ export function createRedisWatchState(
     sentBefore: undefined,
     copyFinished: false,
     peakLag: 0,
-    fullSyncs: initialRedisFullSyncCount,
+    fullSyncs: emptyRedisFullSyncCount,
     copyRate: undefined,
     catchUpRate: undefined,
     idlePolls: 0,
@@ -130,7 +130,7 @@ function trackFacts(
   const missingMs = at - lastConnectedAt;
   const fullSyncs = countRedisFullSyncs(previous.fullSyncs, previous.window.at(-1), facts, replica, limits);
   const broken = runRedisWatchRules({ now: facts, first, window, replica, knownReplica, missingMs, fullSyncs, limits });
-  const stopped = broken.some(({ rule }) => redisReplicationStoppingRules.has(rule));
+  const stopped = broken.some(({ rule }) => redisWatchRulesStoppingReplication.has(rule));
   const lag = replica?.state === 'online' ? Math.max(0, facts.offset - replica.offset) : 0;
   const phase = decideWatchedRedisPhase(replica, { knownReplica, stopped, missingMs, lag, limits });
   const sentBefore = replica?.state === 'send_bulk' ? (previous.sentBefore ?? facts.sent) : undefined;
@@ -144,7 +144,12 @@ function trackFacts(
   const oldest = window[0] ?? facts;
   const written = (facts.offset - oldest.offset) / Math.max(1, (at - oldest.at) / 1000);
   const eta = estimateRedisEta(phase, { part, bytesLeft: facts.dataset - done, lag, copyRate, catchUpRate, written });
-  const percent = progressPercent(phase, part, peakLag === 0 ? 1 : 1 - lag / peakLag, previous.last.percent);
+  const percent = computeMigrationPercentInPhase(
+    phase,
+    part,
+    peakLag === 0 ? 1 : 1 - lag / peakLag,
+    previous.last.percent,
+  );
   const firstSeen = previous.firstSeen ?? (replica === undefined ? undefined : at);
   const start = migrationStart(firstSeen);
   const last = { percent, bytes_done: done, bytes_total: facts.dataset, lag_bytes: lag };

@@ -1,6 +1,6 @@
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { MigrationStatusSample, WatchRuleViolation } from '../status-sample.ts';
-import { statusSummaryLine, violationLogLine } from './status-text.ts';
+import { formatWatchStatusSummary, violationLogLine } from './status-text.ts';
 
 /** The sample that was logged last. Without a terminal, lines are written for changes and at least once a minute. */
 export interface LastLoggedWatchState {
@@ -29,7 +29,9 @@ export function buildNextWatchLogLines(
   ];
   const isDue = events.length > 0 || isWorthLogging(logged?.sample, sample);
   return {
-    lines: [...(isDue ? [statusSummaryLine(sample)] : []), ...events].map((line) => sanitizeReportLine(line, 2000)),
+    lines: [...(isDue ? [formatWatchStatusSummary(sample)] : []), ...events].map((line) =>
+      sanitizeReportLine(line, 2000),
+    ),
     said: { sample: isDue ? sample : (logged?.sample ?? sample), broken: violations },
   };
 }

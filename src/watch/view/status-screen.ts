@@ -9,7 +9,7 @@ import type {
   TableStatusSample,
 } from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
-import { fixLabels, timeLeftText, watchPhaseLabels } from './status-text.ts';
+import { stopCauseFixLocationLabels, timeLeftText, watchPhaseLabels } from './status-text.ts';
 
 export interface StatusScreenOptions {
   /** Width and height of the terminal in characters. */
@@ -108,7 +108,11 @@ function violationLines(
     const run =
       fix === undefined
         ? []
-        : wrapWords(`${fixLabels[fix.run_on]}: ${sanitizeReportLine(fix.statement, 1000)}`, width - 4, ruler);
+        : wrapWords(
+            `${stopCauseFixLocationLabels[fix.run_on]}: ${sanitizeReportLine(fix.statement, 1000)}`,
+            width - 4,
+            ruler,
+          );
     const hintColor = hint.startsWith('DO NOT') ? paint.red : (text: string) => text;
     return [
       ...first.map((line, at) => paint.red(`${at === 0 ? '! ' : '  '}${line}`)),

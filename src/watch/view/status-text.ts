@@ -1,4 +1,9 @@
-import type { MigrationStatusSample, MigrationWatchPhase, StopCauseFix, WatchRuleViolation } from '../status-sample.ts';
+import type {
+  MigrationStatusSample,
+  MigrationWatchPhase,
+  ReplicationStopCauseFix,
+  WatchRuleViolation,
+} from '../status-sample.ts';
 import { formatByteCount, formatElapsed } from '../units.ts';
 
 export const watchPhaseLabels: Readonly<Record<MigrationWatchPhase, string>> = {
@@ -17,7 +22,7 @@ export function timeLeftText({ phase, eta_seconds: eta }: MigrationStatusSample)
   return phase === 'catching_up' ? 'not catching up' : '';
 }
 
-export function statusSummaryLine(sample: MigrationStatusSample): string {
+export function formatWatchStatusSummary(sample: MigrationStatusSample): string {
   const { at, phase, percent, bytes_done: done, bytes_total: total, lag_bytes: lag } = sample;
   const parts = [
     `${watchPhaseLabels[phase]} ${percent.toFixed(1)} %`,
@@ -35,12 +40,12 @@ export function violationLogLine(
   isCause: boolean,
 ): string {
   const place = database === undefined ? '' : ` in ${database}`;
-  const run = fix === undefined ? '' : `; ${fixLabels[fix.run_on]}: ${fix.statement}`;
+  const run = fix === undefined ? '' : `; ${stopCauseFixLocationLabels[fix.run_on]}: ${fix.statement}`;
   return `${at.slice(0, 19)}Z ${isCause ? 'cause' : 'violation'} ${rule}${place}: ${observed}; ${hint}${run}`;
 }
 
 /** Where a statement is run. */
-export const fixLabels: Readonly<Record<StopCauseFix['run_on'], string>> = {
+export const stopCauseFixLocationLabels: Readonly<Record<ReplicationStopCauseFix['run_on'], string>> = {
   source: 'run on the source',
   target: 'run on the target',
   'pg_hba.conf': 'add to pg_hba.conf',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { findCreatedDroplets, readBatchDroplets } from '../../../src/batch/deletion/batch-droplets.ts';
+import { findDropletsCreatedByBatch, readBatchDroplets } from '../../../src/batch/deletion/batch-droplets.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
 import { apiOf } from '../../api/api-of.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
@@ -38,7 +38,7 @@ it.each([true, false])(
       { id: 2, name: 'b', tags: [] },
       { id: 9, name: 'd', tags },
     ];
-    const found = await findCreatedDroplets(stateOf(mark), await readerOf(droplets));
+    const found = await findDropletsCreatedByBatch(stateOf(mark), await readerOf(droplets));
     expect(found.map(({ id, name, region }) => ({ id, name, region }))).toEqual([
       { id: 1, name: 'A', region: 'nyc3' },
       { id: 2, name: 'b', region: undefined },
@@ -49,7 +49,7 @@ it.each([true, false])(
 
 it.each([true, false])('refuses a droplet with another name, also without the tag (mark: %s)', async (mark) => {
   const reader = await readerOf([{ id: 2, name: 'database' }]);
-  await expect(findCreatedDroplets(stateOf(mark), reader)).rejects.toMatchObject({ code: 'usage' });
+  await expect(findDropletsCreatedByBatch(stateOf(mark), reader)).rejects.toMatchObject({ code: 'usage' });
 });
 
 it('reads only the ids of the ledger', async () => {

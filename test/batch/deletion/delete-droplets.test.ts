@@ -4,9 +4,9 @@ import type { ApiClient } from '../../../src/api/client.ts';
 import {
   type DeleteDropletsOptions,
   deleteDroplets,
-  prepareDropletDeletion,
+  requireDropletDeletionPreconditions,
 } from '../../../src/batch/deletion/delete-droplets.ts';
-import { reportDropletDeletionEnd } from '../../../src/batch/deletion/deletion-end.ts';
+import { printDropletDeletionSummary } from '../../../src/batch/deletion/deletion-end.ts';
 import {
   type DropletDeletionRow,
   type DropletToDelete,
@@ -79,7 +79,7 @@ describe('deleting droplets', () => {
   it('needs a confirmation', async () => {
     const io = ioOf('json', false);
     const { api, sent } = apiOf(() => done);
-    expect(() => prepareDropletDeletion(io, false)).toThrow(expect.objectContaining({ exitCode: 2 }));
+    expect(() => requireDropletDeletionPreconditions(io, false)).toThrow(expect.objectContaining({ exitCode: 2 }));
     await expect(deleteDroplets(io, api, targets(1), options)).rejects.toMatchObject({ code: 'usage' });
     expect(sent).toEqual([]);
   });
@@ -148,7 +148,7 @@ describe('the end of a deletion', () => {
 
   it.each([3, 30])('after a signal names what is left of %i droplets', async (count) => {
     const rows = rowsOf(count, { status: 'unknown', error: 'no response' });
-    const error: unknown = await reportDropletDeletionEnd(ioOf('table'), { ...end, rows, signal: 'SIGTERM' }).catch(
+    const error: unknown = await printDropletDeletionSummary(ioOf('table'), { ...end, rows, signal: 'SIGTERM' }).catch(
       (e) => e,
     );
     if (!(error instanceof CliError)) throw error;
@@ -158,21 +158,23 @@ describe('the end of a deletion', () => {
 
   it('names droplets that were already gone', async () => {
     const io = ioOf('table');
-    expect(await reportDropletDeletionEnd(io, { ...end, rows: rowsOf(2, { already_gone: true }) })).toBe(0);
+    expect(await printDropletDeletionSummary(io, { ...end, rows: rowsOf(2, { already_gone: true }) })).toBe(0);
     expectGolden('droplets', io.host.err());
   });
 
   it('is exit 5 for droplets that are all unknown', async () => {
     const io = ioOf('table');
-    expect(await reportDropletDeletionEnd(io, { ...end, rows: rowsOf(1, { status: 'unknown', error: 'e' }) })).toBe(5);
+    expect(await printDropletDeletionSummary(io, { ...end, rows: rowsOf(1, { status: 'unknown', error: 'e' }) })).toBe(
+      5,
+    );
     expectGolden('droplets', io.host.err());
   });
 
   it('throws what stopped the run when nothing was deleted', async () => {
     const rows = rowsOf(2, { status: 'failed', error: 'e' });
     const stopped = new CliError('needs_login', 'the session has ended', { hint: 'log in' });
-    await expect(reportDropletDeletionEnd(ioOf(), { ...end, rows, stopped })).rejects.toBe(stopped);
-    await expect(reportDropletDeletionEnd(ioOf(), { ...end, rows })).rejects.toMatchObject({
+    await expect(printDropletDeletionSummary(ioOf(), { ...end, rows, stopped })).rejects.toBe(stopped);
+    await expect(printDropletDeletionSummary(ioOf(), { ...end, rows })).rejects.toMatchObject({
       code: 'api_error',
       exitCode: 1,
     });

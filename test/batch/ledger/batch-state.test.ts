@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { BatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
 import { type BatchState, createBatchState } from '../../../src/batch/ledger/batch-state.ts';
-import type { LedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { batchOf } from '../batch-fixtures.ts';
 
 const at = '2026-01-01T00:00:00.000Z';
 
-function rosterOf(names: readonly string[], ...events: readonly LedgerEvent[]): BatchState {
+function rosterOf(names: readonly string[], ...events: readonly BatchLedgerEvent[]): BatchState {
   const roster = createBatchState(batchOf(names));
   for (const event of events) roster.apply(event);
   return roster;
 }
 
-const sending = (group: number, ...names: string[]): LedgerEvent => ({
+const sending = (group: number, ...names: string[]): BatchLedgerEvent => ({
   event: 'sending',
   at,
   group,
   names,
   server_date: at,
 });
-const created = (group: number, ...rows: { name: string; id: number }[]): LedgerEvent => ({
+const created = (group: number, ...rows: { name: string; id: number }[]): BatchLedgerEvent => ({
   event: 'created',
   at,
   group,
@@ -75,7 +75,7 @@ describe('the roster of a batch', () => {
   });
 
   it('keeps the time before the first request of a group that was sent again', () => {
-    const later: LedgerEvent = {
+    const later: BatchLedgerEvent = {
       event: 'sending',
       at,
       group: 1,
@@ -100,8 +100,8 @@ describe('the roster of a batch', () => {
   });
 
   it('takes the first baseline only', () => {
-    const first: LedgerEvent = { event: 'baseline', at, existing: {} };
-    const second: LedgerEvent = { event: 'baseline', at, existing: { a: [1] } };
+    const first: BatchLedgerEvent = { event: 'baseline', at, existing: {} };
+    const second: BatchLedgerEvent = { event: 'baseline', at, existing: { a: [1] } };
     expect(rosterOf(['a'], first, second).baseline()).toBe(first);
   });
 

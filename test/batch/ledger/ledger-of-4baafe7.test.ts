@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { createMissingDroplets } from '../../../src/batch/create-missing-droplets.ts';
-import { type Ledger, openLedger } from '../../../src/batch/ledger/ledger.ts';
+import { type BatchLedger, openBatchLedger } from '../../../src/batch/ledger/batch-ledger.ts';
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
@@ -17,11 +17,11 @@ const FIXTURES = fileURLToPath(new URL('../../fixtures/4baafe7/batch', import.me
 const ACCOUNT = 'maya@example.com';
 
 /** A copy of a ledger, opened on a machine that has been restarted since it was written. */
-async function open(name: string): Promise<Ledger> {
+async function open(name: string): Promise<BatchLedger> {
   const path = testLedgerPath();
   mkdirSync(dirname(path), { recursive: true });
   copyFileSync(join(FIXTURES, name), path);
-  const ledger = await openLedger(path, testBootId);
+  const ledger = await openBatchLedger(path, testBootId);
   onTestFinished(() => ledger.close());
   return ledger;
 }

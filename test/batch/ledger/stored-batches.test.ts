@@ -1,8 +1,12 @@
 import { existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createLedger, type Ledger, ledgerPath } from '../../../src/batch/ledger/ledger.ts';
-import { deleteOldLedgers, findLedger, listStoredBatches } from '../../../src/batch/ledger/stored-batches.ts';
+import {
+  type BatchLedger,
+  buildBatchLedgerPath,
+  createBatchLedgerAtPath,
+} from '../../../src/batch/ledger/batch-ledger.ts';
+import { deleteOldBatchLedgers, findBatchLedger, listStoredBatches } from '../../../src/batch/ledger/stored-batches.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
 import { batchOf, testBootId } from '../batch-fixtures.ts';
 
@@ -17,8 +21,12 @@ function stateFolder(): string {
 }
 
 /** A ledger of two names, `a` created, and `b` if `isBatchFinished`. */
-async function batchIn(folder: string, id: string, isFinished: boolean): Promise<Ledger> {
-  const ledger = await createLedger(ledgerPath(folder, id), batchOf(['a', 'b'], { id }), testBootId);
+async function batchIn(folder: string, id: string, isFinished: boolean): Promise<BatchLedger> {
+  const ledger = await createBatchLedgerAtPath(
+    buildBatchLedgerPath(folder, id),
+    batchOf(['a', 'b'], { id }),
+    testBootId,
+  );
   onTestFinished(() => ledger.close());
   ledger.record({ event: 'baseline', at, existing: {} });
   const rows = [{ name: 'a', id: 1 }, ...(isFinished ? [{ name: 'b', id: 2 }] : [])];
@@ -42,8 +50,8 @@ it('lists ledgers of running, killed, finished, deleted and damaged batches', as
     ],
   });
   await deleted.close();
-  writeFileSync(ledgerPath(folder, 'damaged'), 'text\n');
-  mkdirSync(ledgerPath(folder, 'folder'));
+  writeFileSync(buildBatchLedgerPath(folder, 'damaged'), 'text\n');
+  mkdirSync(buildBatchLedgerPath(folder, 'folder'));
   const states = Object.fromEntries(listStoredBatches(folder).map(({ id, state }) => [id, state]));
   expect(states).toEqual({
     running: 'running',
@@ -58,7 +66,7 @@ it('lists ledgers of running, killed, finished, deleted and damaged batches', as
     missing: 1,
     profile: 'default',
     started: at,
-    path: ledgerPath(folder, 'killed'),
+    path: buildBatchLedgerPath(folder, 'killed'),
   });
 });
 
@@ -77,25 +85,33 @@ it('does not change what it lists: an incomplete last line stays', async () => {
 it('finds a ledger by id, by the id in its first line and by path', async () => {
   const folder = stateFolder();
   const ledger = await batchIn(folder, 'abc', true);
-  expect(findLedger(folder, 'abc')).toBe(ledger.path);
-  expect(findLedger(folder, ledger.path)).toBe(ledger.path);
-  const shared = await createLedger(ledgerPath(folder, 'id-nightly-1'), batchOf(['a'], { id: 'nightly' }), testBootId);
+  expect(findBatchLedger(folder, 'abc')).toBe(ledger.path);
+  expect(findBatchLedger(folder, ledger.path)).toBe(ledger.path);
+  const shared = await createBatchLedgerAtPath(
+    buildBatchLedgerPath(folder, 'id-nightly-1'),
+    batchOf(['a'], { id: 'nightly' }),
+    testBootId,
+  );
   onTestFinished(() => shared.close());
-  expect(findLedger(folder, 'Nightly')).toBe(shared.path);
+  expect(findBatchLedger(folder, 'Nightly')).toBe(shared.path);
   for (const text of ['', 'other', '../abc', folder])
-    expect(() => findLedger(folder, text)).toThrow(expect.objectContaining({ code: 'usage' }));
+    expect(() => findBatchLedger(folder, text)).toThrow(expect.objectContaining({ code: 'usage' }));
 });
 
 it('finds a batch although a file of the current folder has its id, and a ledger through a symbolic link', async () => {
   const folder = stateFolder();
   // The tests run in the folder of the project.
-  const ledger = await createLedger(ledgerPath(folder, 'id-license-1'), batchOf(['a'], { id: 'license' }), testBootId);
+  const ledger = await createBatchLedgerAtPath(
+    buildBatchLedgerPath(folder, 'id-license-1'),
+    batchOf(['a'], { id: 'license' }),
+    testBootId,
+  );
   onTestFinished(() => ledger.close());
   expect(existsSync('LICENSE')).toBe(true);
-  expect(findLedger(folder, 'LICENSE')).toBe(ledger.path);
+  expect(findBatchLedger(folder, 'LICENSE')).toBe(ledger.path);
   const link = join(folder, 'link.jsonl');
   symlinkSync(ledger.path, link);
-  expect(findLedger(folder, link)).toBe(link);
+  expect(findBatchLedger(folder, link)).toBe(link);
 });
 
 it('prunes finished and deleted ledgers that are old, and no other', async () => {
@@ -112,10 +128,10 @@ it('prunes finished and deleted ledgers that are old, and no other', async () =>
     await closed('unfinished', false),
   ];
   const locked = await batchIn(folder, 'locked', true);
-  const damaged = ledgerPath(folder, 'damaged');
+  const damaged = buildBatchLedgerPath(folder, 'damaged');
   writeFileSync(damaged, 'text\n');
   for (const path of [finished, unfinished, locked.path, damaged]) age(path);
-  deleteOldLedgers(folder, now);
+  deleteOldBatchLedgers(folder, now);
   expect([finished, recent, unfinished, locked.path, damaged].map((path) => existsSync(path))).toEqual([
     ...[false, true, true, true, true],
   ]);

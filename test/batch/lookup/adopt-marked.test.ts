@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { BatchDescriptionEvent } from '../../../src/batch/ledger/ledger-event.ts';
+import type { BatchDescriptionEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
 import { adoptMarkedDroplets } from '../../../src/batch/lookup/adopt-marked.ts';
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { batchTag } from '../../../src/batch/sending/droplet-creation-requests.ts';

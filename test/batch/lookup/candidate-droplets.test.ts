@@ -3,8 +3,8 @@ import { type Droplet, decodeDroplet } from '../../../src/api/droplets.ts';
 import {
   type CandidateDropletCriteria,
   findCandidateDroplets,
+  findDropletsOlderThanRequest,
   findDropletsWithOtherAttributes,
-  findOlderDroplets,
 } from '../../../src/batch/lookup/candidate-droplets.ts';
 
 const since = Date.parse('2026-01-01T12:00:00Z');
@@ -85,7 +85,7 @@ describe('a droplet is not ours', () => {
 describe('a droplet that would be ours, were it not older than the request', () => {
   const old = { created_at: '2026-01-01T11:59:54Z' };
   const ids = (changes: object, more: Partial<CandidateDropletCriteria> = {}) =>
-    findOlderDroplets('a', [droplet(changes)], { ...wanted, ...more });
+    findDropletsOlderThanRequest('a', [droplet(changes)], { ...wanted, ...more });
 
   it('is told apart, for the clocks of a server may differ', () => {
     expect(ids(old)).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasDropletTag, readDropletTags } from '../../../src/batch/lookup/droplet-tags.ts';
+import { hasDropletTag, readLowerCaseDropletTags } from '../../../src/batch/lookup/droplet-tags.ts';
 
 it.each([
   [['web'], 'web', true],
@@ -13,6 +13,6 @@ it.each([
 });
 
 it('tags are in lower case, and are only those that are strings', () => {
-  expect(readDropletTags({ tags: ['Web', 7, null, 'X'] })).toEqual(['web', 'x']);
-  expect(readDropletTags({ tags: 'web' })).toEqual([]);
+  expect(readLowerCaseDropletTags({ tags: ['Web', 7, null, 'X'] })).toEqual(['web', 'x']);
+  expect(readLowerCaseDropletTags({ tags: 'web' })).toEqual([]);
 });

@@ -1,8 +1,12 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
-import { createLedger, type Ledger, replaceLedger } from '../../../src/batch/ledger/ledger.ts';
-import { encodeLedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
+import {
+  type BatchLedger,
+  createBatchLedgerAtPath,
+  replaceBatchLedger,
+} from '../../../src/batch/ledger/batch-ledger.ts';
+import { encodeBatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import {
   createTaggedBatchReconciler,
@@ -39,7 +43,7 @@ interface Made {
 }
 
 interface AccountOptions {
-  readonly ledger?: Ledger;
+  readonly ledger?: BatchLedger;
   /** What `?tag_name=` means: all droplets, those with the tag, or none. */
   readonly filter?: 'ignored' | 'applied' | 'broken' | 'refused';
 }
@@ -203,12 +207,12 @@ describe('a --batch-id of other droplets', () => {
 describe('what an earlier run may have sent', () => {
   const sent = { event: 'sending', at: new Date(start - 20_000).toISOString(), group: 1, names: ['a'] } as const;
 
-  async function replaced(...events: readonly Parameters<Ledger['commit']>[0][]) {
+  async function replaced(...events: readonly Parameters<BatchLedger['commit']>[0][]) {
     const path = testLedgerPath();
-    const earlier = await createLedger(path, batch, testBootId);
+    const earlier = await createBatchLedgerAtPath(path, batch, testBootId);
     for (const event of events) await earlier.commit(event);
     await earlier.close();
-    const ledger = await replaceLedger(path, batch, testBootId);
+    const ledger = await replaceBatchLedger(path, batch, testBootId);
     onTestFinished(() => ledger.close());
     return ledger;
   }
@@ -285,13 +289,13 @@ describe('what an earlier run may have sent', () => {
     const run = await account([{ id: 9, name: 'z', tags }], { ledger });
     await expect(run.tagged.begin()).rejects.toMatchObject({ code: 'usage' });
     expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
-    const unreachable = await replaceLedger(ledger.path, batch, testBootId);
+    const unreachable = await replaceBatchLedger(ledger.path, batch, testBootId);
     await unreachable.close();
     expect(readFileSync(ledger.path, 'utf8')).toContain('"sending"');
     // A run that is killed here leaves both files.
     renameSync(ledger.path, `${ledger.path}.previous`);
-    writeFileSync(ledger.path, encodeLedgerEvent(batch));
-    const good = await account([], { ledger: await replaceLedger(ledger.path, batch, testBootId) });
+    writeFileSync(ledger.path, encodeBatchLedgerEvent(batch));
+    const good = await account([], { ledger: await replaceBatchLedger(ledger.path, batch, testBootId) });
     expect(good.ledger.replaced?.uncertainGroups()).toMatchObject([{ names: ['a'] }]);
     await good.tagged.begin();
     await good.ledger.close();

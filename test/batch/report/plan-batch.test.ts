@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
+import type { BatchDescriptionEvent, BatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
-import type { BatchDescriptionEvent, LedgerEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { batchPlanListView, planBatch } from '../../../src/batch/report/plan-batch.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
@@ -18,7 +18,7 @@ const like = { size_slug: 's', region: { slug: 'r' }, image: { slug: 'i' } };
 async function rowsOf(
   droplets: readonly object[],
   batch: Partial<BatchDescriptionEvent> = {},
-  ...events: readonly LedgerEvent[]
+  ...events: readonly BatchLedgerEvent[]
 ) {
   const state = createBatchState(batchOf(names, { attributes, ...batch }));
   for (const event of events) state.apply(event);
@@ -90,7 +90,7 @@ it('with --batch-id its own droplets exist, and others under the id differ', asy
 });
 
 it('of a ledger, a droplet that was deleted since differs', async () => {
-  const created = (id: number, name: string): LedgerEvent => ({
+  const created = (id: number, name: string): BatchLedgerEvent => ({
     event: 'created',
     at,
     group: id,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  decrementRemainingRateLimit,
   delayBeforeRequest,
   initialRateLimitState,
   type RateLimitHeaders,
   type RateLimitState,
   rateLimitAfterResponse,
-  rateLimitAfterSending,
 } from '../../../src/batch/sending/rate-limit-state.ts';
 
 const quiet: RateLimitHeaders = {
@@ -73,9 +73,9 @@ describe('what an answer says', () => {
 
 describe('requests', () => {
   it('are taken off what is left, until a new window begins', () => {
-    expect(rateLimitAfterSending({ remaining: 3, resetAt: 10, closedUntil: 0 }, 5).remaining).toBe(2);
-    expect(rateLimitAfterSending({ remaining: 3, resetAt: 10, closedUntil: 0 }, 10).remaining).toBeUndefined();
-    expect(rateLimitAfterSending(initialRateLimitState, 5)).toEqual(initialRateLimitState);
+    expect(decrementRemainingRateLimit({ remaining: 3, resetAt: 10, closedUntil: 0 }, 5).remaining).toBe(2);
+    expect(decrementRemainingRateLimit({ remaining: 3, resetAt: 10, closedUntil: 0 }, 10).remaining).toBeUndefined();
+    expect(decrementRemainingRateLimit(initialRateLimitState, 5)).toEqual(initialRateLimitState);
   });
 
   it('are never more in a window than the server allows, however its answers are delayed', () => {
@@ -86,7 +86,7 @@ describe('requests', () => {
         const flying: number[] = [];
         for (const sends of steps) {
           if (sends && delayBeforeRequest(allowance, 1) === 0) {
-            allowance = rateLimitAfterSending(allowance, 1);
+            allowance = decrementRemainingRateLimit(allowance, 1);
             used += 1;
             flying.push(limit - used);
           } else if (!sends) {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Ledger } from '../../../src/batch/ledger/ledger.ts';
+import type { BatchLedger } from '../../../src/batch/ledger/batch-ledger.ts';
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { startBatchReporter } from '../../../src/batch/report/batch-reporter.ts';
 import { startBatchWaitingNotice } from '../../../src/batch/report/batch-waiting-notice.ts';
@@ -11,7 +11,7 @@ import { commandIo } from '../../fixtures/command-io.ts';
 import { testHost } from '../../fixtures/host.ts';
 import { apiOf, batchOf, batchResponse, fastClock, ledgerFor, respondCreated } from '../batch-fixtures.ts';
 
-async function send(ledger: Ledger, api = apiOf(respondCreated)) {
+async function send(ledger: BatchLedger, api = apiOf(respondCreated)) {
   const clock = fastClock();
   const io = commandIo({ ...testHost(), clock }, 'json');
   const notice = startBatchWaitingNotice(io);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
+  applyWaitFailuresToStatusCounts,
   batchRowAfterWait,
-  countBatchStatusesAfterWait,
   createDropletWaitResults,
 } from '../../../src/batch/waiting/wait-results.ts';
 
@@ -21,5 +21,5 @@ it('a created row gets the address of its droplet, and fails when the droplet ca
   const skipped = { name: 'a', status: 'skipped', id: 2 } as const;
   expect(batchRowAfterWait(skipped, results)).toBe(skipped);
   const counts = { created: 3, failed: 1, skipped: 0, unknown: 0, missing: 0 };
-  expect(countBatchStatusesAfterWait(counts, results)).toEqual({ ...counts, created: 2, failed: 2 });
+  expect(applyWaitFailuresToStatusCounts(counts, results)).toEqual({ ...counts, created: 2, failed: 2 });
 });

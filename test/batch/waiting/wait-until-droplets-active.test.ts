@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
+import type { BatchDescriptionEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
-import type { BatchDescriptionEvent } from '../../../src/batch/ledger/ledger-event.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { createDropletWaitResults } from '../../../src/batch/waiting/wait-results.ts';

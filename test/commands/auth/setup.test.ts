@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readClientSecret } from '../../../src/session/client-secret.ts';
+import { readStoredClientSecret } from '../../../src/session/client-secret.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -27,7 +27,7 @@ function setup(host: TestHost, words: readonly string[], stdin?: string) {
 
 async function secretOf(host: TestHost, clientId = 'client-1', authOrigin = 'https://cloud.example') {
   const store = createFileCredentialStore(profilePaths(host.folders.state, 'default'));
-  return (await readClientSecret(store, { authOrigin, clientId }))?.reveal();
+  return (await readStoredClientSecret(store, { authOrigin, clientId }))?.reveal();
 }
 
 describe('auth setup', () => {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { configLockPath } from '../../../src/config/config-file.ts';
-import { run } from '../../../src/main.ts';
+import { runCliCommandLine } from '../../../src/main.ts';
 import { tryAcquireFileLock } from '../../../src/platform/file-lock.ts';
 import { startProgram } from '../../fixtures/cli.ts';
 import { makeFolders } from '../../fixtures/folders.ts';
@@ -107,10 +107,10 @@ describe('two writers at once', () => {
   it('in processes of their own lose nothing', { timeout: 60_000 }, async () => {
     const host = testHost();
     host.writeConfig({ later: true, profiles: Object.fromEntries(['a', 'b', 'c', 'd'].map((name) => [name, {}])) });
-    const text = `import { runOnThisMachine } from './src/main.ts';
+    const text = `import { runCliProcess } from './src/main.ts';
       (async () => {
         for (const [key, value] of [['client_id', process.argv[2]], ['scope', 'read'], ['flow', 'code']]) {
-          process.exitCode ||= await runOnThisMachine(['config', 'set', key, value, '--profile', process.argv[2]]);
+          process.exitCode ||= await runCliProcess(['config', 'set', key, value, '--profile', process.argv[2]]);
         }
       })();`;
     const program = await bundleProgram({ text }, 'esm');
@@ -147,7 +147,7 @@ describe('two programs that share a config folder', () => {
     const host = { ...base, folders: { ...base.folders, state: other.state } };
     const held = tryAcquireFileLock(configLockPath(base.folders.config));
     let isOver = false;
-    const ended = run(['config', 'set', 'scope', 'read'], host).then((code) => {
+    const ended = runCliCommandLine(['config', 'set', 'scope', 'read'], host).then((code) => {
       isOver = true;
       return code;
     });

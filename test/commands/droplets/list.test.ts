@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordStartedSandbox } from '../../../src/config/sandbox-connection.ts';
+import { recordStartedSandbox } from '../../../src/config/sandbox-connection-details.ts';
 import { reply, serverFor } from '../../fixtures/fake-server.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { testHost } from '../../fixtures/host.ts';

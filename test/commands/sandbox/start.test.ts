@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-connection.ts';
-import { readClientSecret } from '../../../src/session/client-secret.ts';
+import { readLastSandbox, recordStartedSandbox } from '../../../src/config/sandbox-connection-details.ts';
+import { readStoredClientSecret } from '../../../src/session/client-secret.ts';
 import { createFileCredentialStore } from '../../../src/session/file-store.ts';
 import { profilePaths } from '../../../src/session/profile-paths.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -122,7 +122,7 @@ describe('sandbox start', () => {
     expect(a.ready.client_secret).toBe(b.ready.client_secret);
     const store = createFileCredentialStore(profilePaths(a.host.folders.state, 'sandbox'));
     const binding = { authOrigin: a.ready.auth_url ?? '', clientId: a.ready.client_id ?? '' };
-    expect((await readClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
+    expect((await readStoredClientSecret(store, binding))?.reveal()).toBe(a.ready.client_secret);
   });
 
   it('on a port that is taken is exit 1 and names it', async () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MigrationError, redactErrorReason } from '../../../src/engine/migration-error.ts';
-import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
+import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-target.ts';
 import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
 import { querySingleValue, withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
 import { replicationObjectName } from '../../../src/engine/postgresql/replication-object-names.ts';
@@ -87,7 +87,7 @@ test('a database is made as it is on the source, once, and roles without rights 
       expect(databases).toMatchObject([{ name: 'My-DB', encoding: 'LATIN1', collate: 'C' }]);
       for (let twice = 0; twice < 2; twice++) {
         expect(await createTargetDatabase(to, databases[0]!)).toEqual([]);
-        expect(await copyRoles(from, to, randomBytes)).toEqual([]);
+        expect(await copyRolesToTarget(from, to, randomBytes)).toEqual([]);
       }
     }),
   );
@@ -108,9 +108,9 @@ test('a role that the target had before gets no member, and before 16 no role ge
   await withMigrationEngineSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (from) => {
     for (const server of [target, older]) {
       await withMigrationEngineSession(postgresEndpointOf(server), testEngineDependencies(), { name }, async (to) => {
-        warnings.push(...(await copyRoles(from, to, randomBytes)));
+        warnings.push(...(await copyRolesToTarget(from, to, randomBytes)));
         // What the first time created is there before the second time.
-        if (server === older) warnings.push(...(await copyRoles(from, to, randomBytes)));
+        if (server === older) warnings.push(...(await copyRolesToTarget(from, to, randomBytes)));
       });
     }
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildRedisReplicaSettings, isReplicaOf } from '../../../src/engine/redis/replica.ts';
+import { buildRedisReplicaSettings, isRedisReplicaOfSource } from '../../../src/engine/redis/replica.ts';
 import { parseRedisInfo } from '../../../src/redis/info.ts';
 import type { RedisSource } from '../../../src/redis/source.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -26,9 +26,9 @@ test('a target connects to the source with the credentials of the request', () =
 test('a replica of another server, or none, does not follow the source', () => {
   const info = (role: string, host: string, port: number) =>
     parseRedisInfo(`role:${role}\nmaster_host:${host}\nmaster_port:${port}\n`);
-  expect(isReplicaOf(info('slave', 'cache.example.com', 6380), source)).toBe(true);
-  expect(isReplicaOf(info('slave', '192.0.2.1', 6380), { ...source, address: '192.0.2.1' })).toBe(true);
-  expect(isReplicaOf(info('slave', 'cache.example.com', 6379), source)).toBe(false);
-  expect(isReplicaOf(info('slave', 'other.example.com', 6380), source)).toBe(false);
-  expect(isReplicaOf(info('master', 'cache.example.com', 6380), source)).toBe(false);
+  expect(isRedisReplicaOfSource(info('slave', 'cache.example.com', 6380), source)).toBe(true);
+  expect(isRedisReplicaOfSource(info('slave', '192.0.2.1', 6380), { ...source, address: '192.0.2.1' })).toBe(true);
+  expect(isRedisReplicaOfSource(info('slave', 'cache.example.com', 6379), source)).toBe(false);
+  expect(isRedisReplicaOfSource(info('slave', 'other.example.com', 6380), source)).toBe(false);
+  expect(isRedisReplicaOfSource(info('master', 'cache.example.com', 6380), source)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copySchemaFromCatalog, planSchemaParts } from '../../../src/engine/schema/catalog-schema-copier.ts';
+import { copySchemaFromCatalog, planSchemaObjects } from '../../../src/engine/schema/catalog-schema-copier.ts';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../../../src/postgresql/search-path-safe-session.ts';
 import { Secret } from '../../../src/secret.ts';
@@ -121,7 +121,7 @@ test('comments on what an extension brings are left to it, and a text that is no
     requirements: [],
     statements: [text],
   });
-  const plan = planSchemaParts({
+  const plan = planSchemaObjects({
     parts: [
       part('pg_extension:1', 'extension', []),
       part('pg_class:2', 'table', [], 'CREATE TABLE "\uFFFD" ()'),

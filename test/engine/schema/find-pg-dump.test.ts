@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chooseSchemaCopier } from '../../../src/engine/schema/choose-schema-copier.ts';
-import { closestPgDump, findPgDumpPrograms, parsePgDumpMajor } from '../../../src/engine/schema/find-pg-dump.ts';
-import { canConnectByPgDump, withoutPsqlCommands } from '../../../src/engine/schema/pg-dump-schema-copier.ts';
+import {
+  findOldestUsablePgDump,
+  findPgDumpPrograms,
+  parsePgDumpMajor,
+} from '../../../src/engine/schema/find-pg-dump.ts';
+import { canConnectByPgDump, removePsqlMetaCommands } from '../../../src/engine/schema/pg-dump-schema-copier.ts';
 import { type ExternalProgramRunner, runExternalProgram } from '../../../src/platform/external-program.ts';
 import { Secret } from '../../../src/secret.ts';
 import { lacks } from '../../fixtures/needs.ts';
@@ -63,12 +67,9 @@ describe('a pg_dump', () => {
 
   test('is the closest that is as new as the source', () => {
     const dumps = [14, 15, 18].map((major) => ({ path: String(major), major }));
-    expect([140_011, 150_001, 160_004, 190_000].map((version) => closestPgDump(dumps, version)?.major)).toEqual([
-      14,
-      15,
-      18,
-      undefined,
-    ]);
+    expect(
+      [140_011, 150_001, 160_004, 190_000].map((version) => findOldestUsablePgDump(dumps, version)?.major),
+    ).toEqual([14, 15, 18, undefined]);
   });
 });
 
@@ -76,14 +77,14 @@ describe('the script of a pg_dump', () => {
   const script = `--\n\\restrict abc\nSET statement_timeout = 0;\nSET transaction_timeout = 0;\nCREATE FUNCTION f() AS '\nSET transaction_timeout = 0;\n';\n\\unrestrict abc\n`;
 
   test('is said without the words for psql', () => {
-    expect(withoutPsqlCommands(script, 170_000)).toBe(
+    expect(removePsqlMetaCommands(script, 170_000)).toBe(
       script.replace('\\restrict abc\n', '').replace('\\unrestrict abc\n', ''),
     );
   });
 
   test('leaves out a setting that the target does not know, where it is a setting', () => {
-    expect(withoutPsqlCommands(script, 160_000).match(/transaction_timeout/g)).toHaveLength(1);
-    expect(withoutPsqlCommands(script, 160_000)).toContain(`AS '\nSET transaction_timeout = 0;\n'`);
+    expect(removePsqlMetaCommands(script, 160_000).match(/transaction_timeout/g)).toHaveLength(1);
+    expect(removePsqlMetaCommands(script, 160_000)).toContain(`AS '\nSET transaction_timeout = 0;\n'`);
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { prepareSharedStore } from '../../../src/shared-store/prepare-shared-store.ts';
-import { parseStoreUrl } from '../../../src/shared-store/store-url.ts';
+import { parseSharedStoreUrl } from '../../../src/shared-store/store-url.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { startPgbouncer } from '../../fixtures/pgbouncer.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
@@ -26,7 +26,7 @@ export async function startFleetStore(kind: FleetStoreKind): Promise<FleetStore>
   const postgres = await startPostgres({ direct: true, settings: { max_connections: 120 } });
   const owner = `postgres://postgres:${postgres.password}@127.0.0.1:${postgres.port}/postgres`;
   await prepareSharedStore(
-    parseStoreUrl(owner, () => undefined),
+    parseSharedStoreUrl(owner, () => undefined),
     'cloudctl_share_member',
   );
   await postgres.query("CREATE ROLE ci LOGIN PASSWORD 'ci-password' IN ROLE cloudctl_share_member");

@@ -8,12 +8,20 @@ import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { CredentialRecord } from '../../../src/session/credential-record.ts';
 import { type ProfilePaths, profilePaths } from '../../../src/session/profile-paths.ts';
-import { createSessionSealer } from '../../../src/session/sealed-session.ts';
-import { readSharedCopy, writeSharedCopy } from '../../../src/session/shared-copy.ts';
+import { createSharedSessionEncryptor } from '../../../src/session/sealed-session.ts';
+import { readSharedSessionCopy, writeSharedSessionCopy } from '../../../src/session/shared-copy.ts';
 import { openSharedStore } from '../../../src/shared-store/open-shared-store.ts';
-import { createShareKeys, encodeShareKeys, type ShareKeys } from '../../../src/shared-store/share-keys.ts';
-import type { SealedSession, SharedSessionRow, SharedSessionStore } from '../../../src/shared-store/shared-session.ts';
-import { parseStoreUrl } from '../../../src/shared-store/store-url.ts';
+import type {
+  EncryptedSharedSession,
+  SharedSessionRow,
+  SharedSessionStore,
+} from '../../../src/shared-store/shared-session.ts';
+import {
+  createSharedStoreKeys,
+  encodeSharedStoreKeys,
+  type SharedStoreKeys,
+} from '../../../src/shared-store/shared-store-keys.ts';
+import { parseSharedStoreUrl } from '../../../src/shared-store/store-url.ts';
 import { type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
 import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { tokenFor } from '../../sandbox/requests.ts';
@@ -33,7 +41,7 @@ export interface Machine {
 export interface Fleet {
   readonly sandbox: SandboxServers;
   readonly machines: readonly Machine[];
-  readonly keys: ShareKeys;
+  readonly keys: SharedStoreKeys;
   /** The refresh requests that the server received. */
   refreshes(): readonly LoggedRequest[];
   /** The row in the store. */
@@ -43,7 +51,7 @@ export interface Fleet {
   /** Works on the store as one more machine. */
   withStore<T>(work: (store: SharedSessionStore) => Promise<T>): Promise<T>;
   /** The record of a row or a copy. */
-  open(sealed: SealedSession): CredentialRecord;
+  open(sealed: EncryptedSharedSession): CredentialRecord;
   /** The access token has expired: at the server, in the store, and in the copy of each machine. */
   expire(): Promise<void>;
 }
@@ -58,8 +66,8 @@ export interface FleetOptions {
 export async function createFleet({ store, machines: count, authUrl }: FleetOptions): Promise<Fleet> {
   const sandbox = await startSandboxServers();
   onTestFinished(() => sandbox.close());
-  const keys = createShareKeys(randomBytes);
-  const sealer = createSessionSealer(keys, 'default', randomBytes);
+  const keys = createSharedStoreKeys(randomBytes);
+  const sealer = createSharedSessionEncryptor(keys, 'default', randomBytes);
   const profile = {
     auth_url: (await authUrl?.(sandbox)) ?? sandbox.ready.auth_url,
     base_url: sandbox.ready.base_url,
@@ -71,14 +79,14 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
   const machines = Array.from({ length: count }, (_, at) =>
     createMachine(`ci-${at + 1}`, profile, {
       CLOUDCTL_STORE_URL: store.url,
-      CLOUDCTL_STORE_KEY: encodeShareKeys(keys).reveal(),
+      CLOUDCTL_STORE_KEY: encodeSharedStoreKeys(keys).reveal(),
       // Clocks from 5 minutes behind to 5 minutes ahead.
       TEST_CLOCK: JSON.stringify({ offset: count === 1 ? 0 : Math.round((at / (count - 1) - 0.5) * 600_000) }),
     }),
   );
   const withStore: Fleet['withStore'] = async (work) => {
     const opened = await openSharedStore(
-      parseStoreUrl(store.url, () => undefined),
+      parseSharedStoreUrl(store.url, () => undefined),
       {
         share: keys.share,
         profile: 'default',
@@ -95,7 +103,7 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
     if (found === undefined) throw new Error('the store has no session');
     return found;
   };
-  const open = (sealed: SealedSession): CredentialRecord => {
+  const open = (sealed: EncryptedSharedSession): CredentialRecord => {
     const opened = sealer.open(sealed);
     if (opened.kind !== 'record') throw new Error(`the record is ${opened.kind}`);
     return opened.record;
@@ -120,15 +128,15 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
     refreshes: () => sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token'),
     async expire() {
       sandbox.world.setClock((now) => advanceClock(now, 31 * 86_400_000));
-      const past = (sealed: SealedSession): SealedSession =>
+      const past = (sealed: EncryptedSharedSession): EncryptedSharedSession =>
         sealer.seal(sealed, { ...open(sealed), expiresAt: Math.floor(Date.now() / 1000) - 60 });
       await withStore(async (opened) => {
         const { row: current } = await opened.run({ op: 'read' });
         if (current !== undefined) await opened.run({ op: 'commit', by: 'test', event: 'refresh', ...past(current) });
       });
       for (const { place } of machines) {
-        const copy = readSharedCopy(place, keys.share);
-        if (copy !== undefined) writeSharedCopy(place, { ...copy, ...past(copy) });
+        const copy = readSharedSessionCopy(place, keys.share);
+        if (copy !== undefined) writeSharedSessionCopy(place, { ...copy, ...past(copy) });
       }
     },
   };

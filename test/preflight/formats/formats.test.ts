@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { renderHtmlPreflightReport } from '../../../src/preflight/formats/html-report.ts';
 import { renderMarkdownPreflightReport } from '../../../src/preflight/formats/markdown-report.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
-import { formatBytes, formatDeepReadLines, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
+import { formatBytes, formatRowReadSummaryLines, formatSeconds } from '../../../src/preflight/formats/report-text.ts';
 import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import type { PreflightReport } from '../../../src/preflight/report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -36,7 +36,7 @@ describe('the report as', () => {
     for (const one of [{ state: 'not_read' } as const, all, rows]) {
       expectGolden(
         'db-preflight-reports',
-        formatDeepReadLines(one === undefined ? {} : { rows: one }).join('\n'),
+        formatRowReadSummaryLines(one === undefined ? {} : { rows: one }).join('\n'),
         one?.state,
       );
     }

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest';
-import { checksWithManualPage, manualPageOf } from '../../../src/preflight/formats/manual-page.ts';
+import { checksWithDatabaseManualPage, databaseManualPageOfCheck } from '../../../src/preflight/formats/manual-page.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
 
 it('every check with a page of a manual exists, and has one page', () => {
   const ids = new Set([...postgresqlChecks, ...redisChecks].map(({ id }) => id));
-  expect(checksWithManualPage.filter((id) => !ids.has(id))).toEqual([]);
-  expect(new Set(checksWithManualPage).size).toBe(checksWithManualPage.length);
+  expect(checksWithDatabaseManualPage.filter((id) => !ids.has(id))).toEqual([]);
+  expect(new Set(checksWithDatabaseManualPage).size).toBe(checksWithDatabaseManualPage.length);
 });
 
 it.each([
   ['wal-level', 'https://www.postgresql.org/docs/current/runtime-config-wal.html'],
   ['protected-mode', 'https://redis.io/docs/latest/operate/oss_and_stack/management/security/'],
   ['host-parse', undefined],
-])('the page of %s is %s', (id, page) => expect(manualPageOf(id)).toBe(page));
+])('the page of %s is %s', (id, page) => expect(databaseManualPageOfCheck(id)).toBe(page));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PreflightBaselineChange } from '../../../src/preflight/baseline.ts';
 import { renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
-import { missingLoginNote } from '../../../src/preflight/formats/report-text.ts';
+import { failedDatabaseLoginNote } from '../../../src/preflight/formats/report-text.ts';
 import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
@@ -74,11 +74,11 @@ describe('the report on a terminal', () => {
     for (const fixFile of [undefined, 'fix.sql']) {
       const shown = renderTextPreflightReport(refused, ink, { fixFile });
       expectGolden('db-preflight-reports', shown, `no login ${fixFile}`);
-      expect(shown.split('\n').slice(0, 24)).toContain(missingLoginNote(refused));
+      expect(shown.split('\n').slice(0, 24)).toContain(failedDatabaseLoginNote(refused));
     }
     for (const file of ['a.md', 'a.html'])
-      expect(renderPreflightReport(file, refused, '1')).toContain(missingLoginNote(refused));
-    expect(missingLoginNote(report)).toBeUndefined();
+      expect(renderPreflightReport(file, refused, '1')).toContain(failedDatabaseLoginNote(refused));
+    expect(failedDatabaseLoginNote(report)).toBeUndefined();
   });
 
   it('omits findings that passed, were skipped or only inform', () => {

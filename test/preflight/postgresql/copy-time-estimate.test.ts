@@ -3,7 +3,7 @@ import { failOutcome } from '../../../src/preflight/finding.ts';
 import { adviseIgnoringDatabases } from '../../../src/preflight/postgresql/advise-ignoring-databases.ts';
 import {
   estimatePostgresqlCopyTime,
-  largestTables,
+  selectLargestTables,
   sumInitialCopySize,
 } from '../../../src/preflight/postgresql/copy-time-estimate.ts';
 import { estimateWalBytesPerSecond } from '../../../src/preflight/postgresql/wal-bytes-per-second.ts';
@@ -33,7 +33,11 @@ test('sizes are summed over databases, and databases without a size are named', 
   ]);
   const all = sumInitialCopySize(['a', 'b', 'c'], sizes);
   expect(all).toMatchObject({ bytes: 17, tables: 3, largest: { database: 'a', table: 'x', bytes: 9 }, unseen: ['c'] });
-  expect(largestTables(sizes).map(({ database, table: name }) => `${database}.${name}`)).toEqual(['a.x', 'b.z', 'a.y']);
+  expect(selectLargestTables(sizes).map(({ database, table: name }) => `${database}.${name}`)).toEqual([
+    'a.x',
+    'b.z',
+    'a.y',
+  ]);
 });
 
 test('the WAL rate is the higher one of the measured and the average rate', () => {

@@ -1,4 +1,4 @@
-import type { ScannedDatabase } from '../../../src/preflight/postgresql/deep/scanned-rows.ts';
+import type { DatabaseScanResult } from '../../../src/preflight/postgresql/deep/scanned-rows.ts';
 import {
   type DatabaseFeatureOverview,
   databaseFeatureOverviewQuery,
@@ -149,7 +149,7 @@ export function slots(count: number, more: Partial<ReplicationSlot> = {}): reado
 }
 
 /** A database whose rows were all read, without a fault unless told. */
-export function scannedDatabase(more: Partial<ScannedDatabase> = {}): ScannedDatabase {
+export function scannedDatabase(more: Partial<DatabaseScanResult> = {}): DatabaseScanResult {
   return {
     encoding: 'UTF8',
     failure: undefined,
@@ -162,7 +162,7 @@ export function scannedDatabase(more: Partial<ScannedDatabase> = {}): ScannedDat
 }
 
 /** Facts and options of a run with `--deep`, for checks of the database `d1`. */
-export function deepRun(more?: Partial<ScannedDatabase>): readonly [PostgresqlSourceFacts, PreflightOptions] {
+export function deepRun(more?: Partial<DatabaseScanResult>): readonly [PostgresqlSourceFacts, PreflightOptions] {
   const scans = new Map(more === undefined ? [] : [['d1', scannedDatabase(more)] as const]);
   return [sourceFacts({ scans }), preflightOptions({ deep: { bytesPerSecond: 1e6, timeout: undefined } })];
 }

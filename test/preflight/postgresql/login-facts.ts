@@ -1,5 +1,5 @@
 import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';
-import type { PostgresqlCheck, PostgresqlServerCheck } from '../../../src/preflight/postgresql/check.ts';
+import type { PostgresqlCheck, PostgresqlServerPreflightCheck } from '../../../src/preflight/postgresql/check.ts';
 import type {
   PostgresqlConnectionResult,
   PostgresqlSourceFacts,
@@ -50,7 +50,7 @@ export function refusedFacts(
 
 /** Of a check that asks nothing. */
 export function outcomeOf(
-  check: PostgresqlServerCheck,
+  check: PostgresqlServerPreflightCheck,
   ground: PostgresqlSourceFacts,
   wish: Partial<PreflightOptions> = {},
 ): PreflightCheckOutcome {
@@ -58,7 +58,7 @@ export function outcomeOf(
 }
 
 export function idsThatFail(
-  checks: readonly PostgresqlServerCheck[],
+  checks: readonly PostgresqlServerPreflightCheck[],
   ground: PostgresqlSourceFacts,
   wish: Partial<PreflightOptions> = {},
 ): readonly string[] {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectPostgresql } from '../../../src/postgresql/connection.ts';
-import { buildReadOnlyTransaction } from '../../../src/postgresql/search-path-safe-message.ts';
+import { buildReadOnlyTransaction } from '../../../src/postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../../../src/postgresql/source.ts';
 import { postgresqlStartupSettings } from '../../../src/postgresql/startup-settings.ts';
 import type { PreflightCheckOutcome } from '../../../src/preflight/finding.ts';

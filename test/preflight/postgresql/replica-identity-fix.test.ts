@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { psqlStatement } from '../../../src/postgresql/psql-script.ts';
+import { formatSingleLinePsqlStatement } from '../../../src/postgresql/psql-script.ts';
 import { replicaIdentityStatement } from '../../../src/preflight/postgresql/replica-identity-fix.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
 
@@ -29,7 +29,7 @@ describe.each([14, 18] as const)('REPLICA IDENTITY USING INDEX on PostgreSQL %i'
   afterAll(() => server?.stop());
 
   const statement = (name: string, index: string) =>
-    psqlStatement(
+    formatSingleLinePsqlStatement(
       replicaIdentityStatement({ name } as Parameters<typeof replicaIdentityStatement>[0], `USING INDEX "${index}"`),
     ) ?? '';
   const identities = async () =>

@@ -2,7 +2,7 @@ import type { CheckFinding } from '../../../src/preflight/finding.ts';
 import { postgresqlChecks } from '../../../src/preflight/postgresql/checks.ts';
 import type { CollectedPostgresqlFacts } from '../../../src/preflight/postgresql/collected-postgresql-facts.ts';
 import { evaluateDatabaseChecks, evaluateServerCheck } from '../../../src/preflight/postgresql/evaluate-checks.ts';
-import { evaluatePostgresqlFixEffects } from '../../../src/preflight/postgresql/evaluate-postgresql-fix-effects.ts';
+import { evaluatePostgresqlChecksAfterFixes } from '../../../src/preflight/postgresql/evaluate-postgresql-checks-after-fixes.ts';
 import { clientAddressQuery } from '../../../src/preflight/postgresql/queries/client-address.ts';
 import { connectionCapacityQuery } from '../../../src/preflight/postgresql/queries/connection-capacity.ts';
 import { databasesQuery } from '../../../src/preflight/postgresql/queries/databases.ts';
@@ -15,9 +15,9 @@ import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/so
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import { simulatePreflightFixes } from '../../../src/preflight/simulate-preflight-fixes.ts';
 import {
+  buildFindingKey,
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
-  findingKey,
 } from '../../../src/preflight/simulated-preflight-fix.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
@@ -70,7 +70,7 @@ export function simulated(
     ...collected.findings,
   ];
   const evaluate = (effects: readonly FixEffectInDatabase[]): EvaluatedFixEffects =>
-    evaluatePostgresqlFixEffects(postgresqlChecks, collected, source, chosen, effects);
+    evaluatePostgresqlChecksAfterFixes(postgresqlChecks, collected, source, chosen, effects);
   const simulation = simulatePreflightFixes(findings, 'continuous', evaluate);
   return {
     before: findings,
@@ -92,7 +92,7 @@ function afterAll(
     return [...restart, ...(fix?.effects ?? [])].map((effect) => ({ effect, database: name }));
   });
   const { changed } = evaluate(effects);
-  return before.map((finding) => changed.get(findingKey(finding)) ?? finding);
+  return before.map((finding) => changed.get(buildFindingKey(finding)) ?? finding);
 }
 
 /** The finding of a check: of d1 when it is one of databases. */

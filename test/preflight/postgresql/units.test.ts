@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { quoteIdentifier, quoteLiteral } from '../../../src/postgresql/quote.ts';
 import {
   binarySizeText,
+  formatSizeForPostgresqlSetting,
   parsePostgresqlDuration,
   parsePostgresqlSize,
-  sizeSettingText,
   timeSpanText,
 } from '../../../src/preflight/postgresql/units.ts';
 
@@ -36,7 +36,7 @@ test('sizes and spans are short', () => {
     '24 h',
     '14 days',
   ]);
-  expect([1, 300 * 1024 ** 2, 20 * 1024 ** 3].map(sizeSettingText)).toEqual(['1MB', '300MB', '20GB']);
+  expect([1, 300 * 1024 ** 2, 20 * 1024 ** 3].map(formatSizeForPostgresqlSetting)).toEqual(['1MB', '300MB', '20GB']);
 });
 
 test('quotes and backslashes stay inside their quotes', () => {

@@ -3,12 +3,12 @@ import type { PreflightOptions } from '../../../src/preflight/preflight-options.
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
 import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-checks.ts';
-import { evaluateRedisFixEffects } from '../../../src/preflight/redis/evaluate-redis-fix-effects.ts';
+import { evaluateRedisChecksAfterFixes } from '../../../src/preflight/redis/evaluate-redis-checks-after-fixes.ts';
 import { runRedisPreflightQueries } from '../../../src/preflight/redis/run-redis-preflight-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
 import type { EvaluatedFixEffects, FixEffectInDatabase } from '../../../src/preflight/simulated-preflight-fix.ts';
 import { parseRedisErrorCode, RedisCommandError } from '../../../src/redis/command-error.ts';
-import type { RedisReply, RedisSession } from '../../../src/redis/connection.ts';
+import type { RedisConnection, RedisReply } from '../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../src/redis/send-redis-command.ts';
 import { preflightOptions } from './preflight-options.ts';
 
@@ -79,10 +79,11 @@ export async function effectsEvaluator(
 ): Promise<(effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects> {
   const facts = sourceFacts(changes.facts);
   const results = await runRedisPreflightQueries(sessionOf(recorded), checks, { user: facts.user }, 1000);
-  return (placed) => evaluateRedisFixEffects(checks, { facts, results }, preflightOptions(changes.options), placed);
+  return (placed) =>
+    evaluateRedisChecksAfterFixes(checks, { facts, results }, preflightOptions(changes.options), placed);
 }
 
-function sessionOf(recorded: Recorded): RedisSession {
+function sessionOf(recorded: Recorded): RedisConnection {
   const send = async (words: RedisCommand) => {
     const reply = replyTo(words.map(String), recorded);
     if (typeof reply === 'string' && reply.startsWith('-')) {

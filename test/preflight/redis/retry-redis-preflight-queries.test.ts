@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { PreflightQueryResult } from '../../../src/preflight/query.ts';
 import { redisInfoQuery } from '../../../src/preflight/redis/queries/info.ts';
 import { retryRedisPreflightQueries } from '../../../src/preflight/redis/retry-redis-preflight-queries.ts';
-import type { RedisSession } from '../../../src/redis/connection.ts';
+import type { RedisConnection } from '../../../src/redis/connection.ts';
 import { parseRedisSource } from '../../../src/redis/source.ts';
 import { closedOrigin } from '../../fixtures/fake-server.ts';
 
@@ -14,7 +14,7 @@ it.each([
   const { source } = parseRedisSource({ url: `redis://127.0.0.1:${port}` });
   let ended = 0;
   const failing = () => Promise.reject(new Error('it is lost'));
-  const session: RedisSession = {
+  const session: RedisConnection = {
     authentication: { auth: 'open' },
     tls: undefined,
     send: failing,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { RedisSession } from '../../../src/redis/connection.ts';
+import type { RedisConnection } from '../../../src/redis/connection.ts';
 import { readRedisKeyContent } from '../../../src/rehearsal/redis/redis-key-content.ts';
 
 test('a type named like a property of every object is compared by its DUMP', async () => {
-  const session: Pick<RedisSession, 'send' | 'sendRaw'> = {
+  const session: Pick<RedisConnection, 'send' | 'sendRaw'> = {
     send: async ([command]) => (command === 'TYPE' ? 'constructor' : -1),
     sendRaw: async () => Buffer.from('dumped'),
   };
-  expect(await readRedisKeyContent(session as RedisSession, Buffer.from('k'), true)).toMatchObject({
+  expect(await readRedisKeyContent(session as RedisConnection, Buffer.from('k'), true)).toMatchObject({
     type: 'constructor',
     expiresAt: -1,
     isOpaque: true,

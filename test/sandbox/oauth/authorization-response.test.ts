@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { grantOfAuthorization } from '../../../src/sandbox/oauth/authorization-response.ts';
+import { buildSandboxGrantOfAuthorization } from '../../../src/sandbox/oauth/authorization-response.ts';
 import { MAYA, sandboxFor, userOf } from '../requests.ts';
 
 test('a grant has the person, the application and the granted scope of its authorization', async () => {
@@ -7,6 +7,6 @@ test('a grant has the person, the application and the granted scope of its autho
   const person = userOf(sandbox, MAYA).uuid;
   const clientId = sandbox.ready.client_id;
   const authorization = sandbox.world.authorize({ person, clientId, scope: 'read write' });
-  const grant = grantOfAuthorization(authorization, 'read');
+  const grant = buildSandboxGrantOfAuthorization(authorization, 'read');
   expect(grant).toEqual({ authorization: authorization.id, person, clientId, scope: 'read' });
 });

@@ -1,11 +1,15 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { lockFileWithFlock, lockSandboxStateFolder, type TryFileLock } from '../../../src/sandbox/state/folder-lock.ts';
+import {
+  lockFileWithFlock,
+  lockSandboxStateFolder,
+  type NonBlockingFileLocker,
+} from '../../../src/sandbox/state/folder-lock.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { makeFolder } from './state-folders.ts';
 
-function holdsOnce(tryLock?: TryFileLock): void {
+function holdsOnce(tryLock?: NonBlockingFileLocker): void {
   const path = join(makeFolder(), 'lock');
   const release = tryLock === undefined ? lockSandboxStateFolder(path) : lockSandboxStateFolder(path, tryLock);
   expect(() => lockSandboxStateFolder(path, tryLock)).toThrow(expect.objectContaining({ reason: 'busy' }));
@@ -31,7 +35,7 @@ describe('the lock of a state folder', () => {
 
   it('is refused when the file was removed after it was opened', () => {
     const path = join(makeFolder(), 'lock');
-    const locked: TryFileLock = () => {
+    const locked: NonBlockingFileLocker = () => {
       rmSync(path);
       writeFileSync(path, '');
       return true;
@@ -40,7 +44,7 @@ describe('the lock of a state folder', () => {
   });
 
   it('is an error with its reason when the system cannot lock files', () => {
-    const broken: TryFileLock = () => {
+    const broken: NonBlockingFileLocker = () => {
       throw new Error('no locks available');
     };
     expect(() => lockSandboxStateFolder(join(makeFolder(), 'lock'), broken)).toThrow(

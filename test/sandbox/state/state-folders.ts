@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { seededRandom, systemRandom } from '../../../src/sandbox/random.ts';
+import { SandboxStateManager } from '../../../src/sandbox/sandbox-state-manager.ts';
 import { generateSandboxSeedData } from '../../../src/sandbox/seed-data.ts';
 import type { SandboxState } from '../../../src/sandbox/state/sandbox-state.ts';
-import type { SandboxIdentity } from '../../../src/sandbox/state/saved-state.ts';
+import type { SandboxInstanceIdentity } from '../../../src/sandbox/state/saved-state.ts';
 import { openSandboxStateFolder } from '../../../src/sandbox/state/state-folder.ts';
 import type { SandboxStateWriter } from '../../../src/sandbox/state/state-writer.ts';
-import { World } from '../../../src/sandbox/world.ts';
 
 /** A folder that is removed at the end of the test. */
 export function makeFolder(): string {
@@ -17,7 +17,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-export const IDENTITY: SandboxIdentity = { adminToken: 'admin', host: '127.0.0.1', port: 4001, apiPort: 4002 };
+export const IDENTITY: SandboxInstanceIdentity = { adminToken: 'admin', host: '127.0.0.1', port: 4001, apiPort: 4002 };
 
 export const SEED = generateSandboxSeedData(seededRandom(7), [
   { name: 'One', callbackUrls: ['http://127.0.0.1:4003/callback'] },
@@ -25,7 +25,7 @@ export const SEED = generateSandboxSeedData(seededRandom(7), [
 ]);
 
 export interface OpenedWorld {
-  readonly world: World;
+  readonly world: SandboxStateManager;
   readonly writer: SandboxStateWriter;
   readonly folder: string;
   /** Path of the current journal. */
@@ -39,7 +39,7 @@ export async function openWorld(
   { compactAt = 1_000_000, systemTime = () => 1_000_000 }: { compactAt?: number; systemTime?: () => number } = {},
 ): Promise<OpenedWorld> {
   const state = openSandboxStateFolder(folder, compactAt);
-  const world = new World(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
+  const world = new SandboxStateManager(state.saved?.seed ?? SEED, systemRandom(), systemTime, state.saved?.world);
   const writer = await state.startWriter(world, IDENTITY);
   const close = async (): Promise<void> => {
     await writer.close();

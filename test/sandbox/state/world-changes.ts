@@ -3,12 +3,12 @@ import {
   findLatestSandboxMigration,
   markSandboxMigrationStopped,
 } from '../../../src/sandbox/migration-store.ts';
+import type { SandboxStateManager } from '../../../src/sandbox/sandbox-state-manager.ts';
 import { toSandboxState } from '../../../src/sandbox/state/world-state.ts';
 import { advanceClock, freezeClock, resumeClock } from '../../../src/sandbox/virtual-clock.ts';
-import type { World } from '../../../src/sandbox/world.ts';
 
 /** One change of the world. The number selects what is changed; nothing happens when there is nothing to change. */
-export type WorldChange = (world: World, pick: number) => void;
+export type WorldChange = (world: SandboxStateManager, pick: number) => void;
 
 /** A change for every method of World that changes its state. */
 export const WORLD_CHANGES: Readonly<Record<string, WorldChange>> = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compareSharedVersions } from '../../../src/shared-store/shared-session.ts';
+import { compareSharedSessionVersions } from '../../../src/shared-store/shared-session.ts';
 import {
   type FaultBudget,
   hasNewestGrant,
@@ -56,7 +56,7 @@ function explore(
           step.name !== 'restore' &&
           state.row !== undefined &&
           step.state.row !== undefined &&
-          compareSharedVersions(step.state.row, state.row) === 'older';
+          compareSharedSessionVersions(step.state.row, state.row) === 'older';
         if (isOlder)
           return { states: seen.size, violation: { reason: 'the store got an older record', path: pathOf(nextKey) } };
         next.push(step.state);

@@ -1,6 +1,6 @@
 import {
-  compareSharedVersions,
-  findSharedClaimObstacle,
+  compareSharedSessionVersions,
+  findRefreshClaimObstacle,
   type SharedSessionOperation,
   type SharedSessionVersion,
 } from '../../../src/shared-store/shared-session.ts';
@@ -133,7 +133,7 @@ function start(state: ModelState, at: number, mutant: ModelMutant): ModelState {
   let next = state;
   const { copy } = next.machines[at]!;
   const isNewer = (one: SharedSessionVersion): boolean =>
-    next.row === undefined || compareSharedVersions(one, next.row) === 'newer';
+    next.row === undefined || compareSharedSessionVersions(one, next.row) === 'newer';
   if (copy !== undefined && isNewer(copy)) next = applyToRow(next, publish(at, copy), mutant);
   if (next.row === undefined) return next;
   next = adopt(next, at, mutant);
@@ -156,7 +156,7 @@ function claim(state: ModelState, at: number, version: SharedSessionVersion): Mo
     Number.MAX_SAFE_INTEGER,
   );
   if (!claimed.applied) {
-    findSharedClaimObstacle(row, version);
+    findRefreshClaimObstacle(row, version);
     return withMachine(state, at, { process: undefined });
   }
   const journal = { ...version, gen: version.gen + 1, isSealed: false };
@@ -170,7 +170,7 @@ function claim(state: ModelState, at: number, version: SharedSessionVersion): Mo
 function commit(state: ModelState, at: number, version: SharedSessionVersion, mutant: ModelMutant): ModelState {
   const isFenced = mutant.isCommitFencedByLease === true && state.row?.holder !== nameOf(at);
   const next = isFenced ? state : applyToRow(state, publish(at, version), mutant);
-  const isStored = next.row !== undefined && compareSharedVersions(next.row, version) === 'same';
+  const isStored = next.row !== undefined && compareSharedSessionVersions(next.row, version) === 'same';
   const done = withMachine(next, at, { process: undefined, journal: undefined });
   if (isStored) return withMachine(done, at, { copy: mutant.hasNoCopy === true ? undefined : version });
   if (isFenced) return done;

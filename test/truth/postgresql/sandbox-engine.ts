@@ -11,7 +11,7 @@ import {
   type MigrationState,
 } from '../../../src/engine/migration-state.ts';
 import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-rows.ts';
-import { copyRoles } from '../../../src/engine/postgresql/copy-roles.ts';
+import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-target.ts';
 import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
 import { withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
 import {
@@ -169,7 +169,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
     const found = await withMigrationEngineSession(door, ports, opening, (from) =>
       withMigrationEngineSession(to, ports, opening, async (session) => {
         requireDistinctServers(await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(session));
-        await copyRoles(from, session, ports.random);
+        await copyRolesToTarget(from, session, ports.random);
         return listSourceDatabases(from, ignored);
       }),
     );

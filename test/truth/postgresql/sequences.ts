@@ -1,9 +1,9 @@
 import { nearestWord } from '../../../src/cli/nearest-word.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { psqlConnectCommand, psqlSessionStatements } from '../../../src/postgresql/psql-script.ts';
+import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../../src/postgresql/psql-script.ts';
+import { buildSequenceValuesScript } from '../../../src/preflight/postgresql/build-sequence-values-script.ts';
 import { sequencesQuery } from '../../../src/preflight/postgresql/queries/sequences.ts';
-import { queryEachDatabase } from '../../../src/preflight/postgresql/query-each-database.ts';
-import { sequenceScript } from '../../../src/preflight/postgresql/sequence-script.ts';
+import { runPreflightQueryInEachDatabase } from '../../../src/preflight/postgresql/run-preflight-query-in-each-database.ts';
 import { postgresEndpointOf } from '../../engine/engine-servers.ts';
 import type { Postgres } from '../../fixtures/postgres.ts';
 import { runPsql } from './fix-script.ts';
@@ -14,7 +14,7 @@ export async function setSequences(
   target: Postgres,
   databases: readonly string[],
 ): Promise<readonly string[]> {
-  const found = await queryEachDatabase(
+  const found = await runPreflightQueryInEachDatabase(
     {
       source: { ...postgresEndpointOf(source), dbname: databases[0] ?? 'postgres' },
       ignoreDbs: [],
@@ -27,7 +27,11 @@ export async function setSequences(
   const lines = found.flatMap((each) => {
     if ('failure' in each) throw new Error(each.failure);
     if (!databases.includes(each.database)) return [];
-    return [psqlConnectCommand(each.database), ...psqlSessionStatements, ...sequenceScript(each.value).statements];
+    return [
+      formatPsqlConnectMetaCommand(each.database),
+      ...psqlSessionSetupStatements,
+      ...buildSequenceValuesScript(each.value).statements,
+    ];
   });
   runPsql(target, 'postgres', lines.join('\n'));
   const values = 'SELECT schemaname, sequencename, last_value FROM pg_sequences ORDER BY 1, 2';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import { computeMigrationPercentInPhase } from '../../../src/watch/compute-migration-percent-in-phase.ts';
 import {
   combineDatabasePhases,
   decideWatchedDatabasePhase,
   type WatchedDatabasePhaseInput,
 } from '../../../src/watch/postgresql/decide-phase.ts';
-import { progressPercent } from '../../../src/watch/progress-percent.ts';
 
 const streaming: WatchedDatabasePhaseInput = {
   slot: { active: true, lag: 0 },
@@ -47,11 +47,11 @@ it.each<[Parameters<typeof combineDatabasePhases>[0], string]>([
 });
 
 it('the copy is 90 of a hundred, catching up the rest, and what stands still keeps its number', () => {
-  expect(progressPercent('waiting', 0.5, 0, 10)).toBe(0);
-  expect(progressPercent('copying', 0.5, 0, 10)).toBe(45);
-  expect(progressPercent('catching_up', 1, 0.25, 10)).toBe(92.5);
-  expect(progressPercent('catching_up', 1, 1, 10)).toBe(99.9);
-  expect(progressPercent('streaming', 1, 1, 10)).toBe(100);
-  expect(progressPercent('stalled', 1, 1, 10)).toBe(10);
-  expect(progressPercent('gone', 1, 1, 10)).toBe(10);
+  expect(computeMigrationPercentInPhase('waiting', 0.5, 0, 10)).toBe(0);
+  expect(computeMigrationPercentInPhase('copying', 0.5, 0, 10)).toBe(45);
+  expect(computeMigrationPercentInPhase('catching_up', 1, 0.25, 10)).toBe(92.5);
+  expect(computeMigrationPercentInPhase('catching_up', 1, 1, 10)).toBe(99.9);
+  expect(computeMigrationPercentInPhase('streaming', 1, 1, 10)).toBe(100);
+  expect(computeMigrationPercentInPhase('stalled', 1, 1, 10)).toBe(10);
+  expect(computeMigrationPercentInPhase('gone', 1, 1, 10)).toBe(10);
 });

@@ -1,7 +1,7 @@
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
 import type {
   MigrationWatchRuleInput,
-  ReplicationSlotWithSender,
+  TrackedReplicationSlot,
   WatchRuleDatabase,
 } from '../../../src/watch/postgresql/rule-input.ts';
 import type {
@@ -111,7 +111,7 @@ export function makeDatabaseFacts(more: Partial<WatchedDatabaseFacts> = {}): Wat
 /** What rules are handed: `window` from first to last, which is now. */
 export function makeRuleInput(
   window: readonly WatchedServerFacts[],
-  more: Partial<MigrationWatchRuleInput> & { readonly ours?: Partial<ReplicationSlotWithSender> } = {},
+  more: Partial<MigrationWatchRuleInput> & { readonly ours?: Partial<TrackedReplicationSlot> } = {},
 ): MigrationWatchRuleInput {
   const { ours, ...rest } = more;
   const now = window.at(-1)!;

@@ -3,7 +3,7 @@ import { postgresWatchRules } from '../../../src/watch/postgresql/postgres-watch
 import type { MigrationWatchRuleInput } from '../../../src/watch/postgresql/rule-input.ts';
 import { postgresOutageViolations } from '../../../src/watch/postgresql/rules/outage-violation.ts';
 import type { WatchedServerFacts, WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
-import type { TrackedShapes } from '../../../src/watch/postgresql/track-shapes.ts';
+import type { TableDefinitionChanges } from '../../../src/watch/postgresql/track-table-definition-changes.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { describeViolations } from '../describe-violations.ts';
 import {
@@ -176,7 +176,7 @@ describe('slots, publications and tables', () => {
   });
   const columns = (...types: readonly (readonly [string, string])[]) =>
     new Map([['public.t', types.map(([name, type]) => ({ name, type, notNull: false }))]]);
-  it.each<[string, Partial<TrackedShapes>, string, string]>([
+  it.each<[string, Partial<TableDefinitionChanges>, string, string]>([
     [
       'a new table',
       {

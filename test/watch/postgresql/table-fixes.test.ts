@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { WatchedTableDefinition } from '../../../src/watch/postgresql/server-facts.ts';
 import {
-  addColumnFix,
-  changeTypeFix,
-  createTableFix,
-  dropColumnFix,
-  dropTableFix,
-  restoreIdentityFix,
+  buildAddColumnOnTargetFix,
+  buildChangeColumnTypeOnTargetFix,
+  buildCreateTableOnTargetFix,
+  buildDropColumnOnTargetFix,
+  buildDropTableOnTargetFix,
+  buildRestoreReplicaIdentityFix,
 } from '../../../src/watch/postgresql/table-fixes.ts';
 import { startPostgres } from '../../fixtures/postgres.ts';
 
@@ -25,29 +25,31 @@ it('PostgreSQL accepts each statement, whatever the names', async () => {
   const server = await startPostgres({ direct: true });
   await server.query('CREATE SCHEMA "sc""hema"');
   const fixes = [
-    createTableFix(table, columns, undefined),
-    addColumnFix(table, column('a"b', 'character varying(20)')),
-    addColumnFix(table, column('z', 'timestamp(3) without time zone')),
-    changeTypeFix(table, column('a"b', 'text')),
-    dropColumnFix(table, column('z', '')),
-    restoreIdentityFix(table, { ...table, identity: 'n' }),
-    restoreIdentityFix({ ...table, identity: 'i' }, table),
-    dropTableFix(table),
+    buildCreateTableOnTargetFix(table, columns, undefined),
+    buildAddColumnOnTargetFix(table, column('a"b', 'character varying(20)')),
+    buildAddColumnOnTargetFix(table, column('z', 'timestamp(3) without time zone')),
+    buildChangeColumnTypeOnTargetFix(table, column('a"b', 'text')),
+    buildDropColumnOnTargetFix(table, column('z', '')),
+    buildRestoreReplicaIdentityFix(table, { ...table, identity: 'n' }),
+    buildRestoreReplicaIdentityFix({ ...table, identity: 'i' }, table),
+    buildDropTableOnTargetFix(table),
   ];
   for (const fix of fixes) await server.query(fix?.statement ?? 'none');
 });
 
 it('a key that was dropped is added again', () => {
-  const fix = restoreIdentityFix(table, { ...table, keyColumns: [], hasReplicaIdentity: false });
+  const fix = buildRestoreReplicaIdentityFix(table, { ...table, keyColumns: [], hasReplicaIdentity: false });
   expect(fix.statement).toMatch(/ADD PRIMARY KEY \("i""d"\);$/);
-  expect(createTableFix(table, columns, 'su"b')?.statement).toMatch(/ALTER SUBSCRIPTION "su""b" REFRESH PUBLICATION;$/);
+  expect(buildCreateTableOnTargetFix(table, columns, 'su"b')?.statement).toMatch(
+    /ALTER SUBSCRIPTION "su""b" REFRESH PUBLICATION;$/,
+  );
 });
 
 it.each(['int; DROP TABLE x', 'int)', "text DEFAULT 'x'", 'int -- ', 'int\nx', '', '"a', `${'"a""b'.repeat(2000)}`])(
   'a type that is no name of a type gives no statement: %j',
   (type) => {
-    expect(addColumnFix(table, column('a', type))).toBeUndefined();
-    expect(changeTypeFix(table, column('a', type))).toBeUndefined();
-    expect(createTableFix(table, [column('a', type)], undefined)).toBeUndefined();
+    expect(buildAddColumnOnTargetFix(table, column('a', type))).toBeUndefined();
+    expect(buildChangeColumnTypeOnTargetFix(table, column('a', type))).toBeUndefined();
+    expect(buildCreateTableOnTargetFix(table, [column('a', type)], undefined)).toBeUndefined();
   },
 );

@@ -3,7 +3,7 @@ import { parseRedisInfo } from '../../../src/redis/info.ts';
 import { defaultMigrationWatchLimits } from '../../../src/watch/migration-watch-limits.ts';
 import {
   countRedisFullSyncs,
-  initialRedisFullSyncCount,
+  emptyRedisFullSyncCount,
   type RedisFullSyncCount,
 } from '../../../src/watch/redis/full-syncs.ts';
 import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../src/watch/redis/redis-facts.ts';
@@ -40,7 +40,7 @@ const facts = (more: Partial<WatchedRedisFacts> = {}): WatchedRedisFacts => ({
   ...more,
 });
 
-function judge(more: Partial<WatchedRedisFacts>, missing = 0, copies: RedisFullSyncCount = initialRedisFullSyncCount) {
+function judge(more: Partial<WatchedRedisFacts>, missing = 0, copies: RedisFullSyncCount = emptyRedisFullSyncCount) {
   const now = facts({ at: 2000, ...more });
   const [there] = now.replicas;
   return runRedisWatchRules({
@@ -209,15 +209,15 @@ describe('full copies', () => {
     expect(soon).toEqual({ started: 2, since: 0, online: 1000 });
     expect(count(soon, look(1000, 2), look(60_000, 2, [replica])).started).toBe(2);
     expect(count(soon, look(1000, 2), look(61_000, 2, [replica]))).toEqual({
-      ...initialRedisFullSyncCount,
+      ...emptyRedisFullSyncCount,
       online: 1000,
     });
   });
 
   it('of other replicas are not counted, nor those of before a restart', () => {
     const other = { ...copying, name: '10.0.0.7:6379' };
-    expect(count(initialRedisFullSyncCount, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
-    expect(count(initialRedisFullSyncCount, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
-    expect(count(initialRedisFullSyncCount, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
+    expect(count(emptyRedisFullSyncCount, look(0, 1), look(1000, 3, [copying, other])).started).toBe(0);
+    expect(count(emptyRedisFullSyncCount, look(0, 1), look(1000, 3, [copying])).started).toBe(2);
+    expect(count(emptyRedisFullSyncCount, look(0, 5), { ...look(1000, 1, [copying]), runId: 'b' }).started).toBe(1);
   });
 });

@@ -1,11 +1,11 @@
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { findShareKeys, writeShareKeys } from '../../../session/share-key-items.ts';
-import { buildShareSchemaSql, defaultShareRole } from '../../../shared-store/postgresql-schema.ts';
+import { findSharedStoreKeys, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { buildShareSchemaSql, defaultSharedStoreRole } from '../../../shared-store/postgresql-schema.ts';
 import { prepareSharedStore } from '../../../shared-store/prepare-shared-store.ts';
-import { createShareKeys, encodeShareKeys } from '../../../shared-store/share-keys.ts';
-import { orShareUnreachable, requireSharedProfile } from './use-share.ts';
+import { createSharedStoreKeys, encodeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
+import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
 
 export const shareInitCommand: CommandSpec<CommandContext> = {
   description:
@@ -14,7 +14,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
     {
       name: 'role',
       valueName: 'ROLE',
-      description: `PostgreSQL role that may execute the functions, created if missing (default: ${defaultShareRole})`,
+      description: `PostgreSQL role that may execute the functions, created if missing (default: ${defaultSharedStoreRole})`,
     },
     { name: 'print-sql', description: 'print the SQL of the schema, without connecting' },
     { name: 'keychain', description: 'store the key in the keychain instead of a file of mode 0600' },
@@ -25,15 +25,15 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
     { text: 'Print the SQL for a DBA', command: 'cloudctl auth share init --print-sql > share.sql' },
   ],
   run: async (context, args) => {
-    const role = args.value('role') ?? defaultShareRole;
+    const role = args.value('role') ?? defaultSharedStoreRole;
     if (args.has('print-sql')) {
       await context.output.text(`BEGIN;\n\n${buildShareSchemaSql(role)}\n\nCOMMIT;`);
       return 0;
     }
     const { settings, share } = await requireSharedProfile(context);
     const address = share.address();
-    const existing = await findShareKeys(share.keyPlaces);
-    const prepared = await orShareUnreachable(settings, () => prepareSharedStore(address, role));
+    const existing = await findSharedStoreKeys(share.keyPlaces);
+    const prepared = await mapShareErrorsToUnreachable(settings, () => prepareSharedStore(address, role));
     if (prepared.kind === 'forbidden') {
       await context.output.text(prepared.sql.trimEnd());
       throw new CliError('api_error', 'could not create the schema of the shared credential store', {
@@ -46,10 +46,10 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
         detail: prepared.reason,
         hint: 'set `appendonly yes` and `maxmemory-policy noeviction` on the server',
       });
-    const keys = existing?.keys ?? createShareKeys(context.host.random);
+    const keys = existing?.keys ?? createSharedStoreKeys(context.host.random);
     if (existing === undefined)
-      await writeShareKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
-    if (args.has('print-key')) await context.output.text(encodeShareKeys(keys).reveal());
+      await writeSharedStoreKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
+    if (args.has('print-key')) await context.output.text(encodeSharedStoreKeys(keys).reveal());
     await context.output.note([
       'The server is ready.',
       existing === undefined

@@ -2,9 +2,9 @@ import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
-import { findShareKeys, storeKeyVariable, writeShareKeys } from '../../../session/share-key-items.ts';
-import { decodeShareKeys, mergeShareKeys } from '../../../shared-store/share-keys.ts';
-import { orShareUnreachable, requireSharedProfile } from './use-share.ts';
+import { findSharedStoreKeys, sharedStoreKeyVariable, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { decodeSharedStoreKeys, mergeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
+import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
 
 export const shareJoinCommand: CommandSpec<CommandContext> = {
   description:
@@ -15,16 +15,19 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
     const { settings, share } = await requireSharedProfile(context);
     share.address();
     const given = await readKeys(context);
-    const existing = await findShareKeys(share.keyPlaces);
+    const existing = await findSharedStoreKeys(share.keyPlaces);
     if (existing?.from === 'variable')
-      throw usageError(`${storeKeyVariable} is set, so no stored key is used`, `run \`unset ${storeKeyVariable}\``);
+      throw usageError(
+        `${sharedStoreKeyVariable} is set, so no stored key is used`,
+        `run \`unset ${sharedStoreKeyVariable}\``,
+      );
     if (existing !== undefined && existing.keys.share !== given.share)
       throw new CliError('config_invalid', `this machine belongs to share ${existing.keys.share}`, {
         detail: `the key on standard input is of share ${given.share}`,
         hint: 'leave the other share first: `cloudctl auth share leave`',
       });
-    const keys = existing === undefined ? given : mergeShareKeys(given, existing.keys);
-    const snapshot = await orShareUnreachable(settings, async () => {
+    const keys = existing === undefined ? given : mergeSharedStoreKeys(given, existing.keys);
+    const snapshot = await mapShareErrorsToUnreachable(settings, async () => {
       const store = await share.open({ share: keys.share, profile: settings.profileName });
       try {
         return await store.run({ op: 'read' });
@@ -33,7 +36,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
       }
     });
     const place = args.has('keychain') || existing?.from === 'keychain' ? share.keychain : share.keyPlaces.file;
-    await writeShareKeys(place, keys);
+    await writeSharedStoreKeys(place, keys);
     await context.output.note([
       `This machine (${share.machine()}) has joined share ${keys.share}.`,
       snapshot.row === undefined
@@ -47,7 +50,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
 async function readKeys({ host }: CommandContext) {
   if (host.stdin.isTTY === true)
     throw usageError('standard input is a terminal', 'redirect the key file: `cloudctl auth share join < share.key`');
-  const keys = decodeShareKeys(await readAll(host.stdin));
+  const keys = decodeSharedStoreKeys(await readAll(host.stdin));
   if (keys === undefined)
     throw usageError(
       'the text on standard input is not the key of a share',

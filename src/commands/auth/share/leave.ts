@@ -3,10 +3,10 @@ import type { ProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, exitCodes } from '../../../errors.ts';
 import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
-import { removeShareKeys } from '../../../session/share-key-items.ts';
-import { readSharedCopy, removeSharedCopy } from '../../../session/shared-copy.ts';
-import { compareSharedVersions } from '../../../shared-store/shared-session.ts';
-import { requireSharedProfile, withOpenShare } from './use-share.ts';
+import { removeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { readSharedSessionCopy, removeSharedSessionCopy } from '../../../session/shared-copy.ts';
+import { compareSharedSessionVersions } from '../../../shared-store/shared-session.ts';
+import { requireSharedProfile, withOpenSharedStore } from './use-share.ts';
 
 export const shareLeaveCommand: CommandSpec<CommandContext> = {
   description:
@@ -18,8 +18,8 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
     await publishWhatIsOnlyHere(context, settings);
     const lock = await context.lock(place.lock);
     try {
-      await removeShareKeys(share.keyPlaces);
-      removeSharedCopy(place);
+      await removeSharedStoreKeys(share.keyPlaces);
+      removeSharedSessionCopy(place);
       removeSessionFiles(place);
     } finally {
       lock.release();
@@ -38,10 +38,10 @@ async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileS
     if (!(error instanceof CliError) || error.exitCode !== exitCodes.not_logged_in) throw error;
   }
   await (await context.store(settings)).synchronize?.();
-  await withOpenShare(context, async ({ store, found }) => {
+  await withOpenSharedStore(context, async ({ store, found }) => {
     const { row } = await store.run({ op: 'read' });
-    const copy = readSharedCopy(context.profilePaths(settings.profileName), found.keys.share);
-    if (copy === undefined || (row !== undefined && compareSharedVersions(copy, row) !== 'newer')) return;
+    const copy = readSharedSessionCopy(context.profilePaths(settings.profileName), found.keys.share);
+    if (copy === undefined || (row !== undefined && compareSharedSessionVersions(copy, row) !== 'newer')) return;
     throw new CliError('busy', 'could not leave the share: the store has an older record than this machine', {
       hint: 'run `cloudctl auth share leave` again',
     });

@@ -2,7 +2,7 @@ import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
-import { withOpenShare } from './use-share.ts';
+import { withOpenSharedStore } from './use-share.ts';
 
 interface ShareLogRow {
   readonly time: string;
@@ -34,7 +34,7 @@ export const shareLogCommand: CommandSpec<CommandContext> = {
     if (limit < 1 || limit > 10_000)
       throw usageError('--limit is not a number from 1 to 10000', 'give a number: `--limit 50`');
     context.output.checkColumns(view);
-    const entries = await withOpenShare(context, ({ store }) => store.readLog(limit));
+    const entries = await withOpenSharedStore(context, ({ store }) => store.readLog(limit));
     const rows = entries.map(({ atMs, event, by, epoch, gen }) => ({
       time: new Date(atMs).toISOString(),
       event,

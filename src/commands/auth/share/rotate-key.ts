@@ -1,10 +1,10 @@
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
-import { createSessionSealer } from '../../../session/sealed-session.ts';
-import { storeKeyVariable, writeShareKeys } from '../../../session/share-key-items.ts';
-import { addShareKey, encodeShareKeys } from '../../../shared-store/share-keys.ts';
-import { type OpenShare, withOpenShare } from './use-share.ts';
+import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
+import { sharedStoreKeyVariable, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { addSharedStoreKey, encodeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
+import { type OpenedShare, withOpenSharedStore } from './use-share.ts';
 
 export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
   description:
@@ -18,26 +18,26 @@ export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
     { text: 'Use it, after all machines have it', command: 'cloudctl auth share rotate-key --activate' },
   ],
   run: async (context, args) => {
-    await withOpenShare(context, async (open) => {
+    await withOpenSharedStore(context, async (open) => {
       if (args.has('activate')) await activateNewestKey(context, open);
       else await createNextKey(context, open);
       if (args.has('print-key')) {
         const { keys } = await open.share.readKeys();
-        await context.output.text(encodeShareKeys(keys).reveal());
+        await context.output.text(encodeSharedStoreKeys(keys).reveal());
       }
     });
     return 0;
   },
 };
 
-async function createNextKey({ host, output }: CommandContext, { share, found }: OpenShare): Promise<void> {
+async function createNextKey({ host, output }: CommandContext, { share, found }: OpenedShare): Promise<void> {
   if (found.from === 'variable')
     throw usageError(
-      `the keys come from ${storeKeyVariable}, so no key can be added`,
+      `the keys come from ${sharedStoreKeyVariable}, so no key can be added`,
       'run the command on a machine with a key file, then set the variable to its text',
     );
-  const keys = addShareKey(found.keys, host.random);
-  await writeShareKeys(found.from === 'keychain' ? share.keychain : share.keyPlaces.file, keys);
+  const keys = addSharedStoreKey(found.keys, host.random);
+  await writeSharedStoreKeys(found.from === 'keychain' ? share.keychain : share.keyPlaces.file, keys);
   await output.note([
     `Key ${keys.keys[0].kid} was added to share ${keys.share}.`,
     'Copy the keys to the other machines, then run `cloudctl auth share rotate-key --activate`.',
@@ -47,9 +47,9 @@ async function createNextKey({ host, output }: CommandContext, { share, found }:
 /** Repeated if another machine refreshes the session at the same time. */
 async function activateNewestKey(
   { host, output }: CommandContext,
-  { settings, share, found, store }: OpenShare,
+  { settings, share, found, store }: OpenedShare,
 ): Promise<void> {
-  const sealer = createSessionSealer(found.keys, settings.profileName, host.random);
+  const sealer = createSharedSessionEncryptor(found.keys, settings.profileName, host.random);
   const { kid } = found.keys.keys[0];
   for (let attempt = 0; attempt < 5; attempt += 1) {
     const { row } = await store.run({ op: 'read' });

@@ -1,10 +1,13 @@
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
-import { createSessionSealer } from '../../../session/sealed-session.ts';
-import { readSharedCopy } from '../../../session/shared-copy.ts';
-import { compareSharedVersions, listUnreportedMachines } from '../../../shared-store/shared-session.ts';
-import { withOpenShare } from './use-share.ts';
+import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
+import { readSharedSessionCopy } from '../../../session/shared-copy.ts';
+import {
+  compareSharedSessionVersions,
+  listMachinesWithUnreportedRefresh,
+} from '../../../shared-store/shared-session.ts';
+import { withOpenSharedStore } from './use-share.ts';
 
 interface ShareStatusReport {
   readonly share: string;
@@ -54,10 +57,10 @@ export const shareStatusCommand: CommandSpec<CommandContext> = {
   examples: [{ text: 'Show the share', command: 'cloudctl auth share status' }],
   columns: view.columns,
   run: async (context) => {
-    await withOpenShare(context, async ({ settings, share, found, store }) => {
+    await withOpenSharedStore(context, async ({ settings, share, found, store }) => {
       const { row, nowMs } = await store.run({ op: 'read' });
-      const copy = readSharedCopy(context.profilePaths(settings.profileName), found.keys.share);
-      const sealer = createSessionSealer(found.keys, settings.profileName, context.host.random);
+      const copy = readSharedSessionCopy(context.profilePaths(settings.profileName), found.keys.share);
+      const sealer = createSharedSessionEncryptor(found.keys, settings.profileName, context.host.random);
       const opened = row === undefined ? undefined : sealer.open(row).kind;
       const machine = share.machine();
       const isHeld = row?.holder !== undefined && (row.leaseMs ?? 0) >= nowMs;
@@ -69,11 +72,11 @@ export const shareStatusCommand: CommandSpec<CommandContext> = {
         state: opened === undefined || opened === 'tombstone' ? 'no_session' : opened === 'record' ? 'session' : opened,
         epoch: row?.epoch ?? null,
         generation: row?.gen ?? null,
-        copy: copy === undefined ? 'none' : row === undefined ? 'newer' : compareSharedVersions(copy, row),
+        copy: copy === undefined ? 'none' : row === undefined ? 'newer' : compareSharedSessionVersions(copy, row),
         key: row?.kid ?? null,
         active_key: row?.activeKid ?? null,
         holder: isHeld ? (row.holder ?? null) : null,
-        unreported: row === undefined || isHeld ? [] : listUnreportedMachines(row, ''),
+        unreported: row === undefined || isHeld ? [] : listMachinesWithUnreportedRefresh(row, ''),
         refused: row !== undefined && row.refusedGen === row.gen,
         clock_offset_ms: Math.round(context.host.clock.now() - nowMs),
       };

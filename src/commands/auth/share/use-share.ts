@@ -3,9 +3,9 @@ import type { SharedProfile } from '../../../context/shared-profile.ts';
 import type { CommandContext } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
-import { type FoundShareKeys, readShareKeys } from '../../../session/share-key-items.ts';
-import { orSharedStoreUnavailable } from '../../../session/shared-store-failure.ts';
-import { formatProfileCommand } from '../../../session/suggested-commands.ts';
+import { type FoundSharedStoreKeys, readSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { catchSharedStoreUnavailable } from '../../../session/shared-store-failure.ts';
+import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import type { SharedSessionStore } from '../../../shared-store/shared-session.ts';
 
 /** The settings and the share of the profile. Throws a usage error if its credential store is not shared. */
@@ -17,25 +17,28 @@ export async function requireSharedProfile(context: CommandContext): Promise<{
   if (settings.values.credential_store !== 'shared')
     throw usageError(
       `the credential store of profile "${settings.profileName}" is not shared`,
-      `change it: ${formatProfileCommand(settings.profile, 'config set credential_store shared')}`,
+      `change it: ${formatCommandForProfile(settings.profile, 'config set credential_store shared')}`,
     );
   return { settings, share: await context.share(settings) };
 }
 
-export interface OpenShare {
+export interface OpenedShare {
   readonly settings: ProfileSettings;
   readonly share: SharedProfile;
-  readonly found: FoundShareKeys;
+  readonly found: FoundSharedStoreKeys;
   readonly store: SharedSessionStore;
 }
 
 /** Opens the shared store with the keys of this machine. Errors of the server are `unreachable`. */
-export async function withOpenShare<T>(context: CommandContext, work: (open: OpenShare) => Promise<T>): Promise<T> {
+export async function withOpenSharedStore<T>(
+  context: CommandContext,
+  work: (open: OpenedShare) => Promise<T>,
+): Promise<T> {
   const { settings, share } = await requireSharedProfile(context);
-  const found = await readShareKeys(share.keyPlaces);
+  const found = await readSharedStoreKeys(share.keyPlaces);
   const store = await share.open({ share: found.keys.share, profile: settings.profileName });
   try {
-    const result = await orSharedStoreUnavailable(store.location, async () => ({
+    const result = await catchSharedStoreUnavailable(store.location, async () => ({
       kind: 'done' as const,
       value: await work({ settings, share, found, store }),
     }));
@@ -46,8 +49,8 @@ export async function withOpenShare<T>(context: CommandContext, work: (open: Ope
 }
 
 /** Runs `work`; errors of the server are `unreachable`. */
-export async function orShareUnreachable<T>(settings: ProfileSettings, work: () => Promise<T>): Promise<T> {
-  const result = await orSharedStoreUnavailable('the server of CLOUDCTL_STORE_URL', async () => ({
+export async function mapShareErrorsToUnreachable<T>(settings: ProfileSettings, work: () => Promise<T>): Promise<T> {
+  const result = await catchSharedStoreUnavailable('the server of CLOUDCTL_STORE_URL', async () => ({
     kind: 'done' as const,
     value: await work(),
   }));

@@ -1,24 +1,24 @@
 import { createBatchIo } from '../../../batch/batch-io.ts';
-import { findCreatedDroplets } from '../../../batch/deletion/batch-droplets.ts';
-import { deleteDroplets, prepareDropletDeletion } from '../../../batch/deletion/delete-droplets.ts';
-import { openLedger } from '../../../batch/ledger/ledger.ts';
-import { requireAccountOfLedger } from '../../../batch/ledger/ledger-account.ts';
-import { ledgerTimestamp } from '../../../batch/ledger/ledger-event.ts';
-import { findLedger } from '../../../batch/ledger/stored-batches.ts';
+import { findDropletsCreatedByBatch } from '../../../batch/deletion/batch-droplets.ts';
+import { deleteDroplets, requireDropletDeletionPreconditions } from '../../../batch/deletion/delete-droplets.ts';
+import { openBatchLedger } from '../../../batch/ledger/batch-ledger.ts';
+import { formatBatchLedgerTimestamp } from '../../../batch/ledger/batch-ledger-event.ts';
+import { requireAccountOfBatchLedger } from '../../../batch/ledger/ledger-account.ts';
+import { findBatchLedger } from '../../../batch/ledger/stored-batches.ts';
 import { profileOptionArgs } from '../../../batch/report/resume-command.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import { describeCurrentAccount, readCurrentAccountIdentity } from '../../../context/current-identity.ts';
 import type { CommandContext } from '../../../context.ts';
-import { loginHints } from '../../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
-import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
+import { batchLedgerLoginHint, requireProfileOfLedger } from '../ledger-profile.ts';
 import { batchSendOptionSpecs, readBatchSendOptions } from '../send-options.ts';
-import { ledgerArgument } from './show.ts';
+import { batchLedgerArgument } from './show.ts';
 
 export const batchesDeleteCommand: CommandSpec<CommandContext> = {
   description:
     'Deletes exactly the droplets that the batch created, by the ids in its ledger, after showing them and a confirmation: `--yes` confirms in a script. If one of them has another name than in the ledger, nothing is deleted. Droplets that were skipped stay. Names with an unknown result are left, because nothing proves that their droplets belong to the batch.\n\nThe ledger is kept and records what was deleted. `cloudctl droplets create --resume LEDGER` then creates the deleted droplets again.',
-  arguments: [ledgerArgument],
+  arguments: [batchLedgerArgument],
   options: [
     { name: 'dry-run', description: 'List the droplets that would be deleted, without deleting them' },
     {
@@ -35,25 +35,25 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
     const { host } = context;
     const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
-    prepareDropletDeletion(context, isDryRun);
-    const ledger = await openLedger(findLedger(host.folders.state, args.positionals[0] ?? ''), host.bootId);
+    requireDropletDeletionPreconditions(context, isDryRun);
+    const ledger = await openBatchLedger(findBatchLedger(host.folders.state, args.positionals[0] ?? ''), host.bootId);
     try {
       const { state } = ledger;
       const settings = context.settings();
-      requireSameProfile(settings, state.batch);
+      requireProfileOfLedger(settings, state.batch);
       const api = await context.api(settings);
-      const hints = loginHints(settings, host.folders.config);
+      const hints = buildRefusedRequestHints(settings, host.folders.config);
       const io = createBatchIo(context);
       const onPause = (ms: number): Promise<void> => showRateLimitWait(io, ms);
       const current = await readCurrentAccountIdentity(context, settings, { maxWait, onPause });
-      const [isSkipped, loginHint] = [args.has('skip-account-check'), ledgerLoginHint(settings, state.batch)];
-      await requireAccountOfLedger({ api, state, current, loginHint, loginHints: hints, isSkipped });
+      const [isSkipped, loginHint] = [args.has('skip-account-check'), batchLedgerLoginHint(settings, state.batch)];
+      await requireAccountOfBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped });
       const reader = {
         api,
         pause: createRateLimitPause({ ...context, ...io }),
         onProgress: io.progress.count('droplets'),
       };
-      const targets = await findCreatedDroplets(state, reader).finally(() => io.progress.stop());
+      const targets = await findDropletsCreatedByBatch(state, reader).finally(() => io.progress.stop());
       if (targets.length === 0) await io.output.note('The ledger has no droplet to delete.');
       // The names of the ledger are used, because the server may write a name in another case.
       const names = new Map([...state.rows()].flatMap((row) => (row.status === 'created' ? [[row.id, row.name]] : [])));
@@ -70,7 +70,7 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
         profileOptions: profileOptionArgs(context.globals, settings.profile),
         onDeleted: ({ id }) => {
           const name = names.get(id) ?? '';
-          ledger.record({ event: 'deleted', at: ledgerTimestamp(host.clock), rows: [{ name, id }] });
+          ledger.record({ event: 'deleted', at: formatBatchLedgerTimestamp(host.clock), rows: [{ name, id }] });
         },
       });
     } finally {

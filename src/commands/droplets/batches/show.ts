@@ -2,11 +2,11 @@ import type { Droplet } from '../../../api/droplets.ts';
 import { readPublicDropletAddress } from '../../../api/droplets.ts';
 import { createBatchIo } from '../../../batch/batch-io.ts';
 import { readBatchDroplets } from '../../../batch/deletion/batch-droplets.ts';
+import { dropletDeletedMessage } from '../../../batch/ledger/batch-ledger-event.ts';
 import type { BatchResultRow, BatchState } from '../../../batch/ledger/batch-state.ts';
-import { requireAccountOfLedger } from '../../../batch/ledger/ledger-account.ts';
-import { dropletDeletedMessage } from '../../../batch/ledger/ledger-event.ts';
-import { readLedger } from '../../../batch/ledger/read-ledger.ts';
-import { findLedger } from '../../../batch/ledger/stored-batches.ts';
+import { requireAccountOfBatchLedger } from '../../../batch/ledger/ledger-account.ts';
+import { readBatchLedger } from '../../../batch/ledger/read-batch-ledger.ts';
+import { findBatchLedger } from '../../../batch/ledger/stored-batches.ts';
 import { describeDropletDifference } from '../../../batch/lookup/candidate-droplets.ts';
 import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
@@ -14,9 +14,9 @@ import { readCurrentAccountIdentity } from '../../../context/current-identity.ts
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { readStringField } from '../../../json.ts';
-import { loginHints } from '../../../session/session-binding.ts';
+import { buildRefusedRequestHints } from '../../../session/session-binding.ts';
 import { createRateLimitPause, showRateLimitWait } from '../../rate-limit-pause.ts';
-import { ledgerLoginHint, requireSameProfile } from '../ledger-profile.ts';
+import { batchLedgerLoginHint, requireProfileOfLedger } from '../ledger-profile.ts';
 
 /** A row for one name of a batch: its result in the ledger, and its droplet on the server. */
 interface BatchNameRow {
@@ -43,7 +43,7 @@ const view: ListView<BatchNameRow> = {
   ],
 };
 
-export const ledgerArgument = {
+export const batchLedgerArgument = {
   name: 'BATCH',
   description: 'Id of the batch, or its ledger file',
   required: true,
@@ -53,7 +53,7 @@ export const ledgerArgument = {
 export const batchesShowCommand: CommandSpec<CommandContext> = {
   description:
     'Prints one row for every name of the batch: the result in the ledger (created, skipped, failed, unknown, missing or deleted), and the address and state of the droplet on the server. State `gone` means that the droplet does not exist any more. When the server cannot be reached, the rows contain only data of the ledger, and a message says so.',
-  arguments: [ledgerArgument],
+  arguments: [batchLedgerArgument],
   options: [{ name: 'offline', description: 'Print only data of the ledger, without a request' }],
   examples: [
     { text: 'Show a batch', command: 'cloudctl droplets batches show 3f9c2a61d0b7' },
@@ -64,7 +64,7 @@ export const batchesShowCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     context.output.checkColumns(view);
-    const { state } = readLedger(findLedger(context.host.folders.state, args.positionals[0] ?? ''));
+    const { state } = readBatchLedger(findBatchLedger(context.host.folders.state, args.positionals[0] ?? ''));
     const droplets = args.has('offline') ? undefined : await readIfAvailable(context, state);
     await context.output.list(rows(state, droplets), view);
     return 0;
@@ -101,16 +101,16 @@ async function readIfAvailable(
   state: BatchState,
 ): Promise<ReadonlyMap<number, Droplet> | undefined> {
   const settings = context.settings();
-  requireSameProfile(settings, state.batch);
+  requireProfileOfLedger(settings, state.batch);
   const io = createBatchIo(context);
   try {
     const api = await context.api(settings);
     // If the rate limit requires a longer wait, only the ledger is shown.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
     const current = await readCurrentAccountIdentity(context, settings, wait);
-    const hints = loginHints(settings, context.host.folders.config);
-    const loginHint = ledgerLoginHint(settings, state.batch);
-    await requireAccountOfLedger({ api, state, current, loginHint, loginHints: hints, isSkipped: false });
+    const hints = buildRefusedRequestHints(settings, context.host.folders.config);
+    const loginHint = batchLedgerLoginHint(settings, state.batch);
+    await requireAccountOfBatchLedger({ api, state, current, loginHint, loginHints: hints, isSkipped: false });
     const pause = createRateLimitPause({ ...context, ...io });
     return await readBatchDroplets(state, { api, pause, onProgress: io.progress.count('droplets') });
   } catch (error) {

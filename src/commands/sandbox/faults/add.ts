@@ -1,5 +1,5 @@
 import type { CommandSpec, ParsedArgs } from '../../../cli/command.ts';
-import { requireDuration } from '../../../cli/duration.ts';
+import { parseDurationOrThrow } from '../../../cli/duration.ts';
 import { shortenInputForError } from '../../../cli/shorten-input-for-error.ts';
 import { requireWholeNumber } from '../../../cli/whole-number.ts';
 import type { CommandContext } from '../../../context.ts';
@@ -115,7 +115,7 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
 /** Milliseconds. Parses a delay to milliseconds; unlike other durations, a delay may be shorter than a second. */
 function readDelay(text: string): number {
   const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
-  const delay = ms === undefined ? requireDuration(text, '--delay') : Number(ms);
+  const delay = ms === undefined ? parseDurationOrThrow(text, '--delay') : Number(ms);
   if (delay > LONGEST_MS) throw usageError(`--delay is too long: "${shortenInputForError(text)}"`, 'pass 10m or less');
   return delay;
 }

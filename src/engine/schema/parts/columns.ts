@@ -1,4 +1,4 @@
-import type { ServerVersions } from '../schema-part.ts';
+import type { SourceAndTargetVersions } from '../schema-object-definition.ts';
 import { buildStorageParametersSql, collateClause, sequenceOptionsSql } from '../sql-fragments.ts';
 
 /** Columns of the relation `c`, as `a`. A partition defines all its columns, an inheriting table only its local ones. */
@@ -6,21 +6,21 @@ const columnsSource = `pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 
 const isOwnColumn = `(c.relispartition OR a.attislocal)`;
 
 /** Column list of CREATE TABLE. */
-export function columnDefinitionsSql(versions: ServerVersions): string {
+export function columnDefinitionsSql(versions: SourceAndTargetVersions): string {
   return `(SELECT string_agg(format('%I %s%s%s%s', a.attname, format_type(a.atttypid, a.atttypmod),
       ${collateClause('a.attcollation', 'a.atttypid')}, ${generatedClause(versions)}, ${notNullClause(versions)}), ', ' ORDER BY a.attnum)
     FROM ${columnsSource} AND ${isOwnColumn})`;
 }
 
 /** Before PostgreSQL 16 a child table could not repeat the generation expression of its parent. */
-function generatedClause({ to }: ServerVersions): string {
+function generatedClause({ to }: SourceAndTargetVersions): string {
   const inherited = to < 160_000 ? ' AND (c.relispartition OR a.attinhcount = 0)' : '';
   return `CASE WHEN a.attgenerated <> ''${inherited} THEN (SELECT format(' GENERATED ALWAYS AS (%s) %s',
       pg_get_expr(d.adbin, d.adrelid), CASE a.attgenerated WHEN 's' THEN 'STORED' ELSE 'VIRTUAL' END)
     FROM pg_attrdef d WHERE d.adrelid = c.oid AND d.adnum = a.attnum) ELSE '' END`;
 }
 
-function notNullClause({ from, to }: ServerVersions): string {
+function notNullClause({ from, to }: SourceAndTargetVersions): string {
   if (from >= 180_000) {
     return `coalesce((SELECT format(' CONSTRAINT %I NOT NULL%s', k.conname,
         CASE WHEN k.connoinherit THEN ' NO INHERIT' ELSE '' END)
@@ -37,7 +37,7 @@ function notNullClause({ from, to }: ServerVersions): string {
 }
 
 /** NOT NULL that CREATE TABLE cannot state: of inherited columns where only the child has it, and NOT VALID ones. */
-export function deferredNotNullStatements({ from }: ServerVersions): string {
+export function separateNotNullStatementsSql({ from }: SourceAndTargetVersions): string {
   if (from >= 180_000) {
     return `ARRAY(SELECT format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))
@@ -64,7 +64,7 @@ export function identityColumnStatementsSql(): string {
 }
 
 /** Storage, compression, statistics target and options that differ from the defaults. */
-export function columnSettingStatements({ from }: ServerVersions): string {
+export function buildAlterColumnSettingsSql({ from }: SourceAndTargetVersions): string {
   const settings = [
     `CASE WHEN a.attstorage <> t.typstorage THEN 'SET STORAGE ' || CASE a.attstorage
       WHEN 'p' THEN 'PLAIN' WHEN 'e' THEN 'EXTERNAL' WHEN 'x' THEN 'EXTENDED' ELSE 'MAIN' END END`,

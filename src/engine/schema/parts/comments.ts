@@ -1,9 +1,9 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
-import type { SchemaPartQuery } from '../schema-part.ts';
+import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import { catalogNameSql, sqlTextArray } from '../sql-fragments.ts';
 
 /** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are dropped with it. */
-export const commentDefinitionsQuery: SchemaPartQuery = {
+export const commentDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'comment',
   sql: () => `SELECT concat_ws(':', 'comment', ${catalogNameSql('d.classoid')}, d.objoid, d.objsubid) AS id,
       format('comment on %s %s', o.type, o.identity) AS name,

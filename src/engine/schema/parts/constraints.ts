@@ -1,4 +1,4 @@
-import type { SchemaPartQuery } from '../schema-part.ts';
+import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import {
   buildStorageParametersSql,
   sqlTextArray,
@@ -13,7 +13,7 @@ const constraintColumns = `'pg_constraint:' || k.oid AS id,
  * Child tables inherit the constraints of their parents. A constraint that a child repeats is created first, because the
  * parent's merges with it.
  */
-export const checkConstraintDefinitionsQuery: SchemaPartQuery = {
+export const checkConstraintDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'check',
   sql: () => `WITH RECURSIVE heirs(parent, oid) AS (SELECT inhparent, inhrelid FROM pg_inherits
       UNION SELECT h.parent, i.inhrelid FROM heirs h JOIN pg_inherits i ON i.inhparent = h.oid)
@@ -29,7 +29,7 @@ export const checkConstraintDefinitionsQuery: SchemaPartQuery = {
 };
 
 /** A constraint that is NOT VALID on the parent can be valid on a child that was created later. */
-export const constraintValidationsQuery: SchemaPartQuery = {
+export const constraintValidationsQuery: SchemaObjectDefinitionQuery = {
   kind: 'setting',
   sql: ({ from }) => `SELECT 'validation:' || k.oid AS id,
       format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name,
@@ -46,7 +46,7 @@ export const constraintValidationsQuery: SchemaPartQuery = {
  * Constraints with an index. ALTER TABLE has the keyword ONLY, because each partition has its own constraint, which is
  * attached later.
  */
-export const keyConstraintDefinitionsQuery: SchemaPartQuery = {
+export const keyConstraintDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'key',
   sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
       ${sqlTextArrayConcat(`ARRAY[format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
@@ -57,7 +57,7 @@ export const keyConstraintDefinitionsQuery: SchemaPartQuery = {
 };
 
 /** Foreign keys of partitions are created with those of their parents. */
-export const foreignKeyDefinitionsQuery: SchemaPartQuery = {
+export const foreignKeyDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'foreign key',
   sql: () => `SELECT ${constraintColumns}, ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || k.confrelid`)} AS depends_on,
       ${sqlTextArray(`format('ALTER TABLE %s%I.%I ADD CONSTRAINT %I %s', CASE c.relkind WHEN 'p' THEN '' ELSE 'ONLY ' END,

@@ -1,8 +1,8 @@
-import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
+import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
 import { sqlTextArrayConcat, userObjectCondition } from '../sql-fragments.ts';
 
 /** Publications of the source. On the target they have no effect until a subscriber uses them. */
-export const publicationDefinitionsQuery: SchemaPartQuery = {
+export const publicationDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'publication',
   sql: (versions) => `SELECT 'pg_publication:' || p.oid AS id, 'publication ' || p.pubname AS name,
       (SELECT array_agg('pg_class:' || r.prrelid) FROM pg_publication_rel r WHERE r.prpubid = p.oid) AS depends_on,
@@ -15,7 +15,7 @@ export const publicationDefinitionsQuery: SchemaPartQuery = {
     FROM pg_publication p WHERE ${userObjectCondition('pg_publication', 'p.oid')}`,
 };
 
-function publicationOptions({ from }: ServerVersions): string {
+function publicationOptions({ from }: SourceAndTargetVersions): string {
   return `concat_ws(', ', format('publish = %L', concat_ws(', ', CASE WHEN p.pubinsert THEN 'insert' END,
       CASE WHEN p.pubupdate THEN 'update' END, CASE WHEN p.pubdelete THEN 'delete' END,
       CASE WHEN p.pubtruncate THEN 'truncate' END))
@@ -23,7 +23,7 @@ function publicationOptions({ from }: ServerVersions): string {
     ${from >= 180_000 ? `, CASE p.pubgencols WHEN 's' THEN 'publish_generated_columns = stored' END` : ''})`;
 }
 
-function addTableStatements({ from }: ServerVersions): string {
+function addTableStatements({ from }: SourceAndTargetVersions): string {
   const rest =
     from >= 150_000
       ? `coalesce((SELECT format(' (%s)', string_agg(format('%I', a.attname), ', ' ORDER BY a.attnum))
@@ -35,7 +35,7 @@ function addTableStatements({ from }: ServerVersions): string {
     WHERE r.prpubid = p.oid ORDER BY 1)`;
 }
 
-function addSchemaStatements({ from }: ServerVersions): string {
+function addSchemaStatements({ from }: SourceAndTargetVersions): string {
   if (from < 150_000) return 'ARRAY[]';
   return `ARRAY(SELECT format('ALTER PUBLICATION %I ADD TABLES IN SCHEMA %I', p.pubname, n.nspname)
     FROM pg_publication_namespace s JOIN pg_namespace n ON n.oid = s.pnnspid WHERE s.pnpubid = p.oid ORDER BY 1)`;

@@ -1,8 +1,8 @@
-import type { SchemaPartQuery } from '../schema-part.ts';
+import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import { sequenceOptionsSql, sqlTextArray, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 /** Sequences, except those of identity columns. The values of the sequences are copied later, as data. */
-export const sequenceDefinitionsQuery: SchemaPartQuery = {
+export const sequenceDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(
@@ -15,7 +15,7 @@ export const sequenceDefinitionsQuery: SchemaPartQuery = {
       AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
 };
 
-export const sequenceOwnerDefinitionsQuery: SchemaPartQuery = {
+export const sequenceOwnerDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,

@@ -1,39 +1,39 @@
-import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
+import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
 import { buildStorageParametersSql, sqlTextArrayConcat, userRelationsFromClauseSql } from '../sql-fragments.ts';
 import {
+  buildAlterColumnSettingsSql,
   columnDefinitionsSql,
-  columnSettingStatements,
-  deferredNotNullStatements,
   identityColumnStatementsSql,
+  separateNotNullStatementsSql,
 } from './columns.ts';
 
 /**
  * A table with its columns. A partition is created alone and then attached, so that it keeps its column order. Defaults,
  * checks, keys and indexes are separate parts, because their functions may need the table.
  */
-export const tableDefinitionsQuery: SchemaPartQuery = {
+export const tableDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'table',
   sql: (versions) => `SELECT 'pg_class:' || c.oid AS id, format('table %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg('pg_class:' || i.inhparent) FROM pg_inherits i WHERE i.inhrelid = c.oid) AS depends_on,
       ${sqlTextArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityColumnStatementsSql(),
-        deferredNotNullStatements(versions),
+        separateNotNullStatementsSql(versions),
       )} AS statements
     FROM ${userRelationsFromClauseSql('rp')}`,
 };
 
 /** Column settings, after all tables are created, because child tables would inherit them. */
-export const columnSettingDefinitionsQuery: SchemaPartQuery = {
+export const columnSettingDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'setting',
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL
         SELECT 'pg_class:' || inhrelid FROM pg_inherits WHERE inhparent = c.oid) AS x(need)) AS depends_on,
-      ${sqlTextArrayConcat(columnSettingStatements(versions))} AS statements
+      ${sqlTextArrayConcat(buildAlterColumnSettingsSql(versions))} AS statements
     FROM ${userRelationsFromClauseSql('rpm')}`,
 };
 
-function createTable(versions: ServerVersions): string {
+function createTable(versions: SourceAndTargetVersions): string {
   // From PostgreSQL 18 on, a partitioned table cannot be UNLOGGED.
   const unlogged = `c.relpersistence = 'u'${versions.to >= 180_000 ? ` AND c.relkind <> 'p'` : ''}`;
   return `format('CREATE %sTABLE %I.%I (%s)%s%s%s%s', CASE WHEN ${unlogged} THEN 'UNLOGGED ' ELSE '' END,

@@ -1,4 +1,4 @@
-import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
+import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
 import {
   sqlTextArray,
   sqlTextArrayConcat,
@@ -8,7 +8,7 @@ import {
 } from '../sql-fragments.ts';
 
 /** Triggers, except those of partitions, which are created with their parent's. */
-export const triggerDefinitionsQuery: SchemaPartQuery = {
+export const triggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -20,7 +20,7 @@ export const triggerDefinitionsQuery: SchemaPartQuery = {
 };
 
 /** Triggers of partitions whose enabled state differs from the parent's. */
-export const partitionTriggerDefinitionsQuery: SchemaPartQuery = {
+export const partitionTriggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -31,7 +31,7 @@ export const partitionTriggerDefinitionsQuery: SchemaPartQuery = {
 };
 
 /** Up to PostgreSQL 12 a cloned trigger is an internal trigger of a partition. */
-function isOriginalTrigger({ from }: ServerVersions): string {
+function isOriginalTrigger({ from }: SourceAndTargetVersions): string {
   return from >= 130_000 ? 't.tgparentid = 0' : 'NOT (t.tgisinternal AND c.relispartition)';
 }
 
@@ -41,7 +41,7 @@ function triggerState(column: string): string {
 }
 
 /** Rewrite rules, except the rule that defines a view. */
-export const rewriteRuleDefinitionsQuery: SchemaPartQuery = {
+export const rewriteRuleDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
@@ -52,7 +52,7 @@ export const rewriteRuleDefinitionsQuery: SchemaPartQuery = {
 };
 
 /** Event triggers are created last, because they would fire for all later DDL. */
-export const eventTriggerDefinitionsQuery: SchemaPartQuery = {
+export const eventTriggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
       ${sqlTextArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
@@ -65,7 +65,7 @@ export const eventTriggerDefinitionsQuery: SchemaPartQuery = {
 };
 
 /** Row-level security policies. Their roles must exist on the target. */
-export const rowPolicyDefinitionsQuery: SchemaPartQuery = {
+export const rowPolicyDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
@@ -79,7 +79,7 @@ export const rowPolicyDefinitionsQuery: SchemaPartQuery = {
     FROM ${userRelationsFromClauseSql('rp')} JOIN pg_policy p ON p.polrelid = c.oid`,
 };
 
-export const extendedStatisticsQuery: SchemaPartQuery = {
+export const extendedStatisticsQuery: SchemaObjectDefinitionQuery = {
   kind: 'statistics',
   sql: ({
     from,

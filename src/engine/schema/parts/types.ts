@@ -1,4 +1,4 @@
-import type { SchemaPartQuery, ServerVersions } from '../schema-part.ts';
+import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../schema-object-definition.ts';
 import {
   collateClause,
   sqlTextArray,
@@ -11,7 +11,7 @@ import {
 const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
 const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
-export const enumTypeDefinitionsQuery: SchemaPartQuery = {
+export const enumTypeDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE TYPE %I.%I AS ENUM (%s)', n.nspname, t.typname,
       (SELECT string_agg(quote_literal(enumlabel), ', ' ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid))`)}
@@ -19,7 +19,7 @@ export const enumTypeDefinitionsQuery: SchemaPartQuery = {
     FROM ${userTypes} WHERE t.typtype = 'e'`,
 };
 
-export const compositeTypeDefinitionsQuery: SchemaPartQuery = {
+export const compositeTypeDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: () => `SELECT ${typeColumns}, ${sqlTextArray(`format('CREATE TYPE %I.%I AS (%s)', n.nspname, t.typname,
       (SELECT string_agg(format('%I %s%s', a.attname, format_type(a.atttypid, a.atttypmod),
@@ -29,7 +29,7 @@ export const compositeTypeDefinitionsQuery: SchemaPartQuery = {
 };
 
 /** Domains without their checks, which follow, because functions in them may take the domain. */
-export const domainTypeDefinitionsQuery: SchemaPartQuery = {
+export const domainTypeDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -44,7 +44,7 @@ export const domainTypeDefinitionsQuery: SchemaPartQuery = {
 const namedNotNull = `coalesce((SELECT format(' CONSTRAINT %I NOT NULL', conname) FROM pg_constraint
       WHERE contypid = t.oid AND contype = 'n'), ' NOT NULL')`;
 
-export const domainConstraintDefinitionsQuery: SchemaPartQuery = {
+export const domainConstraintDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'domain constraint',
   sql: () => `SELECT 'pg_constraint:' || k.oid AS id,
       format('constraint %s of domain %s.%s', k.conname, n.nspname, t.typname) AS name,
@@ -54,7 +54,7 @@ export const domainConstraintDefinitionsQuery: SchemaPartQuery = {
     FROM ${userTypes} JOIN pg_constraint k ON k.contypid = t.oid AND k.contype = 'c'`,
 };
 
-export const rangeTypeDefinitionsQuery: SchemaPartQuery = {
+export const rangeTypeDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: ({
     from,
@@ -67,7 +67,7 @@ export const rangeTypeDefinitionsQuery: SchemaPartQuery = {
     WHERE t.typtype = 'r' AND r.rngcanonical = 0`,
 };
 
-function rangeOptions({ from }: Pick<ServerVersions, 'from'>): string {
+function rangeOptions({ from }: Pick<SourceAndTargetVersions, 'from'>): string {
   const multirange = `(SELECT format('multirange_type_name = %I.%I', mn.nspname, m.typname)
     FROM pg_type m JOIN pg_namespace mn ON mn.oid = m.typnamespace WHERE m.oid = r.rngmultitypid)`;
   return `concat_ws(', ', 'subtype = ' || format_type(r.rngsubtype, NULL),
@@ -78,7 +78,7 @@ function rangeOptions({ from }: Pick<ServerVersions, 'from'>): string {
 }
 
 /** User casts, except those that a range type creates. */
-export const castDefinitionsQuery: SchemaPartQuery = {
+export const castDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'cast',
   sql: () => `SELECT 'pg_cast:' || k.oid AS id,
       format('cast (%s AS %s)', format_type(k.castsource, NULL), format_type(k.casttarget, NULL)) AS name,

@@ -1,12 +1,12 @@
 import { requoteQualifiedName, requoteSignature } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type AddedExtensionMember, addedExtensionMembersQuery } from '../queries/added-members.ts';
 import { pluralize } from '../units.ts';
 
-export const addedMembersCheck = databaseCheck({
+export const addedExtensionMembersCheck = declareDatabasePreflightCheck({
   id: 'added-members',
   title: 'no function was added to an extension',
   headline: 'A function was added to an extension',

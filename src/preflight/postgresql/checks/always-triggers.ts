@@ -2,12 +2,12 @@ import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { subscriptionApplyTriggersQuery } from '../queries/triggers.ts';
 import { pluralize } from '../units.ts';
 
-export const alwaysTriggersCheck = databaseCheck({
+export const alwaysTriggersCheck = declareDatabasePreflightCheck({
   id: 'always-triggers',
   title: 'no trigger is ENABLE ALWAYS or ENABLE REPLICA',
   headline: 'A trigger is ENABLE ALWAYS or ENABLE REPLICA',

@@ -1,11 +1,11 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultEffect, buildRoleChangeEffect } from '../../fix-effect.ts';
-import { serverCheck } from '../check.ts';
+import { buildQueryResultFixEffect, buildRoleChangeEffect } from '../../fix-effect.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 
-export const authConnlimitCheck = serverCheck({
+export const authConnlimitCheck = declareServerPreflightCheck({
   id: 'auth-connlimit',
   title: 'the connection limits of role and databases are sufficient',
   headline: 'A connection limit of the role or a database is too low',
@@ -51,7 +51,7 @@ export const authConnlimitCheck = serverCheck({
         undo: tight.map(({ alter, limit }) => `ALTER ${alter} CONNECTION LIMIT ${limit}`),
         effects: [
           ...(tight.some(({ database }) => database === undefined) ? [buildRoleChangeEffect({ unlimited: true })] : []),
-          buildQueryResultEffect(databasesQuery, (all) =>
+          buildQueryResultFixEffect(databasesQuery, (all) =>
             all.map((one) =>
               tight.some(({ database }) => database === one.name) ? { ...one, connectionLimit: -1 } : one,
             ),

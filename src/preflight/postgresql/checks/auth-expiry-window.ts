@@ -1,12 +1,12 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRoleChangeEffect } from '../../fix-effect.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { estimatePostgresqlCopyTime, maxMigrationSeconds } from '../copy-time-estimate.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { timeSpanText } from '../units.ts';
 
-export const authExpiryWindowCheck = serverCheck({
+export const authExpiryWindowCheck = declareServerPreflightCheck({
   id: 'auth-expiry-window',
   title: 'the password is valid for two more weeks',
   headline: 'The password of the role expires within two weeks',

@@ -1,7 +1,7 @@
 import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
@@ -9,7 +9,7 @@ import {
   type RefusedPostgresqlConnection,
 } from '../login-step-outcomes.ts';
 
-export const authHbaCheck = serverCheck({
+export const authHbaCheck = declareServerPreflightCheck({
   id: 'auth-hba',
   title: 'pg_hba.conf allows this login',
   headline: 'The server rejected the login before it checked the password',

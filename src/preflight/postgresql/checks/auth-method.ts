@@ -1,11 +1,11 @@
 import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
-export const authMethodCheck = serverCheck({
+export const authMethodCheck = declareServerPreflightCheck({
   id: 'auth-method',
   title: 'the server requests the password with SCRAM',
   headline: 'The server requests the password in clear text',

@@ -1,14 +1,14 @@
 import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome, unknownOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
   loginFailedSkipReason,
 } from '../login-step-outcomes.ts';
 
-export const authPasswordCheck = serverCheck({
+export const authPasswordCheck = declareServerPreflightCheck({
   id: 'auth-password',
   title: 'the server accepts the password',
   headline: 'The password was not accepted',

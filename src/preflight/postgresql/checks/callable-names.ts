@@ -1,13 +1,13 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeTableOwnerValueQueries } from '../owner-queries.ts';
+import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
 import { type RegprocColumn, regprocColumnsQuery } from '../queries/regproc-columns.ts';
 import { pluralize } from '../units.ts';
 
-export const ambiguousCallableNamesCheck = databaseCheck({
+export const ambiguousCallableNamesCheck = declareDatabasePreflightCheck({
   id: 'callable-names',
   title: 'no regproc or regoper value is ambiguous',
   headline: 'A column has the type regproc or regoper',
@@ -42,7 +42,7 @@ export const ambiguousCallableNamesCheck = databaseCheck({
         ...unknownOutcome(`${observed} of functions or operators; ambiguous names were not searched for`),
         premise: 'every name in a column of type regproc or regoper is unique',
         ...more,
-        detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${describeTableOwnerValueQueries(unseen)}`,
+        detail: `${harm} Tables larger than 256 MB, and tables that this role can read only in part, are not searched.${suggestValueQueriesForTableOwner(unseen)}`,
       };
     }
     return infoOutcome(observed, {

@@ -1,7 +1,7 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { findPostgresqlDatabase } from '../find-database.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { collationsQuery } from '../queries/collations.ts';
@@ -12,7 +12,7 @@ import {
 } from '../queries/superuser-created-functions.ts';
 import { pluralize } from '../units.ts';
 
-export const collationCheck = databaseCheck({
+export const collationCheck = declareDatabasePreflightCheck({
   id: 'collation',
   title: 'source and target sort text in the same way',
   headline: 'Collations can differ on the target',

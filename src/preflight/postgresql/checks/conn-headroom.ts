@@ -1,6 +1,6 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { connectionCapacityQuery } from '../queries/connection-capacity.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
@@ -8,7 +8,7 @@ import { computeReplicationSlotDemand } from '../slot-demand.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const connHeadroomCheck = serverCheck({
+export const connHeadroomCheck = declareServerPreflightCheck({
   id: 'conn-headroom',
   title: 'enough connections are free',
   headline: 'Too few connections are free',

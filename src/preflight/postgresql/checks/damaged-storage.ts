@@ -1,12 +1,12 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { incompleteScan } from '../deep/scan-of-database.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildIncompleteScanOutcome } from '../deep/get-database-scan-or-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type DatabaseStorageDamage, storageDamageQuery } from '../queries/storage-damage.ts';
 import { pluralize } from '../units.ts';
 
-export const damagedStorageCheck = databaseCheck({
+export const damagedStorageCheck = declareDatabasePreflightCheck({
   id: 'damaged-storage',
   title: 'no table has lost its file, and no page failed its checksum',
   headline: 'The storage of the database is damaged',
@@ -19,7 +19,7 @@ export const damagedStorageCheck = databaseCheck({
     const damaged = scan?.unread.filter(({ reason }) => reason === 'damaged') ?? [];
     if (damaged.length > 0) return damagedRows(damaged);
     if (damage.checksumFailures === 0) return passOutcome('none');
-    const isComplete = scan !== undefined && incompleteScan(scan) === undefined;
+    const isComplete = scan !== undefined && buildIncompleteScanOutcome(scan) === undefined;
     return isComplete ? failedElsewhere(damage) : failedChecksums(damage);
   },
 });

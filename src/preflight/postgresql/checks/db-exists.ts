@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type FindingFix, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
@@ -9,7 +9,7 @@ import {
 } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
-export const dbExistsCheck = serverCheck({
+export const dbExistsCheck = declareServerPreflightCheck({
   id: 'db-exists',
   title: 'the database exists and accepts this login',
   headline: 'The database does not exist or rejects this login',

@@ -1,10 +1,10 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { findPostgresqlDatabase } from '../find-database.ts';
 import { databasesQuery } from '../queries/databases.ts';
 
-export const dbNamesCheck = databaseCheck({
+export const dbNamesCheck = declareDatabasePreflightCheck({
   id: 'db-names',
   title: 'the database name is valid in a replication slot name',
   headline: 'The database name is not valid in a replication slot name',

@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { explainRefusedPostgresqlLogin } from '../login-step-outcomes.ts';
 import { explainCatalogLocks } from '../queries/catalog-locks.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import type { DatabaseAccessResult } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const dbNoconnectCheck = databaseCheck({
+export const dbNoconnectCheck = declareDatabasePreflightCheck({
   id: 'db-noconnect',
   title: 'the role can connect to the database',
   headline: 'The database cannot be accessed',

@@ -1,11 +1,11 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { installedExtensionsQuery } from '../queries/extensions.ts';
 import { recentDdlQuery } from '../queries/recent-ddl.ts';
 import { pluralize } from '../units.ts';
 
-export const ddlActivityCheck = databaseCheck({
+export const ddlActivityCheck = declareDatabasePreflightCheck({
   id: 'ddl-activity',
   title: 'no table was created or altered in the last 24 hours',
   headline: 'Tables change, or can change, during the migration',

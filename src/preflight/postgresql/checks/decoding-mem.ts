@@ -1,11 +1,11 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { getPostgresqlSizeSetting } from '../setting-values.ts';
 import { binarySizeText } from '../units.ts';
 
-export const decodingMemCheck = serverCheck({
+export const decodingMemCheck = declareServerPreflightCheck({
   id: 'decoding-mem',
   title: 'logical_decoding_work_mem is at least 64 MB',
   headline: 'logical_decoding_work_mem is less than 64 MB',

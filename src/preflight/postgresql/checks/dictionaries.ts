@@ -1,10 +1,10 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TextSearchDictionary, textSearchDictionariesQuery } from '../queries/text-search-dictionaries.ts';
 import { pluralize } from '../units.ts';
 
-export const dictionariesCheck = databaseCheck({
+export const dictionariesCheck = declareDatabasePreflightCheck({
   id: 'dictionaries',
   title: 'text search dictionaries use only files that PostgreSQL provides',
   headline: 'A text search dictionary uses a custom file',

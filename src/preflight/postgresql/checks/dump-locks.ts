@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import {
   getNumericPostgresqlSetting,
   type PostgresqlServerSettings,
@@ -14,7 +14,7 @@ const spare = 1000;
 /** Number of additional locks that fit into the last huge page, which is seldom full. */
 const spareOfHugePages = 8000;
 
-export const dumpLocksCheck = serverCheck({
+export const dumpLocksCheck = declareServerPreflightCheck({
   id: 'dump-locks',
   title: 'max_locks_per_transaction is sufficient for pg_dump',
   headline: 'max_locks_per_transaction is too low for pg_dump',

@@ -1,17 +1,17 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { builtInGrantsQuery } from '../queries/built-in-grants.ts';
+import { changedBuiltInFunctionPrivilegesQuery } from '../queries/built-in-grants.ts';
 import { systemUserKeywordUsesQuery } from '../queries/system-user-keyword-uses.ts';
 import { pluralize } from '../units.ts';
 
-export const dumpOptionsCheck = databaseCheck({
+export const dumpOptionsCheck = declareDatabasePreflightCheck({
   id: 'dump-options',
   title: 'the target version accepts a dump with the default options of pg_dump',
   headline: 'The target version rejects a dump with the default options of pg_dump',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { systemUserNames: systemUserKeywordUsesQuery, builtInGrants: builtInGrantsQuery },
+  queries: { systemUserNames: systemUserKeywordUsesQuery, builtInGrants: changedBuiltInFunctionPrivilegesQuery },
   evaluate({ systemUserNames, builtInGrants }, database, _facts, { targetVersion }) {
     const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
     const isReserved = target === undefined || target >= 160_000;

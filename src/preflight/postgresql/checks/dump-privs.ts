@@ -1,15 +1,15 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
-import { buildQueryResultEffect, buildRoleChangeEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { buildQueryResultFixEffect, buildRoleChangeEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { unreadableLargeObjectsQuery } from '../queries/large-objects.ts';
 import { type MigrationRole, migrationRoleQuery } from '../queries/migration-role.ts';
 import { type UnreadableObject, unreadableObjectsQuery } from '../queries/unreadable-objects.ts';
 import { pluralize } from '../units.ts';
 
-export const dumpPrivsCheck = databaseCheck({
+export const dumpPrivsCheck = declareDatabasePreflightCheck({
   id: 'dump-privs',
   title: 'the role can read all tables, sequences and large objects',
   headline: 'The role cannot read every table, sequence or large object',
@@ -86,7 +86,7 @@ function fixOf(closed: readonly UnreadableObject[], objects: readonly string[], 
     sql: rights.map((right) => `GRANT ${right} TO ${role}`),
     undo: rights.map((right) => `REVOKE ${right} FROM ${role}`),
     effects: [
-      buildQueryResultEffect(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
+      buildQueryResultFixEffect(unreadableObjectsQuery, () => unreadableObjectsQuery.absent),
       buildRowRemovalEffect(unreadableLargeObjectsQuery, objects),
     ],
     database,

@@ -1,9 +1,9 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
 import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
 
-export const dumpQuiescedCheck = serverCheck({
+export const dumpQuiescedCheck = declareServerPreflightCheck({
   id: 'dump-quiesced',
   title: 'no application writes data to the source',
   headline: 'Data is being written to the source',

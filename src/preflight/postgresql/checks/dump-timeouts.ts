@@ -1,5 +1,5 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
@@ -13,7 +13,7 @@ const ending = ['statement_timeout', 'transaction_timeout'] as const;
 /** Milliseconds that the first statement of a new server process may take, because it loads the system catalogs. */
 const firstStatement = 2;
 
-export const dumpTimeoutsCheck = serverCheck({
+export const dumpTimeoutsCheck = declareServerPreflightCheck({
   id: 'dump-timeouts',
   title: 'no timeout of the role cancels the first statement of a session',
   headline: 'A timeout of the role cancels the first statement of every session',

@@ -1,14 +1,14 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import type { UncheckedUniqueIndex } from '../deep/comparable-keys.ts';
-import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
-import type { DuplicateKeys } from '../deep/scanned-rows.ts';
-import { reasonText } from '../deep/unread-reason.ts';
+import { buildIncompleteScanOutcome, getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
+import type { DuplicateUniqueKeys } from '../deep/scanned-rows.ts';
+import { reasonText } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeDuplicateKeyQueries } from '../owner-queries.ts';
+import { suggestQueriesForDuplicateKeys } from '../owner-queries.ts';
 import { pluralize } from '../units.ts';
 
-export const duplicateKeysCheck = databaseCheck({
+export const duplicateKeysCheck = declareDatabasePreflightCheck({
   id: 'duplicate-keys',
   title: 'no unique index has equal keys',
   headline: 'Rows have equal keys under a unique index',
@@ -16,11 +16,11 @@ export const duplicateKeysCheck = databaseCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = scanOfDatabase(database, facts, options);
+    const read = getDatabaseScanOrOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { duplicates, unchecked, comparedKeys } = read.scan;
     if (duplicates.length > 0) return found(duplicates, unchecked, database);
-    const incomplete = incompleteScan(read.scan);
+    const incomplete = buildIncompleteScanOutcome(read.scan);
     const compared = pluralize(comparedKeys, 'unique index', 'unique indexes');
     if (incomplete !== undefined) return { ...incomplete, ...listed(unchecked) };
     if (unchecked.length === 0) return passOutcome(compared);
@@ -32,14 +32,14 @@ export const duplicateKeysCheck = databaseCheck({
 });
 
 function found(
-  duplicates: readonly DuplicateKeys[],
+  duplicates: readonly DuplicateUniqueKeys[],
   unchecked: readonly UncheckedUniqueIndex[],
   database: string,
 ): PreflightCheckOutcome {
   const other = listed(unchecked).detail;
   return failOutcome(['continuous', 'dump'], pluralize(duplicates.length, 'index', 'indexes'), {
     required: 'none',
-    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${describeDuplicateKeyQueries(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
+    detail: `The index does not contain all rows, so the source did not reject them. The target does, on every attempt: "duplicate key value violates unique constraint".${suggestQueriesForDuplicateKeys(duplicates)}${buildUnlistedObjectsNote(duplicates)}${other === undefined ? '' : ` ${other}`}`,
     objects: limitFindingObjects(duplicates).map(
       ({ index, table, keys, rows }) => `${index} on ${table} (${pluralize(keys, 'key')} in ${pluralize(rows, 'row')})`,
     ),

@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { incompleteScan } from '../deep/scan-of-database.ts';
-import type { InvalidEncodingColumn, ScannedDatabase } from '../deep/scanned-rows.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildIncompleteScanOutcome } from '../deep/get-database-scan-or-outcome.ts';
+import type { DatabaseScanResult, InvalidEncodingColumn } from '../deep/scanned-rows.ts';
 import { findPostgresqlDatabase } from '../find-database.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
@@ -12,7 +12,7 @@ import { pluralize } from '../units.ts';
 /** Databases that exist on every managed target, with the encoding UTF8. */
 const presetDatabases = ['defaultdb', 'postgres'];
 
-export const encodingCheck = databaseCheck({
+export const encodingCheck = declareDatabasePreflightCheck({
   id: 'encoding',
   title: 'the database encoding is supported by the target',
   headline: 'The database encoding is SQL_ASCII',
@@ -23,7 +23,7 @@ export const encodingCheck = databaseCheck({
     const encoding = findPostgresqlDatabase(databases, database)?.encoding ?? '';
     if (encoding !== 'SQL_ASCII') return passOutcome(encoding);
     const scan = scans?.get(database);
-    const isUtf8 = scan !== undefined && scan.invalid.length === 0 && incompleteScan(scan) === undefined;
+    const isUtf8 = scan !== undefined && scan.invalid.length === 0 && buildIncompleteScanOutcome(scan) === undefined;
     const observed = `${encoding}${scan === undefined ? '' : rowsNote(scan, isUtf8)}`;
     const invalidTexts = objectsOf(scan?.invalid ?? []);
     const fix = {
@@ -71,7 +71,7 @@ export const encodingCheck = databaseCheck({
   },
 });
 
-function rowsNote({ invalid }: ScannedDatabase, isUtf8: boolean): string {
+function rowsNote({ invalid }: DatabaseScanResult, isUtf8: boolean): string {
   if (isUtf8) return ', and every row that was read is valid UTF-8';
   return invalid.length === 0 ? '' : `; ${pluralize(invalid.length, 'column')} not valid UTF-8`;
 }

@@ -1,14 +1,14 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { classifyFunctionExceptions } from '../function-body/function-exceptions.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { type EventTrigger, eventTriggersQuery } from '../queries/triggers.ts';
 import { pluralize } from '../units.ts';
 
-export const eventTriggersCheck = databaseCheck({
+export const eventTriggersCheck = declareDatabasePreflightCheck({
   id: 'event-triggers',
   title: 'the database has no event triggers',
   headline: 'The database has event triggers',
@@ -73,7 +73,7 @@ function alterStatements(found: readonly EventTrigger[], how: 'DISABLE' | 'ENABL
 }
 
 function disables(found: readonly EventTrigger[]): PreflightFixEffect {
-  return buildQueryResultEffect(eventTriggersQuery, (all) =>
+  return buildQueryResultFixEffect(eventTriggersQuery, (all) =>
     all.map((one) => (found.includes(one) ? { ...one, body: undefined, atLogin: undefined } : one)),
   );
 }

@@ -1,6 +1,6 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { earthdistanceUsesQuery } from '../queries/earthdistance-uses.ts';
 import { pluralize } from '../units.ts';
@@ -8,7 +8,7 @@ import { pluralize } from '../units.ts';
 /** The major version 16, whose earthdistance 1.2 resolves the names in its functions when they are created. */
 const earthdistanceFixedSince = 160_000;
 
-export const extFunctionsCheck = databaseCheck({
+export const extFunctionsCheck = declareDatabasePreflightCheck({
   id: 'ext-functions',
   title: 'functions of extensions need no search_path on the target',
   headline: 'A function of an extension needs a search_path on the target',

@@ -1,10 +1,10 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { extensionTablesQuery } from '../queries/extensions.ts';
 import { pluralize } from '../units.ts';
 
-export const extensionTablesCheck = databaseCheck({
+export const extensionTablesCheck = declareDatabasePreflightCheck({
   id: 'ext-tables',
   title: 'no table of an extension contains rows',
   headline: 'A table of an extension contains rows',

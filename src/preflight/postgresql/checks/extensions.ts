@@ -1,18 +1,18 @@
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { contribExtensionReleases, getContribExtensionStatus } from '../contrib-extensions.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { contribExtensionVersionRange, getContribExtensionStatus } from '../contrib-extensions.ts';
 import { limitFindingObjects } from '../listed-objects.ts';
-import { type InstalledExtension, installedExtensionsQuery, isBuiltInExtension } from '../queries/extensions.ts';
+import { type InstalledExtension, installedExtensionsQuery, isPreinstalledExtension } from '../queries/extensions.ts';
 
-export const extensionsCheck = databaseCheck({
+export const extensionsCheck = declareDatabasePreflightCheck({
   id: 'extensions',
   title: 'the target provides every extension',
   headline: 'The target does not provide every extension',
   severity: { continuous: 'blocker', dump: 'blocker' },
   queries: { extensions: installedExtensionsQuery },
   evaluate({ extensions }, database, { connection }, { targetExtensions, targetVersion }) {
-    const own = extensions.filter((extension) => !isBuiltInExtension(extension));
+    const own = extensions.filter((extension) => !isPreinstalledExtension(extension));
     if (own.length === 0) return passOutcome('plpgsql only');
     const names = own.map(({ name }) => name);
     const releases = possibleReleases(targetVersion, connection.kind === 'entered' ? connection.version : 0);
@@ -54,8 +54,8 @@ export const extensionsCheck = databaseCheck({
 /** The PostgreSQL releases that the target can have, which are never older than the source. */
 function possibleReleases(targetVersion: string | undefined, sourceVersion: number): readonly number[] {
   const target = targetVersion === undefined ? undefined : parsePostgresqlMajorVersion(targetVersion);
-  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribExtensionReleases.first);
-  const last = target === undefined ? Math.max(first, contribExtensionReleases.last) : first;
+  const first = Math.max(Math.floor((target ?? sourceVersion) / 10_000), contribExtensionVersionRange.first);
+  const last = target === undefined ? Math.max(first, contribExtensionVersionRange.last) : first;
   return Array.from({ length: last - first + 1 }, (_, at) => first + at);
 }
 

@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { nullableColumnsFoundByHashIndex } from '../columns-with-nulls-missed-by-hash-index.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { selectHashIndexedNullableColumns } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const fullWithoutEqCheck = databaseCheck({
+export const fullWithoutEqCheck = declareDatabasePreflightCheck({
   id: 'full-without-eq',
   title: 'rows of tables with REPLICA IDENTITY FULL can be identified',
   headline: 'Rows of a table with REPLICA IDENTITY FULL cannot be identified',
@@ -33,7 +33,7 @@ export const fullWithoutEqCheck = databaseCheck({
     const missed =
       found.length > 0
         ? []
-        : nullableColumnsFoundByHashIndex(hashedNulls, options).filter(({ table }) =>
+        : selectHashIndexedNullableColumns(hashedNulls, options).filter(({ table }) =>
             full.some(({ name }) => name === table),
           );
     if (missed.length > 0) return missedRows(missed, database);

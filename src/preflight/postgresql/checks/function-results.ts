@@ -1,16 +1,19 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { findContextDependentWord } from '../function-body/find-context-dependent-word.ts';
-import { createFunctionRelationReader, type FunctionReach } from '../function-body/function-relation-reader.ts';
+import {
+  createFunctionRelationReader,
+  type FunctionReadDependencies,
+} from '../function-body/function-relation-reader.ts';
 import { findUnresolvedFunctionBodyNames } from '../function-body/unresolved-function-body-names.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';
+import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
 import { pluralize } from '../units.ts';
 
-export const functionResultsCheck = databaseCheck({
+export const functionResultsCheck = declareDatabasePreflightCheck({
   id: 'function-results',
   title: 'functions that are called for each row return the same value on every server',
   headline: 'A function that is called for each row can return another value on the target',
@@ -18,7 +21,7 @@ export const functionResultsCheck = databaseCheck({
   queries: {
     functionUses: userFunctionUsesQuery,
     functionBodies: functionBodiesQuery,
-    meanings: namedDatabaseObjectsQuery,
+    meanings: objectsNamedInFunctionBodiesQuery,
     lostOperators: searchPathOperatorsQuery,
   },
   evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
@@ -69,7 +72,7 @@ const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
 
 const exceptionHandler = /\bexception\s+when\b/i;
 
-function environmentUseOf({ bodies, reads }: FunctionReach): string | undefined {
+function environmentUseOf({ bodies, reads }: FunctionReadDependencies): string | undefined {
   for (const { text, bound } of bodies) {
     const word = findContextDependentWord(`${text} ${bound}`);
     if (word !== undefined) return word;

@@ -1,10 +1,10 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { superuserCreatedFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import { pluralize } from '../units.ts';
 
-export const functionSettingsCheck = databaseCheck({
+export const functionSettingsCheck = declareDatabasePreflightCheck({
   id: 'function-settings',
   title: 'no function has a setting that only a superuser can change',
   headline: 'A function has a setting that only a superuser can change',

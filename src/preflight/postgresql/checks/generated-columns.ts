@@ -1,5 +1,5 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { detectFunctionVolatility } from '../function-body/volatility.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
@@ -7,7 +7,7 @@ import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { pluralize } from '../units.ts';
 
-export const generatedColumnsCheck = databaseCheck({
+export const generatedColumnsCheck = declareDatabasePreflightCheck({
   id: 'generated-columns',
   title: 'the database has no generated columns',
   headline: 'The database has generated columns',

@@ -1,13 +1,13 @@
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildHbaAllowRuleFix } from '../allow-rule-fix.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { computeHbaAddressCoverage } from '../hba-address-coverage.ts';
 import {
+  findHbaRulesForOtherAddresses,
   firstMatchingHbaRule,
   getNetmaskPrefixLength,
   type HbaClient,
   hasHbaRuleHostName,
-  hbaRulesForOtherAddresses,
 } from '../matching-hba-rule.ts';
 import { clientAddressQuery } from '../queries/client-address.ts';
 import { type HbaRule, hbaRulesQuery } from '../queries/hba-rules.ts';
@@ -16,7 +16,7 @@ import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { getSourceServerVersion, type PostgresqlSourceFacts } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const hbaRuleCheck = serverCheck({
+export const hbaRuleCheck = declareServerPreflightCheck({
   id: 'hba-rule',
   title: 'pg_hba.conf allows the role to connect to every database from any address',
   headline: 'pg_hba.conf does not allow the role to connect to every database from any address',
@@ -104,7 +104,7 @@ function evaluateClient(
     // connection succeeded.
     const byHostName =
       rule === undefined && reach.get(database)?.kind === 'entered'
-        ? hbaRulesForOtherAddresses(rules, caller, database).find(hasHbaRuleHostName)
+        ? findHbaRulesForOtherAddresses(rules, caller, database).find(hasHbaRuleHostName)
         : undefined;
     if (byHostName !== undefined) {
       lines.add(byHostName.line);
@@ -171,7 +171,7 @@ function obstacle({ method, line, options }: HbaRule): string | undefined {
 const passwordMethods = new Set(['scram-sha-256', 'md5', 'password', 'ldap', 'pam', 'bsd', 'radius']);
 
 function noRule(rules: readonly HbaRule[], caller: HbaClient, database: string): string {
-  const addresses = hbaRulesForOtherAddresses(rules, caller, database).slice(0, 5).map(describeAddress);
+  const addresses = findHbaRulesForOtherAddresses(rules, caller, database).slice(0, 5).map(describeAddress);
   const encrypted = firstMatchingHbaRule(rules, { ...caller, tls: !caller.tls }, database);
   const only =
     encrypted === undefined ? '' : `, except ${caller.tls ? 'without' : 'with'} TLS (line ${encrypted.line})`;

@@ -1,7 +1,7 @@
 import { evaluateIpv6Only } from '../../network/evaluate-host.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 
-export const postgresqlHostIpv6OnlyCheck = serverCheck({
+export const postgresqlHostIpv6OnlyCheck = declareServerPreflightCheck({
   id: 'host-ipv6-only',
   title: 'the host has an IPv4 address',
   headline: 'The host has IPv6 addresses only',

@@ -1,8 +1,8 @@
 import { evaluateHostParse } from '../../network/evaluate-host.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 
-export const hostParseConflictCheck = serverCheck({
+export const hostParseConflictCheck = declareServerPreflightCheck({
   id: 'host-parse',
   title: 'the host option agrees with the other connection options',
   headline: 'The host option contradicts other connection options',

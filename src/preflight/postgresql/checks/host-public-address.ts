@@ -1,8 +1,8 @@
 import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 
-export const postgresqlHostPublicAddressCheck = serverCheck({
+export const postgresqlHostPublicAddressCheck = declareServerPreflightCheck({
   id: 'host-public-address',
   title: 'the host has a public address',
   headline: 'The host has no public address',

@@ -1,7 +1,7 @@
 import { evaluateSplitHorizon } from '../../network/evaluate-host.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 
-export const postgresqlHostSplitHorizonCheck = serverCheck({
+export const postgresqlHostSplitHorizonCheck = declareServerPreflightCheck({
   id: 'host-split-horizon',
   title: 'the host resolves to the same addresses here and in public DNS',
   headline: 'The host resolves to other addresses in public DNS',

@@ -1,10 +1,10 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { generatedColumnsQuery } from '../queries/generated-columns.ts';
 import { pluralize } from '../units.ts';
 
-export const identityColumnsCheck = databaseCheck({
+export const identityColumnsCheck = declareDatabasePreflightCheck({
   id: 'identity-columns',
   title: 'the database has no identity columns',
   headline: 'The database has identity columns',

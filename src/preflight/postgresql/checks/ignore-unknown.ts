@@ -1,10 +1,10 @@
 import { passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { pluralize } from '../units.ts';
 
 /** This check always passes, because an unknown name in --ignore-dbs is a usage error before any check runs. */
-export const ignoredDatabasesExistCheck = serverCheck({
+export const ignoredDatabasesExistCheck = declareServerPreflightCheck({
   id: 'ignore-unknown',
   title: 'every database in --ignore-dbs exists',
   headline: 'A database in --ignore-dbs does not exist',

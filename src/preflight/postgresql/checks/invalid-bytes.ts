@@ -1,11 +1,11 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { encodingKind } from '../deep/byte-validator.ts';
-import { incompleteScan, scanOfDatabase } from '../deep/scan-of-database.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { classifyDatabaseEncoding } from '../deep/byte-validator.ts';
+import { buildIncompleteScanOutcome, getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
 
-export const invalidBytesCheck = databaseCheck({
+export const invalidBytesCheck = declareDatabasePreflightCheck({
   id: 'invalid-bytes',
   title: 'every text is valid in the encoding of the database',
   headline: 'A text is not valid in the encoding of the database',
@@ -13,16 +13,16 @@ export const invalidBytesCheck = databaseCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = scanOfDatabase(database, facts, options);
+    const read = getDatabaseScanOrOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { encoding, invalid, rows } = read.scan;
-    const kind = encodingKind(encoding);
+    const kind = classifyDatabaseEncoding(encoding);
     if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
     if (kind === 'unknown')
       return infoOutcome(`not checked in ${encoding}`, {
         headline: 'The bytes of texts were not checked in this encoding',
       });
-    if (invalid.length === 0) return incompleteScan(read.scan) ?? passOutcome(pluralize(rows, 'row'));
+    if (invalid.length === 0) return buildIncompleteScanOutcome(read.scan) ?? passOutcome(pluralize(rows, 'row'));
     return failOutcome(['continuous', 'dump'], pluralize(invalid.length, 'column'), {
       required: 'none',
       detail: `The source stores these bytes, but no server accepts them as input: "invalid byte sequence for encoding "${encoding}"". The copy fails there on every attempt. Such bytes come from old releases, from functions in C and from casts without a function.${buildUnlistedObjectsNote(invalid)}`,

@@ -2,12 +2,12 @@ import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type InvalidIndex, invalidIndexesQuery } from '../queries/invalid-indexes.ts';
 import { pluralize } from '../units.ts';
 
-export const invalidIndexCheck = databaseCheck({
+export const invalidIndexCheck = declareDatabasePreflightCheck({
   id: 'invalid-index',
   title: 'every index is valid',
   headline: 'An index is invalid',

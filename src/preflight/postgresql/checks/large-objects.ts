@@ -1,9 +1,9 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { largeObjectCountLimit, largeObjectsQuery } from '../queries/large-objects.ts';
 import { pluralize } from '../units.ts';
 
-export const largeObjectsCheck = databaseCheck({
+export const largeObjectsCheck = declareDatabasePreflightCheck({
   id: 'large-objects',
   title: 'the database has no large objects',
   headline: 'The database has large objects',

@@ -1,13 +1,13 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { incompleteScan } from '../deep/scan-of-database.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { buildIncompleteScanOutcome } from '../deep/get-database-scan-or-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeTableOwnerLengthQueries } from '../owner-queries.ts';
+import { describeRowLengthQueriesForOwner } from '../owner-queries.ts';
 import { largeValuesQuery } from '../queries/large-values.ts';
 import { binarySizeText, pluralize } from '../units.ts';
 
-export const largeValuesCheck = databaseCheck({
+export const largeValuesCheck = declareDatabasePreflightCheck({
   id: 'large-values',
   title: 'no row can be longer than 1 GB',
   headline: 'A row may be longer than 1 GB',
@@ -18,7 +18,7 @@ export const largeValuesCheck = databaseCheck({
     const scan = scans?.get(database);
     const tooLarge = scan?.unread.filter(({ reason }) => reason === 'row_too_large') ?? [];
     if (tooLarge.length > 0) return tooLargeRows(tooLarge, database);
-    if (scan !== undefined && incompleteScan(scan) === undefined)
+    if (scan !== undefined && buildIncompleteScanOutcome(scan) === undefined)
       return passOutcome(`no long row, the longest one has ${binarySizeText(scan.longestRow?.bytes ?? 0)}`);
     const isUnread = (name: string) => scan?.unread.some(({ table }) => table === name) ?? true;
     const large = scan?.failure === undefined ? suspected.filter(({ table }) => isUnread(table)) : suspected;
@@ -28,7 +28,7 @@ export const largeValuesCheck = databaseCheck({
       premise: 'no row is longer than 1 GB',
       settledBy: '--deep',
       required: 'rows shorter than 1 GB in text format, in which a bytea value needs two characters for each byte',
-      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${describeTableOwnerLengthQueries(large)}${buildUnlistedObjectsNote(large)}`,
+      detail: `A server cannot send a row of more than 1 GB, so the copy of such a row fails on every attempt: "invalid memory alloc request size", "out of memory … Cannot enlarge string buffer". The TOAST data of the listed tables is large enough for such a row, which does not prove that such a row exists.${describeRowLengthQueriesForOwner(large)}${buildUnlistedObjectsNote(large)}`,
       objects: limitFindingObjects(large).map(({ table, bytes }) => `${table} (${binarySizeText(bytes)} of TOAST)`),
       fix: {
         database,

@@ -1,7 +1,7 @@
 import { quoteIdentifier, quoteLiteral } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { buildQueryResultFixEffect, buildRowRemovalEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { isMigrationPublication } from '../is-migration-publication.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../queries/replication-slots.ts';
 import { binarySizeText, pluralize } from '../units.ts';
 
-export const leftoversCheck = databaseCheck({
+export const leftoversCheck = declareDatabasePreflightCheck({
   id: 'leftovers',
   title: 'no replication slot or publication is left from an earlier migration',
   headline: 'Replication slots or publications of an earlier migration exist',
@@ -79,7 +79,7 @@ function dropFix(slots: readonly ReplicationSlot[], names: readonly string[], da
       ),
       ...(slots.some(({ active }) => active)
         ? []
-        : [buildQueryResultEffect(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
+        : [buildQueryResultFixEffect(publicationsQuery, (all) => all.filter(({ name }) => !names.includes(name)))]),
     ],
     database,
     text: 'Drop the replication slots and publications of earlier migrations if no migration is running. An active slot and its publication are not dropped: disconnect the consumer of the slot first.',

@@ -1,13 +1,13 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isLoopbackAddress } from '../../network/public-address.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { restartImpact } from '../restart-impact.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
-export const listenAddressesCheck = serverCheck({
+export const listenAddressesCheck = declareServerPreflightCheck({
   id: 'listen-addresses',
   title: 'the server listens on all interfaces',
   headline: 'The server does not listen on all interfaces',
@@ -27,7 +27,7 @@ export const listenAddressesCheck = serverCheck({
       { listen_addresses: '*' },
       'On a server that listens on all interfaces, only pg_hba.conf and the firewall decide who may connect.',
     );
-    const impact = restartImpact(activity);
+    const impact = describeRestartImpact(activity);
     if (!options.isOverInternet) {
       return warnOutcome(observed, {
         required: '*',

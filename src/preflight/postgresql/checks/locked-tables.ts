@@ -1,12 +1,12 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { type TableLock, tableLocksQuery } from '../queries/table-locks.ts';
 import { pluralize, timeSpanText } from '../units.ts';
 
-export const lockedTablesCheck = databaseCheck({
+export const lockedTablesCheck = declareDatabasePreflightCheck({
   id: 'locked-tables',
   title: 'no table has an ACCESS EXCLUSIVE lock',
   headline: 'A table has an ACCESS EXCLUSIVE lock',

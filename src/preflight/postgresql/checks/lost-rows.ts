@@ -1,10 +1,10 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { danglingCatalogReferencesQuery, maxDatabasesForDanglingReferences } from '../queries/dangling-references.ts';
 import { pluralize } from '../units.ts';
 
-export const lostCatalogRowsCheck = databaseCheck({
+export const lostCatalogRowsCheck = declareDatabasePreflightCheck({
   id: 'lost-rows',
   title: 'the system catalogs have no dangling references',
   headline: 'The system catalogs have dangling references',

@@ -1,9 +1,9 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { managedPostgresqlMarkersQuery } from '../queries/managed-service-markers.ts';
 
-export const managedSourceCheck = serverCheck({
+export const managedSourceCheck = declareServerPreflightCheck({
   id: 'managed-source',
   title: 'the source is not a managed database cluster',
   headline: 'The source is a managed database cluster',

@@ -1,10 +1,10 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
-export const matviewsCheck = databaseCheck({
+export const matviewsCheck = declareDatabasePreflightCheck({
   id: 'matviews',
   title: 'the database has no materialized views',
   headline: 'The database has materialized views',

@@ -1,10 +1,10 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonImmutableCallsQuery } from '../queries/non-immutable-calls.ts';
 import { pluralize } from '../units.ts';
 
-export const mutableCallsCheck = databaseCheck({
+export const mutableCallsCheck = declareDatabasePreflightCheck({
   id: 'mutable-calls',
   title: 'indexes, generated columns and partition keys call only immutable functions',
   headline: 'An index, a generated column or a partition key calls a function that is not immutable',

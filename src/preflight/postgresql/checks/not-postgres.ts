@@ -1,9 +1,9 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlConnectionResult } from '../source-facts.ts';
 
-export const notPostgresCheck = serverCheck({
+export const notPostgresCheck = declareServerPreflightCheck({
   id: 'not-postgres',
   title: 'the source is PostgreSQL',
   headline: 'The source is not PostgreSQL',

@@ -8,12 +8,12 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import {
   buildAddConstraintNotValidSql,
   buildAlterTableOrDomainPrefix,
   buildDropConstraintSql,
-  quoteConstraintName,
+  quoteConstraintNameForMessage,
 } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type NullableInheritedColumn, nullableInheritedColumnsQuery } from '../queries/constraints.ts';
@@ -21,7 +21,7 @@ import type { TableRowScanResult } from '../queries/row-scan.ts';
 import { type UnvalidatedConstraint, unvalidatedConstraintsQuery } from '../queries/unvalidated-constraints.ts';
 import { pluralize } from '../units.ts';
 
-export const notValidCheck = databaseCheck({
+export const notValidCheck = declareDatabasePreflightCheck({
   id: 'not-valid',
   title: 'every row satisfies every constraint',
   headline: 'A constraint is not validated for every row',
@@ -104,8 +104,8 @@ function named(first: readonly UnvalidatedConstraint[], all: readonly Unvalidate
 function violationError({ name, owner, ofDomain, definition }: UnvalidatedConstraint): string {
   if (definition.startsWith('NOT NULL')) return '"null value in column … violates not-null constraint"';
   return ofDomain
-    ? `"value for domain ${owner} violates check constraint ${quoteConstraintName(name)}"`
-    : `"new row for relation … violates check constraint ${quoteConstraintName(name)}"`;
+    ? `"value for domain ${owner} violates check constraint ${quoteConstraintNameForMessage(name)}"`
+    : `"new row for relation … violates check constraint ${quoteConstraintNameForMessage(name)}"`;
 }
 
 /** When a dump is restored, a table that inherits from another gets the NOT NULL of its parent again. */
@@ -127,7 +127,7 @@ function nullableOutcome(
     none: '',
   }[rows];
   const more = {
-    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintName(found[0]!.column)} of relation … violates not-null constraint".${buildUnlistedObjectsNote(found)}`,
+    detail: `On the target the restore adds the NOT NULL of the parent to the listed columns: ${when}: "null value in column ${quoteConstraintNameForMessage(found[0]!.column)} of relation … violates not-null constraint".${buildUnlistedObjectsNote(found)}`,
     objects: limitFindingObjects(found).map(({ table, column }) => `${column} of ${table}`),
     headline: 'An inherited column lacks the NOT NULL of its parent',
     required: 'NOT NULL in every table that inherits a NOT NULL column',

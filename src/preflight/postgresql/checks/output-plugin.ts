@@ -1,8 +1,8 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { logicalDecodingOutputPluginQuery } from '../queries/output-plugin.ts';
 
-export const outputPluginCheck = serverCheck({
+export const outputPluginCheck = declareServerPreflightCheck({
   id: 'output-plugin',
   title: 'the server can load the output plugin pgoutput',
   headline: 'The server cannot load the output plugin pgoutput',

@@ -6,12 +6,12 @@ import {
   unknownOutcome,
   warnOutcome,
 } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type PartitionedTable, partitionedTablesQuery } from '../queries/partitioned-tables.ts';
 import { pluralize } from '../units.ts';
 
-export const partitionsCheck = databaseCheck({
+export const partitionsCheck = declareDatabasePreflightCheck({
   id: 'partitions',
   title: 'no partition is created during the migration, and each row belongs to the same partition on the target',
   headline: 'A partition created during the migration stops the replication',

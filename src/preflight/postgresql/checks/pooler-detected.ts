@@ -1,9 +1,9 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
-export const poolerDetectedCheck = serverCheck({
+export const poolerDetectedCheck = declareServerPreflightCheck({
   id: 'pooler-detected',
   title: 'the connection is direct, without a connection pooler',
   headline: 'The connection goes through a connection pooler',

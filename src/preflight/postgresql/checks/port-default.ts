@@ -1,7 +1,7 @@
 import { infoOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 
-export const portDefaultPoolerCheck = serverCheck({
+export const portDefaultPoolerCheck = declareServerPreflightCheck({
   id: 'port-default',
   title: 'the port belongs to a server, not to a connection pooler',
   headline: 'The port is usually that of a connection pooler or a managed cluster',

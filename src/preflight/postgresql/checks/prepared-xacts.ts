@@ -1,11 +1,11 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { describeOpenTransaction } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
 import { pluralize } from '../units.ts';
 
-export const preparedXactsCheck = serverCheck({
+export const preparedXactsCheck = declareServerPreflightCheck({
   id: 'prepared-xacts',
   title: 'no prepared transaction is open',
   headline: 'A prepared transaction is open',

@@ -1,11 +1,11 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { isMigrationPublication } from '../is-migration-publication.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { publicationsQuery } from '../queries/publications.ts';
 import { pluralize } from '../units.ts';
 
-export const pubExistingCheck = databaseCheck({
+export const pubExistingCheck = declareDatabasePreflightCheck({
   id: 'pub-existing',
   title: 'the database has no publications for other subscribers',
   headline: 'The database has publications for other subscribers',

@@ -1,10 +1,10 @@
 import { passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import {
   createFunctionRelationReader,
-  type FunctionReach,
+  type FunctionReadDependencies,
   type FunctionRelationRead,
 } from '../function-body/function-relation-reader.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -16,7 +16,7 @@ import {
 
 import { pluralize } from '../units.ts';
 
-export const readingChecksCheck = databaseCheck({
+export const readingChecksCheck = declareDatabasePreflightCheck({
   id: 'reading-checks',
   title: 'no CHECK constraint reads rows that are copied later',
   headline: 'A CHECK constraint can read rows that are copied later',
@@ -50,7 +50,7 @@ export const readingChecksCheck = databaseCheck({
  */
 function circularChecks(
   checks: readonly FunctionCallingConstraint[],
-  reach: (oid: string) => FunctionReach,
+  reach: (oid: string) => FunctionReadDependencies,
 ): readonly FunctionCallingConstraint[] {
   const byFunction = new Map([...new Set(checks.map(({ calls }) => calls))].map((oid) => [oid, reach(oid).reads]));
   const read = new Map(

@@ -1,5 +1,5 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { createFunctionRelationReader, type FunctionRelationRead } from '../function-body/function-relation-reader.ts';
 import { tokenizeSqlFunctionBody } from '../function-body/tokenize.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
@@ -7,7 +7,7 @@ import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodi
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { pluralize } from '../units.ts';
 
-export const tableReadingFunctionsCheck = databaseCheck({
+export const tableReadingFunctionsCheck = declareDatabasePreflightCheck({
   id: 'reading-functions',
   title: 'no generated column, index, partition key or domain calls a function that reads a table',
   headline: 'A generated column, an index, a partition key or a domain calls a function that reads a table',

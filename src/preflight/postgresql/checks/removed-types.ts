@@ -1,9 +1,9 @@
-import { psqlStatement } from '../../../postgresql/psql-script.ts';
+import { formatSingleLinePsqlStatement } from '../../../postgresql/psql-script.ts';
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { parsePostgresqlMajorVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts';
 import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
@@ -14,7 +14,7 @@ import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts'
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
 import { pluralize } from '../units.ts';
 
-export const removedTypesCheck = databaseCheck({
+export const removedTypesCheck = declareDatabasePreflightCheck({
   id: 'removed-types',
   title: 'no object needs a feature that the target version removed',
   headline: 'An object needs a feature that newer versions removed',
@@ -70,7 +70,7 @@ function dropExamples(objects: readonly string[]): string {
     .filter((object) => /^(materialized view|view|function|procedure|operator|aggregate|index) /.test(object))
     .slice(0, 3)
     .map((object) => `DROP ${object.replace(/^\w+( view)?/, (kind) => kind.toUpperCase())}`)
-    .filter((statement) => psqlStatement(statement) === `${statement};`);
+    .filter((statement) => formatSingleLinePsqlStatement(statement) === `${statement};`);
   return statements.length === 0 ? '' : ` (${statements.join('; ')})`;
 }
 

@@ -1,9 +1,9 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { buildRoleChangeEffect } from '../../fix-effect.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 
-export const replConnectionCheck = serverCheck({
+export const replConnectionCheck = declareServerPreflightCheck({
   id: 'repl-connection',
   title: 'the role can open a replication connection',
   headline: 'The role cannot open a replication connection',

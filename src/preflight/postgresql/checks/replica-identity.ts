@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { columnsWithNullsMissedByHashIndex } from '../columns-with-nulls-missed-by-hash-index.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
@@ -8,18 +8,18 @@ import {
   replicaIdentitiesQuery,
   type TableReplicaIdentity,
 } from '../queries/replica-identities.ts';
-import { laterServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
-import { type WriteCountersStart, writeCountersStartQuery } from '../queries/write-counters.ts';
+import { laterConnectionServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
+import { type WriteCountersStartTime, writeCountersResetTimeQuery } from '../queries/write-counters.ts';
 import {
-  generatedIdentityRejectingVersion,
+  describeReplicaIdentityProblem,
+  generatedReplicaIdentityErrorVersion,
   groupIncomparableColumnsByTable,
   replicaIdentityFix,
-  replicaIdentityProblem,
 } from '../replica-identity-fix.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const replicaIdentityCheck = databaseCheck({
+export const replicaIdentityCheck = declareDatabasePreflightCheck({
   id: 'replica-identity',
   title: 'every table has a usable replica identity',
   headline: 'A table has no usable replica identity',
@@ -28,31 +28,33 @@ export const replicaIdentityCheck = databaseCheck({
     identities: replicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
     hashedNulls: nullableHashIndexColumnsQuery,
-    counters: writeCountersStartQuery,
-    server: laterServerInstanceQuery,
+    counters: writeCountersResetTimeQuery,
+    server: laterConnectionServerInstanceQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls, counters, server }, database, facts, options) {
     const version = getSourceServerVersion(facts);
     const lacking = identities.filter(
-      (table) => !table.unlogged && replicaIdentityProblem(table, version) !== undefined,
+      (table) => !table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
     );
     if (lacking.length === 0) return passOutcome('all tables');
     // If there are no statistics, or only those of a few hours, a table must be assumed to be written to.
     const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
     // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
     // past statistics do not reduce the severity.
-    const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedIdentityRejectingVersion);
+    const silent = lacking.filter(({ generatedKey }) => generatedKey && version < generatedReplicaIdentityErrorVersion);
     const ordered = lacking.toSorted((a, b) => Number(written.includes(b)) - Number(written.includes(a)));
     const observed = `${pluralize(lacking.length, 'table')} without, ${written.length} with writes${written.some(({ writes }) => writes === 0) ? ' or of unknown state' : ''}`;
     const more = {
       required: 'in every table a primary key that is not deferrable, or REPLICA IDENTITY USING INDEX or FULL',
       detail: `${impactOf(lacking, version)} ${writesOf(written, lacking.length, counters)}${buildUnlistedObjectsNote(lacking)}`,
-      objects: limitFindingObjects(ordered).map((table) => `${table.name} (${replicaIdentityProblem(table, version)})`),
+      objects: limitFindingObjects(ordered).map(
+        (table) => `${table.name} (${describeReplicaIdentityProblem(table, version)})`,
+      ),
       fix: replicaIdentityFix(
         ordered,
         groupIncomparableColumnsByTable([
           ...unequalColumns,
-          ...columnsWithNullsMissedByHashIndex(hashedNulls, options),
+          ...findColumnsWithNullsMissedByHashIndex(hashedNulls, options),
         ]),
         database,
         version,
@@ -67,7 +69,7 @@ export const replicaIdentityCheck = databaseCheck({
 /** The error messages of the server, one for each kind of unusable replica identity. */
 function impactOf(lacking: readonly TableReplicaIdentity[], version: number): string {
   const isGenerated = (table: TableReplicaIdentity) =>
-    replicaIdentityProblem(table, version)?.includes('generated') === true;
+    describeReplicaIdentityProblem(table, version)?.includes('generated') === true;
   const plain = lacking.find((table) => !isGenerated(table));
   const sentences: string[] = [];
   if (plain !== undefined) {
@@ -77,7 +79,7 @@ function impactOf(lacking: readonly TableReplicaIdentity[], version: number): st
   }
   if (lacking.some(isGenerated)) {
     sentences.push(
-      version >= generatedIdentityRejectingVersion
+      version >= generatedReplicaIdentityErrorVersion
         ? 'As soon as the publication exists, UPDATE and DELETE fail on the source: "Replica identity must not contain unpublished generated columns."'
         : 'Generated columns are not replicated, so the first UPDATE or DELETE stops the replication: "publisher did not send replica identity column expected by the logical replication target relation".',
     );
@@ -93,7 +95,7 @@ const trustedSeconds = 86_400;
  * rows of the table.
  */
 function isTooYoung(
-  { seconds, start, sinceCreation }: WriteCountersStart,
+  { seconds, start, sinceCreation }: WriteCountersStartTime,
   server: PostgresqlServerInstance | undefined,
   { olderThanCounters }: TableReplicaIdentity,
 ): boolean {
@@ -106,7 +108,7 @@ function initdbTime({ systemIdentifier }: PostgresqlServerInstance): number {
   return Math.floor(Number(systemIdentifier) / 2 ** 32);
 }
 
-function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCountersStart): string {
+function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCountersStartTime): string {
   if (written.some(({ writes }) => writes === undefined)) {
     return 'It is not known whether these tables are written to: track_counts is off.';
   }

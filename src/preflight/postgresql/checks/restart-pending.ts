@@ -1,5 +1,6 @@
 import { type FindingFix, failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import {
   getPostgresqlSetting,
@@ -13,7 +14,6 @@ import {
   type UnappliedConfigLine,
   unappliedConfigLinesQuery,
 } from '../queries/unapplied-config-lines.ts';
-import { restartImpact } from '../restart-impact.ts';
 
 /** The settings that a migration depends on. */
 const relevantSettings = [
@@ -24,7 +24,7 @@ const relevantSettings = [
   'max_worker_processes',
 ];
 
-export const restartPendingCheck = serverCheck({
+export const restartPendingCheck = declareServerPreflightCheck({
   id: 'restart-pending',
   title: 'no changed setting requires a restart',
   headline: 'A changed setting takes effect only after a restart',
@@ -53,7 +53,7 @@ export const restartPendingCheck = serverCheck({
     const more = {
       required: 'none',
       detail: [
-        `Settings that were changed in the configuration and are not active yet: ${changes.join(', ')}. ${since} ${restartImpact(activity)}`,
+        `Settings that were changed in the configuration and are not active yet: ${changes.join(', ')}. ${since} ${describeRestartImpact(activity)}`,
         ...broken.map(({ file, line, error }) => `${file}:${line}: ${error}.`),
         ...(blocks ? [] : ['Until a restart the migration uses the active values of the settings.']),
         ...afterwards(pendingChanges, settings),

@@ -1,12 +1,12 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { buildRoleChangeEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
-export const rlsCheck = databaseCheck({
+export const rlsCheck = declareDatabasePreflightCheck({
   id: 'rls',
   title: 'row-level security hides no rows from the role',
   headline: 'Row-level security hides rows from the role',

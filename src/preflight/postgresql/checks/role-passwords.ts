@@ -1,9 +1,9 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { loginRolesQuery } from '../queries/login-roles.ts';
 import { pluralize } from '../units.ts';
 
-export const rolePasswordsCheck = serverCheck({
+export const rolePasswordsCheck = declareServerPreflightCheck({
   id: 'role-passwords',
   title: 'no other role can log in',
   headline: 'Other roles can log in',

@@ -1,12 +1,12 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { buildResetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 
-export const roleReadonlyCheck = serverCheck({
+export const roleReadonlyCheck = declareServerPreflightCheck({
   id: 'role-readonly',
   title: 'default_transaction_read_only is off for the role',
   headline: 'default_transaction_read_only is on for the role',

@@ -1,5 +1,5 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { replicationWorkerCopyRates } from '../copy-time-estimate.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
@@ -20,7 +20,7 @@ const timeouts = [
 /** The timeouts that cancel a running copy; other timeouts end only an idle or waiting connection. */
 const endsCopies: readonly string[] = ['statement_timeout', 'transaction_timeout'];
 
-export const roleTimeoutsCheck = serverCheck({
+export const roleTimeoutsCheck = declareServerPreflightCheck({
   id: 'role-timeouts',
   title: 'no timeout of the role cancels the initial copy',
   headline: 'A timeout of the role can cancel the initial copy',

@@ -1,15 +1,15 @@
 import { failOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
-import { firstServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
+import { firstConnectionServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
 
-export const sameServerPerConnectionCheck = serverCheck({
+export const sameServerPerConnectionCheck = declareServerPreflightCheck({
   id: 'same-server',
   title: 'every connection reaches the same server',
   headline: 'Connections reach different servers',
   severity: { continuous: 'blocker', dump: 'blocker' },
   needs: 'connection',
-  queries: { first: firstServerInstanceQuery },
+  queries: { first: firstConnectionServerInstanceQuery },
   evaluate({ first }, { replication, access, walRate }) {
     if (first === undefined) return skipOutcome('the role cannot read which server a connection reached');
     const connections = [replication, ...access.values()];

@@ -1,8 +1,8 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { requoteSignature } from '../../../postgresql/requote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import {
   findUnresolvedFunctionBodyNames,
   type UnresolvedFunctionBodyName,
@@ -10,11 +10,11 @@ import {
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { functionBodiesQuery } from '../queries/function-bodies.ts';
 import { userFunctionUsesQuery } from '../queries/function-uses.ts';
-import { namedDatabaseObjectsQuery } from '../queries/named-objects.ts';
+import { objectsNamedInFunctionBodiesQuery } from '../queries/named-objects.ts';
 import { searchPathOperatorsQuery } from '../queries/search-path-operators.ts';
 import { pluralize } from '../units.ts';
 
-export const searchPathCheck = databaseCheck({
+export const searchPathCheck = declareDatabasePreflightCheck({
   id: 'search-path',
   title: 'functions that are called for each row need no search_path',
   headline: 'A function that is called for each row needs a search_path',
@@ -22,7 +22,7 @@ export const searchPathCheck = databaseCheck({
   queries: {
     functionUses: userFunctionUsesQuery,
     functionBodies: functionBodiesQuery,
-    meanings: namedDatabaseObjectsQuery,
+    meanings: objectsNamedInFunctionBodiesQuery,
     lostOperators: searchPathOperatorsQuery,
   },
   evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
@@ -62,7 +62,7 @@ export const searchPathCheck = databaseCheck({
 });
 
 function setsSearchPath(signatures: readonly string[]): PreflightFixEffect {
-  return buildQueryResultEffect(functionBodiesQuery, (all) =>
+  return buildQueryResultFixEffect(functionBodiesQuery, (all) =>
     all.map((body) => (signatures.includes(body.signature) ? { ...body, hasPath: true, inlined: false } : body)),
   );
 }

@@ -1,11 +1,11 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { superuserCreatedFunctionsQuery } from '../queries/superuser-created-functions.ts';
 import { superusersQuery } from '../queries/superusers.ts';
 import { pluralize } from '../units.ts';
 
-export const secdefCheck = databaseCheck({
+export const secdefCheck = declareDatabasePreflightCheck({
   id: 'secdef',
   title: 'no SECURITY DEFINER function is owned by a superuser',
   headline: 'A SECURITY DEFINER function is owned by a superuser',

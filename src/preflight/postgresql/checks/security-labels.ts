@@ -1,9 +1,9 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { securityLabelProvidersQuery } from '../queries/security-label-providers.ts';
 
-export const securityLabelsCheck = databaseCheck({
+export const securityLabelsCheck = declareDatabasePreflightCheck({
   id: 'security-labels',
   title: 'no object has a security label',
   headline: 'Objects have security labels',

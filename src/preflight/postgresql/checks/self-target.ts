@@ -1,9 +1,9 @@
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
-export const selfTargetCheck = serverCheck({
+export const selfTargetCheck = declareServerPreflightCheck({
   id: 'self-target',
   title: 'source and target are different servers',
   headline: 'Source and target are the same server',

@@ -1,9 +1,9 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { databaseFeatureOverviewQuery } from '../queries/database-overview.ts';
 import { pluralize } from '../units.ts';
 
-export const sequencesCheck = databaseCheck({
+export const sequencesCheck = declareDatabasePreflightCheck({
   id: 'sequences',
   title: 'the database has no sequences',
   headline: 'The database has sequences',

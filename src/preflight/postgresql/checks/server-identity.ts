@@ -1,8 +1,8 @@
 import { passOutcome, skipOutcome } from '../../finding.ts';
 import { evaluateTlsServerIdentity } from '../../network/evaluate-server-identity.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 
-export const postgresqlServerIdentityVerifiedCheck = serverCheck({
+export const postgresqlServerIdentityVerifiedCheck = declareServerPreflightCheck({
   id: 'server-identity',
   title: 'the identity of the server was verified',
   headline: 'The identity of the server was not verified',

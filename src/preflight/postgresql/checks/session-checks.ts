@@ -1,16 +1,16 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeConstraintOwnerQueries } from '../owner-queries.ts';
+import { describeConstraintQueriesForOwner } from '../owner-queries.ts';
 import {
   type SessionDependentConstraint,
   sessionDependentConstraintsQuery,
 } from '../queries/session-dependent-constraints.ts';
 import { pluralize } from '../units.ts';
 
-export const sessionChecksCheck = databaseCheck({
+export const sessionChecksCheck = declareDatabasePreflightCheck({
   id: 'session-checks',
   title: 'no CHECK constraint depends on the session, the role or the server',
   headline: 'A CHECK constraint depends on the session, the role or the server',
@@ -40,7 +40,7 @@ export const sessionChecksCheck = databaseCheck({
       ...unknownOutcome(`${observed}, and it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints in a session on the target',
       ...more,
-      detail: `${more.detail}${valuesOfTarget(named)}${describeConstraintOwnerQueries(named, "SET search_path = ''")}`,
+      detail: `${more.detail}${valuesOfTarget(named)}${describeConstraintQueriesForOwner(named, "SET search_path = ''")}`,
     };
   },
 });

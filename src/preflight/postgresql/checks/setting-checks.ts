@@ -1,17 +1,17 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildAddConstraintNotValidSql, buildDropConstraintSql } from '../constraint-sql.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { hasFunctionTimeZoneDependency } from '../function-body/time-zone.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeConstraintOwnerQueries } from '../owner-queries.ts';
+import { describeConstraintQueriesForOwner } from '../owner-queries.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
 import { type RoleSetting, roleSettingsQuery } from '../queries/role-settings.ts';
 import {
-  listPostgresqlSettingNames,
+  getPostgresqlSettingKeys,
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
@@ -23,7 +23,7 @@ import {
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const settingDependentChecksCheck = databaseCheck({
+export const settingDependentChecksCheck = declareDatabasePreflightCheck({
   id: 'setting-checks',
   title: 'no CHECK constraint or stored value depends on session settings',
   headline: 'A CHECK constraint or a stored value depends on session settings',
@@ -74,7 +74,7 @@ export const settingDependentChecksCheck = databaseCheck({
       ...unknownOutcome(`${observed}; it is not known whether every row satisfies the constraints`),
       premise: 'every row satisfies the CHECK constraints with the settings of the target',
       ...more(found),
-      detail: `${harm}.${buildUnlistedObjectsNote(found)}${describeConstraintOwnerQueries(found, defaults.join('; '))}`,
+      detail: `${harm}.${buildUnlistedObjectsNote(found)}${describeConstraintQueriesForOwner(found, defaults.join('; '))}`,
     };
   },
 });
@@ -137,7 +137,7 @@ function ownSettings(
   settingsOfRoles: readonly RoleSetting[],
   facts: PostgresqlSourceFacts,
 ): readonly { readonly name: string; readonly value: string }[] {
-  return listPostgresqlSettingNames(defaultTargetFormatSettings).flatMap((name) => {
+  return getPostgresqlSettingKeys(defaultTargetFormatSettings).flatMap((name) => {
     const value = computeEffectiveRoleSettings(name, settings, settingsOfRoles, { ...facts, databases: [database] })[0]
       ?.value;
     return value === undefined || (defaultValues[name] ?? /^$/).test(value) ? [] : [{ name, value }];

@@ -1,9 +1,9 @@
 import { failOutcome, infoOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { estimatePostgresqlCopyTime, maxMigrationSeconds, replicationWorkerCopyRates } from '../copy-time-estimate.ts';
 import { binarySizeText, pluralize, timeSpanText } from '../units.ts';
 
-export const sizeEstimateCheck = serverCheck({
+export const sizeEstimateCheck = declareServerPreflightCheck({
   id: 'size-estimate',
   title: 'the initial copy finishes within two weeks',
   headline: 'The initial copy can take longer than two weeks',

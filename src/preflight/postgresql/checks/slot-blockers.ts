@@ -1,10 +1,10 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { describeOpenTransaction, maxOpenTransactionSeconds } from '../open-transactions.ts';
 import { openTransactionsQuery } from '../queries/open-transactions.ts';
 import { pluralize, timeSpanText } from '../units.ts';
 
-export const slotBlockersCheck = serverCheck({
+export const slotBlockersCheck = declareServerPreflightCheck({
   id: 'slot-blockers',
   title: 'no open transaction delays the creation of a replication slot',
   headline: 'An open transaction delays the creation of a replication slot',

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { estimatePostgresqlCopyTime, replicationWorkerCopyRates } from '../copy-time-estimate.ts';
 import {
   type PostgresqlServerSettings,
@@ -9,7 +9,7 @@ import {
 } from '../queries/settings.ts';
 import { walVolumeSinceResetQuery } from '../queries/wal.ts';
 import { getPostgresqlSizeSetting } from '../setting-values.ts';
-import { binarySizeText, parsePostgresqlDuration, sizeSettingText, timeSpanText } from '../units.ts';
+import { binarySizeText, formatSizeForPostgresqlSetting, parsePostgresqlDuration, timeSpanText } from '../units.ts';
 import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 const day = 86_400;
@@ -20,7 +20,7 @@ const snapshotInterval = 15;
 /** Bytes of one WAL file; the server keeps or removes only whole WAL files. */
 const segment = 16 * 1024 ** 2;
 
-export const slotRetentionCheck = serverCheck({
+export const slotRetentionCheck = declareServerPreflightCheck({
   id: 'slot-retention',
   title: 'a replication slot keeps its WAL for as long as the copy takes',
   headline: 'A replication slot can be invalidated during the migration',
@@ -84,7 +84,7 @@ export const slotRetentionCheck = serverCheck({
             }
           : alterSystemFix(
               settings,
-              { max_slot_wal_keep_size: sizeSettingText(needed) },
+              { max_slot_wal_keep_size: formatSizeForPostgresqlSetting(needed) },
               'The disk of pg_wal needs free space for this amount of WAL.',
             ),
     });

@@ -1,10 +1,10 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { type RoleSessionActivity, roleSessionActivityQuery } from '../queries/activity.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { type ReplicationSlot, replicationSlotsQuery } from '../queries/replication-slots.ts';
 import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { restartImpact } from '../restart-impact.ts';
 import { buildRaiseReplicationSlotsFix, computeReplicationSlotDemand } from '../slot-demand.ts';
 import { pluralize } from '../units.ts';
 
@@ -12,7 +12,7 @@ import { pluralize } from '../units.ts';
  * Initial copies need replication slots too. Without free slots the copies never start, and only the log of the target
  * reports the reason.
  */
-export const slotsFreeCheck = serverCheck({
+export const slotsFreeCheck = declareServerPreflightCheck({
   id: 'slots-free',
   title: 'enough replication slots are free',
   headline: 'Too few replication slots are free',
@@ -57,7 +57,7 @@ function slotError(max: number, used: number): string {
 }
 
 function impact(restart: boolean | undefined, groups: readonly RoleSessionActivity[]): string {
-  return restart === true ? restartImpact(groups) : '';
+  return restart === true ? describeRestartImpact(groups) : '';
 }
 
 function nameOf({ name, kind, database, active }: ReplicationSlot): string {

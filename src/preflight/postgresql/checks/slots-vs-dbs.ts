@@ -1,15 +1,15 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import { replicationSlotsQuery } from '../queries/replication-slots.ts';
 import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { restartImpact } from '../restart-impact.ts';
 import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
 import { pluralize } from '../units.ts';
 
 /** The minimum of the specification (section 4.6): every database of the server counts, including ignored ones. */
-export const slotsVsDbsCheck = serverCheck({
+export const slotsVsDbsCheck = declareServerPreflightCheck({
   id: 'slots-vs-dbs',
   title: 'max_replication_slots is at least the number of databases',
   headline: 'max_replication_slots is less than the number of databases',
@@ -28,7 +28,7 @@ export const slotsVsDbsCheck = serverCheck({
     if (max >= least) return passOutcome(String(max), { required: String(least) });
     return failOutcome(['continuous'], String(max), {
       required: String(least),
-      detail: `max_replication_slots is ${max}, and the server has ${pluralize(least, 'database')} (without templates, including ignored ones). ${restartImpact(activity)}`,
+      detail: `max_replication_slots is ${max}, and the server has ${pluralize(least, 'database')} (without templates, including ignored ones). ${describeRestartImpact(activity)}`,
       fix: buildRaiseReplicationSlotsFix(settings, slots, facts.databases.length, least),
     });
   },

@@ -1,9 +1,9 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
-export const standbySourceCheck = serverCheck({
+export const standbySourceCheck = declareServerPreflightCheck({
   id: 'standby-source',
   title: 'the source is a primary',
   headline: 'The source is a standby',

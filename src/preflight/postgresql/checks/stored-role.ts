@@ -1,12 +1,12 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { listStoredRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { rolesInStoredSettingsQuery } from '../queries/stored-roles.ts';
 import { buildResetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 
-export const storedRoleCheck = serverCheck({
+export const storedRoleCheck = declareServerPreflightCheck({
   id: 'stored-role',
   title: 'sessions of the role keep the privileges of the role',
   headline: 'Sessions of the role switch to another role',

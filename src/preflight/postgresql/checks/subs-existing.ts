@@ -1,10 +1,10 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { subscriptionsQuery } from '../queries/subscriptions.ts';
 import { pluralize } from '../units.ts';
 
-export const subsExistingCheck = databaseCheck({
+export const subsExistingCheck = declareDatabasePreflightCheck({
   id: 'subs-existing',
   title: 'the database has no subscriptions',
   headline: 'The database has subscriptions',

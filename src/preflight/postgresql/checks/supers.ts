@@ -1,9 +1,9 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { loginRolesQuery } from '../queries/login-roles.ts';
 import { pluralize } from '../units.ts';
 
-export const otherSupersCheck = serverCheck({
+export const otherSupersCheck = declareServerPreflightCheck({
   id: 'supers',
   title: 'no other role is a superuser',
   headline: 'Other roles are superusers',

@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { buildRoleChangeEffect } from '../../fix-effect.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 
 /** Roles of managed services that can create a publication for all tables without being superuser. */
 const nearSuperusers = ['rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin', 'neon_superuser'];
 
-export const superuserCheck = serverCheck({
+export const superuserCheck = declareServerPreflightCheck({
   id: 'superuser',
   title: 'the role is a superuser',
   headline: 'The role is not a superuser',

@@ -1,13 +1,13 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { getPostgresqlSetting, type PostgresqlServerSettings, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { storedSynchronousCommitQuery } from '../queries/stored-synchronous-commit.ts';
 import { type WalSender, walSendersQuery } from '../queries/wal-senders.ts';
 import { pluralize } from '../units.ts';
 
-export const syncStandbyNamesCheck = serverCheck({
+export const syncStandbyNamesCheck = declareServerPreflightCheck({
   id: 'sync-standby-names',
   title: 'no COMMIT waits for the target or for a standby that is not connected',
   headline: 'COMMIT waits, or will wait, for a standby that does not confirm',

@@ -1,12 +1,12 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type SystemSchemaObject, systemSchemaObjectsQuery } from '../queries/system-schema-objects.ts';
 import { systemSchemaTablesQuery } from '../queries/system-schema-tables.ts';
 import { pluralize } from '../units.ts';
 
-export const systemTablesCheck = databaseCheck({
+export const systemTablesCheck = declareDatabasePreflightCheck({
   id: 'system-tables',
   title: 'no user object is in a system schema',
   headline: 'A user object is in a system schema',

@@ -1,14 +1,14 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { describeTableOwnerValueQueries } from '../owner-queries.ts';
+import { suggestValueQueriesForTableOwner } from '../owner-queries.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { type ServerSpecificColumn, serverSpecificColumnsQuery } from '../queries/server-specific-columns.ts';
 import { pluralize } from '../units.ts';
 
-export const systemValuesCheck = databaseCheck({
+export const systemValuesCheck = declareDatabasePreflightCheck({
   id: 'system-values',
   title: 'no column contains values that only this server can read',
   headline: 'A column can contain values that only this server can read',
@@ -58,7 +58,7 @@ export const systemValuesCheck = databaseCheck({
     return {
       ...unknownOutcome(`${observed}, and their rows were not checked`),
       ...more,
-      detail: `${more.detail}${describeTableOwnerValueQueries(named)}`,
+      detail: `${more.detail}${suggestValueQueriesForTableOwner(named)}`,
     };
   },
 });

@@ -1,10 +1,10 @@
 import { failOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TableoidColumnUse, tableoidColumnUsesQuery } from '../queries/tableoid-column-uses.ts';
 import { pluralize } from '../units.ts';
 
-export const tableOidsDependenceCheck = databaseCheck({
+export const tableoidDependenceCheck = declareDatabasePreflightCheck({
   id: 'table-oids',
   title: 'no generated column or CHECK constraint depends on object ids',
   headline: 'A generated column or a CHECK constraint depends on object ids',

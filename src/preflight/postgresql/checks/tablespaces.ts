@@ -1,11 +1,11 @@
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { tablespacesQuery } from '../queries/tablespaces.ts';
 import { pluralize } from '../units.ts';
 
-export const tablespacesCheck = databaseCheck({
+export const tablespacesCheck = declareDatabasePreflightCheck({
   id: 'tablespaces',
   title: 'all objects are in the tablespace pg_default',
   headline: 'Objects are in another tablespace than pg_default',

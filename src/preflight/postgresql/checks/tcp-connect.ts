@@ -1,6 +1,6 @@
 import { failOutcome, type PreflightCheckOutcome } from '../../finding.ts';
 import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   continuousAndDumpMethods,
@@ -9,7 +9,7 @@ import {
   explainUnansweredPostgresqlLogin,
 } from '../login-step-outcomes.ts';
 
-export const tcpConnectCheck = serverCheck({
+export const tcpConnectCheck = declareServerPreflightCheck({
   id: 'tcp-connect',
   title: 'the server accepts connections',
   headline: 'The server does not accept connections',

@@ -1,5 +1,5 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
@@ -14,7 +14,7 @@ const minimumSort = 640 * 1024;
 /** Bytes that a table with few columns adds to a sort of pg_dump. */
 const sortPerTable = 1536;
 
-export const tempFileLimitCheck = serverCheck({
+export const tempFileLimitCheck = declareServerPreflightCheck({
   id: 'temp-file-limit',
   title: 'temp_file_limit and work_mem are sufficient for pg_dump',
   headline: 'temp_file_limit is too low for pg_dump',

@@ -1,10 +1,10 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { pluralize } from '../units.ts';
 
-export const tempTablesCheck = databaseCheck({
+export const tempTablesCheck = declareDatabasePreflightCheck({
   id: 'temp-tables',
   title: 'the database has no temporary tables',
   headline: 'The database has temporary tables',

@@ -1,12 +1,16 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { buildRowRemovalEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
-import { buildAddConstraintNotValidSql, buildDropConstraintSql, quoteConstraintName } from '../constraint-sql.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import {
+  buildAddConstraintNotValidSql,
+  buildDropConstraintSql,
+  quoteConstraintNameForMessage,
+} from '../constraint-sql.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type TimeDependentConstraint, timeDependentConstraintsQuery } from '../queries/constraints.ts';
 import { pluralize } from '../units.ts';
 
-export const timeChecksCheck = databaseCheck({
+export const timeChecksCheck = declareDatabasePreflightCheck({
   id: 'time-checks',
   title: 'no CHECK constraint requires a future timestamp',
   headline: 'A CHECK constraint requires a future timestamp',
@@ -20,7 +24,7 @@ export const timeChecksCheck = databaseCheck({
       );
     return failOutcome(['continuous', 'dump'], pluralize(found.length, 'constraint'), {
       required: 'no such constraint in tables with rows',
-      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintName(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
+      detail: `A CHECK constraint is evaluated when a row is written, and again on the target. A row whose time is no longer in the future makes the copy fail on every attempt: "new row for relation … violates check constraint ${quoteConstraintNameForMessage(found[0]!.name)}".${buildUnlistedObjectsNote(found)}`,
       objects: limitFindingObjects(found).map(({ name, owner, definition }) => `${name} on ${owner} ${definition}`),
       fix: {
         sql: found.map(buildDropConstraintSql),

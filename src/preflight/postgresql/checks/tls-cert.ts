@@ -1,7 +1,7 @@
 import { type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 
-export const tlsCertCheck = serverCheck({
+export const tlsCertCheck = declareServerPreflightCheck({
   id: 'tls-cert',
   title: 'the server certificate is valid for two more weeks',
   headline: 'The server certificate expires within two weeks',

@@ -1,7 +1,7 @@
 import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
@@ -9,7 +9,7 @@ import {
 } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
-export const tlsNegotiateCheck = serverCheck({
+export const tlsNegotiateCheck = declareServerPreflightCheck({
   id: 'tls-negotiate',
   title: 'the connection uses TLS',
   headline: 'The connection does not use TLS',

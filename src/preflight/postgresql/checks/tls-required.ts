@@ -1,8 +1,8 @@
 import { passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { buildFailedPostgresqlLoginOutcome, evaluatePostgresqlLoginStep } from '../login-step-outcomes.ts';
 
-export const tlsRequiredCheck = serverCheck({
+export const tlsRequiredCheck = declareServerPreflightCheck({
   id: 'tls-required',
   title: 'the server accepts the requested TLS mode',
   headline: 'The server accepts only connections with TLS',

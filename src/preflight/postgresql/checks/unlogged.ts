@@ -1,25 +1,25 @@
 import { requoteQualifiedName } from '../../../postgresql/requote.ts';
 import { failOutcome, infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { buildQueryResultEffect, type PreflightFixEffect } from '../../fix-effect.ts';
-import { databaseCheck } from '../check.ts';
-import { columnsWithNullsMissedByHashIndex } from '../columns-with-nulls-missed-by-hash-index.ts';
+import { buildQueryResultFixEffect, type PreflightFixEffect } from '../../fix-effect.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
 import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { noEqualityOperatorColumnsQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
-  currentReplicaIdentity,
+  buildReplicaIdentityFixEffect,
+  chooseReplicaIdentity,
+  describeReplicaIdentityProblem,
+  formatReplicaIdentityClause,
   groupIncomparableColumnsByTable,
   mustRunAsTableOwner,
-  replicaIdentityEffect,
-  replicaIdentityProblem,
   replicaIdentityStatement,
-  usableReplicaIdentity,
 } from '../replica-identity-fix.ts';
 import { pluralize } from '../units.ts';
 
-export const unloggedCheck = databaseCheck({
+export const unloggedCheck = declareDatabasePreflightCheck({
   id: 'unlogged',
   title: 'the database has no unlogged tables',
   headline: 'The database has unlogged tables',
@@ -49,20 +49,20 @@ export const unloggedCheck = databaseCheck({
     const version = connection.kind === 'entered' ? connection.version : 0;
     const unequal = groupIncomparableColumnsByTable([
       ...unequalColumns,
-      ...columnsWithNullsMissedByHashIndex(hashedNulls, options),
+      ...findColumnsWithNullsMissedByHashIndex(hashedNulls, options),
     ]);
     // A table that is changed to LOGGED is published, so it needs a replica identity like every table.
     const lacking = identities.filter(
-      (table) => table.unlogged && replicaIdentityProblem(table, version) !== undefined,
+      (table) => table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
     );
     const keys = lacking.flatMap((table) => {
-      const identity = usableReplicaIdentity(table, unequal, version);
+      const identity = chooseReplicaIdentity(table, unequal, version);
       // If a superuser skips the replica identity, SET LOGGED must be skipped too, or the table would be published
       // without a replica identity.
       return identity === undefined || mustRunAsTableOwner(table, identity) ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);
-    const ordered = referencedTablesFirst(tables, unloggedReferences).filter(
+    const ordered = sortReferencedTablesFirst(tables, unloggedReferences).filter(
       (table) => !staysUnlogged(table, stuck, unloggedReferences),
     );
     const outward = version < truncateSent ? [] : unloggedReferences.filter(({ logged }) => logged);
@@ -79,10 +79,10 @@ export const unloggedCheck = databaseCheck({
         ],
         undo: [
           ...ordered.toReversed().map((table) => `ALTER TABLE ${requoteQualifiedName(table)} SET UNLOGGED`),
-          ...keys.map(({ table }) => replicaIdentityStatement(table, currentReplicaIdentity(table))),
+          ...keys.map(({ table }) => replicaIdentityStatement(table, formatReplicaIdentityClause(table))),
         ],
         effects: [
-          ...keys.map(({ table, identity }) => replicaIdentityEffect(table, identity)),
+          ...keys.map(({ table, identity }) => buildReplicaIdentityFixEffect(table, identity)),
           ...becomeLogged(ordered),
         ],
         database,
@@ -108,14 +108,14 @@ function staysUnlogged(table: string, stuck: readonly string[], references: read
 function becomeLogged(tables: readonly string[]): readonly PreflightFixEffect[] {
   const logged = new Set(tables);
   return [
-    buildQueryResultEffect(nonOrdinaryRelationsQuery, (all) => ({
+    buildQueryResultFixEffect(nonOrdinaryRelationsQuery, (all) => ({
       ...all,
       unlogged: all.unlogged.filter((name) => !logged.has(name)),
     })),
-    buildQueryResultEffect(replicaIdentitiesQuery, (all) =>
+    buildQueryResultFixEffect(replicaIdentitiesQuery, (all) =>
       all.map((table) => (logged.has(table.name) ? { ...table, unlogged: false } : table)),
     ),
-    buildQueryResultEffect(unloggedForeignKeysQuery, (all) => all.filter(({ from }) => !logged.has(from))),
+    buildQueryResultFixEffect(unloggedForeignKeysQuery, (all) => all.filter(({ from }) => !logged.has(from))),
   ];
 }
 
@@ -137,7 +137,7 @@ function truncateImpact(outward: readonly UnloggedForeignKey[], truncated: reado
  * A logged table cannot reference an unlogged one, so SET LOGGED must run for referenced tables first. Tables that
  * reference each other in a cycle keep their order.
  */
-export function referencedTablesFirst(
+export function sortReferencedTablesFirst(
   tables: readonly string[],
   references: readonly UnloggedForeignKey[],
 ): readonly string[] {

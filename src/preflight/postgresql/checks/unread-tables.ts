@@ -1,12 +1,12 @@
 import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
-import { scanOfDatabase } from '../deep/scan-of-database.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
+import { getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
-import { cannotBeCopied, reasonText, type UnreadReason } from '../deep/unread-reason.ts';
+import { isTableUncopyable, reasonText, type TableUnreadReason } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
 
-export const unreadTablesCheck = databaseCheck({
+export const unreadTablesCheck = declareDatabasePreflightCheck({
   id: 'unread-tables',
   title: 'every row was read',
   headline: 'Tables were not read',
@@ -14,11 +14,11 @@ export const unreadTablesCheck = databaseCheck({
   queries: {},
   readsRows: true,
   evaluate(_values, database, facts, options) {
-    const read = scanOfDatabase(database, facts, options);
+    const read = getDatabaseScanOrOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { failure, unread, tables, rows } = read.scan;
     if (failure !== undefined) return { ...unknownOutcome(failure, readAgain), settledBy: '--deep' };
-    const others = unread.filter(({ reason }) => !cannotBeCopied(reason));
+    const others = unread.filter(({ reason }) => !isTableUncopyable(reason));
     if (others.length > 0) return notRead(others);
     if (unread.length > 0) return skipOutcome(`${pluralize(unread.length, 'table')} with rows that cannot be read`);
     return passOutcome(`${pluralize(rows, 'row')} of ${pluralize(tables, 'table')}`);
@@ -43,7 +43,7 @@ function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
   };
 }
 
-const fixes: Readonly<Partial<Record<UnreadReason, string>>> = {
+const fixes: Readonly<Partial<Record<TableUnreadReason, string>>> = {
   no_privilege: 'Grant the role SELECT on the tables, or the role pg_read_all_data.',
   row_security: 'Read them as a role with BYPASSRLS.',
   dropped_or_changed: 'Run the preflight again with --deep while no table is created, altered or dropped.',

@@ -1,11 +1,11 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { databaseCheck } from '../check.ts';
+import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { superuserCreatedFunctionsQuery, untrustedLanguagesQuery } from '../queries/superuser-created-functions.ts';
 import { isTargetLibraryMissing } from '../target-libraries.ts';
 import { pluralize } from '../units.ts';
 
-export const untrustedLangCheck = databaseCheck({
+export const untrustedLangCheck = declareDatabasePreflightCheck({
   id: 'untrusted-lang',
   title: 'no function uses an untrusted language',
   headline: 'A function or a language is untrusted',

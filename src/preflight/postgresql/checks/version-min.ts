@@ -1,10 +1,10 @@
 import { formatPostgresqlVersion } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
-export const postgresqlVersionMinCheck = serverCheck({
+export const postgresqlVersionMinCheck = declareServerPreflightCheck({
   id: 'version-min',
   title: 'the source is PostgreSQL 10 or newer',
   headline: 'The source is older than PostgreSQL 10',

@@ -5,11 +5,11 @@ import {
   truncateToPostgresqlMajorVersion,
 } from '../../../postgresql/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { continuousAndDumpMethods } from '../login-step-outcomes.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
-export const postgresqlVersionNotNewerCheck = serverCheck({
+export const postgresqlVersionNotNewerCheck = declareServerPreflightCheck({
   id: 'version-not-newer',
   title: 'the source is not newer than the target',
   headline: 'The source is newer than the target',

@@ -1,12 +1,12 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
-import { restartImpact } from '../restart-impact.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
-export const walLevelCheck = serverCheck({
+export const walLevelCheck = declareServerPreflightCheck({
   id: 'wal-level',
   title: 'wal_level is logical',
   headline: 'wal_level is not logical',
@@ -27,7 +27,7 @@ export const walLevelCheck = serverCheck({
         : '';
     const more = {
       required: 'logical',
-      detail: `A logical replication slot cannot be created: "${error}". CREATE PUBLICATION only warns, so a migration started now would fail and its publication would remain on the source.${pending} ${restartImpact(activity)}`,
+      detail: `A logical replication slot cannot be created: "${error}". CREATE PUBLICATION only warns, so a migration started now would fail and its publication would remain on the source.${pending} ${describeRestartImpact(activity)}`,
       fix: alterSystemFix(settings, { wal_level: 'logical' }),
     };
     return failOutcome(['continuous'], observed, more);

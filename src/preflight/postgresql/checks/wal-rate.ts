@@ -1,11 +1,11 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { estimatePostgresqlCopyTime } from '../copy-time-estimate.ts';
 import { walVolumeSinceResetQuery } from '../queries/wal.ts';
 import { binarySizeText, timeSpanText } from '../units.ts';
 import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
-export const walRateCheck = serverCheck({
+export const walRateCheck = declareServerPreflightCheck({
   id: 'wal-rate',
   title: 'the source disk can hold the WAL written during the copy',
   headline: 'The source disk can be too small for the WAL written during the copy',

@@ -1,12 +1,12 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
 import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
-export const walSenderTimeoutCheck = serverCheck({
+export const walSenderTimeoutCheck = declareServerPreflightCheck({
   id: 'wal-sender-timeout',
   title: 'wal_sender_timeout is at least 30 s or disabled',
   headline: 'wal_sender_timeout is shorter than 30 s',

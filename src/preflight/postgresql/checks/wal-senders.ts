@@ -1,6 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
+import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import { replicationSlotsQuery } from '../queries/replication-slots.ts';
 import {
@@ -9,12 +10,11 @@ import {
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
 import { walSendersQuery } from '../queries/wal-senders.ts';
-import { restartImpact } from '../restart-impact.ts';
 import { computeReplicationSlotDemand } from '../slot-demand.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 
-export const walSendersCheck = serverCheck({
+export const walSendersCheck = declareServerPreflightCheck({
   id: 'wal-senders',
   title: 'enough WAL senders are free',
   headline: 'Too few WAL senders are free',
@@ -45,13 +45,13 @@ export const walSendersCheck = serverCheck({
     if (free >= needed) {
       return warnOutcome(observed, {
         required,
-        detail: `${detail} With fewer WAL senders the migration works, but copies fewer tables at a time. ${restartImpact(activity)}`,
+        detail: `${detail} With fewer WAL senders the migration works, but copies fewer tables at a time. ${describeRestartImpact(activity)}`,
         fix,
       });
     }
     return failOutcome(['continuous'], observed, {
       required,
-      detail: `${detail} The initial copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${restartImpact(activity)}`,
+      detail: `${detail} The initial copies would wait endlessly: "number of requested standby connections exceeds max_wal_senders (currently ${max})". ${describeRestartImpact(activity)}`,
       fix,
     });
   },

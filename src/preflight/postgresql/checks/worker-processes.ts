@@ -1,11 +1,11 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { getNumericPostgresqlSetting, getPostgresqlSetting, postgresqlSettingsQuery } from '../queries/settings.ts';
 import { pluralize } from '../units.ts';
 
 /** Built-in replication uses background workers on the target only; pglogical uses them on the source too. */
-export const workerProcessesCheck = serverCheck({
+export const workerProcessesCheck = declareServerPreflightCheck({
   id: 'worker-processes',
   title: 'max_worker_processes is sufficient for pglogical',
   headline: 'max_worker_processes is too low for pglogical',

@@ -1,9 +1,9 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { serverCheck } from '../check.ts';
+import { declareServerPreflightCheck } from '../check.ts';
 import { databaseXidAgesQuery } from '../queries/database-xid-ages.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
-export const xidWraparoundCheck = serverCheck({
+export const xidWraparoundCheck = declareServerPreflightCheck({
   id: 'xid-wraparound',
   title: 'transaction ids are far from wraparound',
   headline: 'Transaction ids are close to wraparound',

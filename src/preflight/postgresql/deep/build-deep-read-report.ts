@@ -1,5 +1,5 @@
 import type { DeepReadReport } from '../../report.ts';
-import type { ScannedDatabase } from './scanned-rows.ts';
+import type { DatabaseScanResult } from './scanned-rows.ts';
 
 /**
  * What was read of the rows, for the report.
@@ -7,12 +7,12 @@ import type { ScannedDatabase } from './scanned-rows.ts';
  * @param databases that are to be migrated; one without a scan was not reached
  */
 export function buildDeepReadReport(
-  scans: ReadonlyMap<string, ScannedDatabase> | undefined,
+  scans: ReadonlyMap<string, DatabaseScanResult> | undefined,
   databases: readonly string[],
 ): DeepReadReport {
   if (scans === undefined) return { state: 'not_read' };
   const all = databases.map((database) => ({ database, scan: scans.get(database) }));
-  const sum = (of: (scan: ScannedDatabase) => number) =>
+  const sum = (of: (scan: DatabaseScanResult) => number) =>
     all.reduce((total, { scan }) => total + (scan ? of(scan) : 0), 0);
   const [longest] = all
     .flatMap(({ database, scan }) =>

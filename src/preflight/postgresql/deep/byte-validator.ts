@@ -13,7 +13,7 @@ export interface ByteValidator {
 export type DatabaseEncodingKind = 'any bytes' | 'multibyte' | 'unknown';
 
 /** Single-byte encodings accept every byte but zero, which COPY never sends. */
-export function encodingKind(encoding: string): DatabaseEncodingKind {
+export function classifyDatabaseEncoding(encoding: string): DatabaseEncodingKind {
   if (rules.has(encoding)) return 'multibyte';
   return singleByte.test(encoding) ? 'any bytes' : 'unknown';
 }

@@ -1,6 +1,6 @@
-import { typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids } from '../../../postgresql/catalog-oids.ts';
 import type { TableToRead } from '../queries/tables-to-read.ts';
-import type { KeyColumn, UniqueIndex } from '../queries/unique-indexes.ts';
+import type { IndexKeyColumn, UniqueIndex } from '../queries/unique-indexes.ts';
 import type { ScannedUniqueKey } from './copy-row-scanner.ts';
 
 /** Why the keys of a unique index are not compared. */
@@ -22,7 +22,7 @@ export interface UncheckedUniqueIndex {
   readonly reason: UncheckedUniqueKeyReason;
 }
 
-export interface ComparableKey extends ScannedUniqueKey {
+export interface ComparableUniqueKey extends ScannedUniqueKey {
   readonly index: string;
   /** The names of the columns of the key, as the catalog contains them. */
   readonly names: readonly string[];
@@ -34,7 +34,7 @@ export interface TableScanPlan {
   readonly columns: readonly string[];
   /** How many of `columns` belong to keys. */
   readonly keyColumns: number;
-  readonly keys: readonly ComparableKey[];
+  readonly keys: readonly ComparableUniqueKey[];
   readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
@@ -75,31 +75,31 @@ function obstacleOf(index: UniqueIndex, columns: ReadonlyMap<number, string>): U
  * -0), interval (24:00:00 and 1 day), jsonb, arrays, ranges and composites. For numeric and character it is true only
  * with a fixed scale or length.
  */
-function isEqualByBytes({ comparedType, typeModifier }: KeyColumn): boolean {
-  if (comparedType === typeOid.numeric || comparedType === typeOid.bpchar) return typeModifier >= 0;
+function isEqualByBytes({ comparedType, typeModifier }: IndexKeyColumn): boolean {
+  if (comparedType === builtinTypeOids.numeric || comparedType === builtinTypeOids.bpchar) return typeModifier >= 0;
   return typesEqualByBytes.has(comparedType);
 }
 
 const typesEqualByBytes: ReadonlySet<number> = new Set([
-  typeOid.bool,
-  typeOid.bytea,
-  typeOid.char,
-  typeOid.name,
-  typeOid.int8,
-  typeOid.int2,
-  typeOid.int4,
-  typeOid.text,
-  typeOid.oid,
-  typeOid.macaddr8,
-  typeOid.macaddr,
-  typeOid.inet,
-  typeOid.date,
-  typeOid.time,
-  typeOid.timestamp,
-  typeOid.timestamptz,
-  typeOid.bit,
-  typeOid.varbit,
-  typeOid.uuid,
-  typeOid.pg_lsn,
-  typeOid.anyenum,
+  builtinTypeOids.bool,
+  builtinTypeOids.bytea,
+  builtinTypeOids.char,
+  builtinTypeOids.name,
+  builtinTypeOids.int8,
+  builtinTypeOids.int2,
+  builtinTypeOids.int4,
+  builtinTypeOids.text,
+  builtinTypeOids.oid,
+  builtinTypeOids.macaddr8,
+  builtinTypeOids.macaddr,
+  builtinTypeOids.inet,
+  builtinTypeOids.date,
+  builtinTypeOids.time,
+  builtinTypeOids.timestamp,
+  builtinTypeOids.timestamptz,
+  builtinTypeOids.bit,
+  builtinTypeOids.varbit,
+  builtinTypeOids.uuid,
+  builtinTypeOids.pg_lsn,
+  builtinTypeOids.anyenum,
 ]);

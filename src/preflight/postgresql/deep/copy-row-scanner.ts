@@ -95,7 +95,7 @@ export function createCopyRowScanner({
  * Joins the parts of a row. A row above 16 MiB is left out. The row contains only the columns of an index, and an index
  * entry has at most some kB after compression.
  */
-export function passWholeRows(take: (row: Uint8Array) => void): (part: Uint8Array) => void {
+export function joinCopyRowParts(take: (row: Uint8Array) => void): (part: Uint8Array) => void {
   let parts: Uint8Array[] = [];
   let size = 0;
   return (part) => {

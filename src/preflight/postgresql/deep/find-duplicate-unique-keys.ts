@@ -1,16 +1,16 @@
-import type { ComparableKey, UncheckedUniqueIndex, UncheckedUniqueKeyReason } from './comparable-keys.ts';
+import type { ComparableUniqueKey, UncheckedUniqueIndex, UncheckedUniqueKeyReason } from './comparable-keys.ts';
 import type { CopyRowScannerOptions } from './copy-row-scanner.ts';
-import type { KeyHashes, KeyHashSet } from './key-hashes.ts';
-import type { DuplicateKeys } from './scanned-rows.ts';
+import type { DuplicateUniqueKeys } from './scanned-rows.ts';
+import type { UniqueKeyHashes, UniqueKeyHashSet } from './unique-key-hashes.ts';
 
 /**
  * Reads the key columns of all rows again; each row is passed as a whole. Resolves with false when the rows could not
  * be read.
  */
-export type RereadUniqueKeys = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
+export type UniqueKeyRereader = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
 
 export interface UniqueKeyComparison {
-  readonly duplicates: readonly DuplicateKeys[];
+  readonly duplicates: readonly DuplicateUniqueKeys[];
   readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
@@ -23,16 +23,16 @@ const maxConfirmed = 10_000;
  */
 export async function findDuplicateUniqueKeys(
   table: string,
-  keys: readonly ComparableKey[],
-  hashes: readonly KeyHashes[],
-  readKeys: RereadUniqueKeys,
+  keys: readonly ComparableUniqueKey[],
+  hashes: readonly UniqueKeyHashes[],
+  readKeys: UniqueKeyRereader,
 ): Promise<UniqueKeyComparison> {
   let repeated = hashes.map((one) => one.repeated());
   const tooMany = keys.filter((_, key) => repeated[key] === undefined);
-  const isOpen = (set: KeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
+  const isOpen = (set: UniqueKeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
   const unread = (): UniqueKeyComparison => ({
     duplicates: [],
-    unchecked: uncheckedKeys(table, keys, 'table_not_read'),
+    unchecked: buildUncheckedUniqueIndexes(table, keys, 'table_not_read'),
   });
   if (hashes.some((one, key) => !one.isExact() && isOpen(repeated[key]))) {
     const counts = repeated.map((set) => new Uint8Array(set?.size ?? 0));
@@ -58,12 +58,12 @@ export async function findDuplicateUniqueKeys(
     if (counts.length === 0) return [];
     return [{ index, table, columns: names, keys: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) }];
   });
-  return { duplicates, unchecked: uncheckedKeys(table, tooMany, 'too_many_rows') };
+  return { duplicates, unchecked: buildUncheckedUniqueIndexes(table, tooMany, 'too_many_rows') };
 }
 
-export function uncheckedKeys(
+export function buildUncheckedUniqueIndexes(
   table: string,
-  keys: readonly ComparableKey[],
+  keys: readonly ComparableUniqueKey[],
   reason: UncheckedUniqueKeyReason,
 ): readonly UncheckedUniqueIndex[] {
   return keys.map(({ index }) => ({ index, table, reason }));

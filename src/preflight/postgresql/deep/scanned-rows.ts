@@ -1,10 +1,10 @@
 import type { UncheckedUniqueIndex } from './comparable-keys.ts';
-import type { UnreadReason } from './unread-reason.ts';
+import type { TableUnreadReason } from './table-unread-reason.ts';
 
 /** A table that was not read to its end. */
 export interface UnreadTable {
   readonly table: string;
-  readonly reason: UnreadReason;
+  readonly reason: TableUnreadReason;
   /** Of the server. */
   readonly message: string;
 }
@@ -17,7 +17,7 @@ export interface InvalidEncodingColumn {
 }
 
 /** Keys that occur in several rows although the index is unique. */
-export interface DuplicateKeys {
+export interface DuplicateUniqueKeys {
   readonly index: string;
   readonly table: string;
   readonly columns: readonly string[];
@@ -27,7 +27,7 @@ export interface DuplicateKeys {
 }
 
 /** What one pass over the rows of a table found. */
-export interface ScannedTable {
+export interface TableScanResult {
   readonly table: string;
   readonly rows: number;
   /** Number of bytes that COPY sent for the rows, including repeated readings. */
@@ -39,12 +39,12 @@ export interface ScannedTable {
   readonly invalid: readonly InvalidEncodingColumn[];
   /** Unique indexes whose keys were compared. */
   readonly comparedKeys: number;
-  readonly duplicates: readonly DuplicateKeys[];
+  readonly duplicates: readonly DuplicateUniqueKeys[];
   readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
 /** What one pass over the rows of all tables of a database found. */
-export interface ScannedDatabase {
+export interface DatabaseScanResult {
   /** The encoding of the database, as pg_encoding_to_char() names it. */
   readonly encoding: string;
   /** Why the tables of the database could not be listed; undefined if they were listed. */
@@ -57,15 +57,15 @@ export interface ScannedDatabase {
   readonly unread: readonly UnreadTable[];
   readonly invalid: readonly InvalidEncodingColumn[];
   readonly comparedKeys: number;
-  readonly duplicates: readonly DuplicateKeys[];
+  readonly duplicates: readonly DuplicateUniqueKeys[];
   readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
 /** @param encoding of the database */
-export function combineScans(encoding: string, scans: readonly ScannedTable[]): ScannedDatabase {
-  const sum = (of: (scan: ScannedTable) => number) => scans.reduce((total, scan) => total + of(scan), 0);
-  const most = (of: (scan: ScannedTable) => number) =>
-    scans.reduce<ScannedTable | undefined>(
+export function combineTableScanResults(encoding: string, scans: readonly TableScanResult[]): DatabaseScanResult {
+  const sum = (of: (scan: TableScanResult) => number) => scans.reduce((total, scan) => total + of(scan), 0);
+  const most = (of: (scan: TableScanResult) => number) =>
+    scans.reduce<TableScanResult | undefined>(
       (best, scan) => (best === undefined || of(scan) > of(best) ? scan : best),
       undefined,
     );
@@ -88,6 +88,6 @@ export function combineScans(encoding: string, scans: readonly ScannedTable[]): 
 }
 
 /** A database whose tables could not be listed. */
-export function failedScan(encoding: string, failure: string): ScannedDatabase {
-  return { ...combineScans(encoding, []), failure };
+export function buildFailedDatabaseScan(encoding: string, failure: string): DatabaseScanResult {
+  return { ...combineTableScanResults(encoding, []), failure };
 }

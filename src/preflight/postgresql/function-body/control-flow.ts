@@ -17,12 +17,12 @@ export interface FunctionBodyControlFlow {
 }
 
 /** Control flow of a body in the language SQL, which has no branches. */
-export function createSqlControlFlow(): FunctionBodyControlFlow {
+export function createSqlFunctionBodyControlFlow(): FunctionBodyControlFlow {
   return { take() {}, isReached: () => true, isDynamic: () => false, isStart: () => false, isDeclaring: () => false };
 }
 
 /** Control flow of a PL/pgSQL body, which begins with a block or with declarations. */
-export function createPlpgsqlControlFlow(): FunctionBodyControlFlow {
+export function createPlpgsqlFunctionBodyControlFlow(): FunctionBodyControlFlow {
   /**
    * Open blocks, branches and loops. `armed`: the condition has been read, so the statements that follow may not run.
    */

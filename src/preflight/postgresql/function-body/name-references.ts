@@ -1,4 +1,4 @@
-import { createPlpgsqlControlFlow, createSqlControlFlow } from './control-flow.ts';
+import { createPlpgsqlFunctionBodyControlFlow, createSqlFunctionBodyControlFlow } from './control-flow.ts';
 import { readObjectNameInStringAt } from './object-name-in-string.ts';
 import { type OperandPair, readSqlOperatorOperands } from './operands.ts';
 import { createSqlNameContextTracker, type QualifiedName } from './sql-name-context-tracker.ts';
@@ -34,7 +34,7 @@ export function findFunctionBodyNameReferences(
   const isCaught = tokens.some(
     (token, at) => isSqlKeywordToken(token, 'exception') && isSqlKeywordToken(tokens[at + 1], 'when'),
   );
-  const flow = language === 'sql' ? createSqlControlFlow() : createPlpgsqlControlFlow();
+  const flow = language === 'sql' ? createSqlFunctionBodyControlFlow() : createPlpgsqlFunctionBodyControlFlow();
   const context = createSqlNameContextTracker();
   const queries = queriesIn(tokens);
   const references: FunctionBodyNameReference[] = [];

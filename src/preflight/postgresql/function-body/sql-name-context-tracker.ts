@@ -1,4 +1,4 @@
-import type { NamedDatabaseObject } from '../queries/named-objects.ts';
+import type { ObjectNamedInFunctionBody } from '../queries/named-objects.ts';
 import { isSqlKeywordToken, isSqlSymbolToken, type SqlToken } from './tokenize.ts';
 
 /** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
@@ -17,7 +17,7 @@ export interface SqlNameContextTracker {
 
 /** An object name, with its schema if it has one, and the kind of the object. */
 export interface QualifiedName {
-  readonly kind: NamedDatabaseObject['kind'];
+  readonly kind: ObjectNamedInFunctionBody['kind'];
   readonly names: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import type { FunctionBody } from '../queries/function-bodies.ts';
 import type { UserFunctionUse } from '../queries/function-uses.ts';
-import type { NamedDatabaseObject } from '../queries/named-objects.ts';
+import type { ObjectNamedInFunctionBody } from '../queries/named-objects.ts';
 import type { SearchPathOperator } from '../queries/search-path-operators.ts';
 import { type FunctionBodyNameReference, findFunctionBodyNameReferences } from './name-references.ts';
 import type { FunctionBodyOperand } from './operands.ts';
@@ -33,7 +33,7 @@ export interface UnresolvedFunctionBodyName {
 export function findUnresolvedFunctionBodyNames(
   uses: readonly UserFunctionUse[],
   bodies: readonly FunctionBody[],
-  meanings: readonly NamedDatabaseObject[],
+  meanings: readonly ObjectNamedInFunctionBody[],
   operators: readonly SearchPathOperator[],
 ): readonly UnresolvedFunctionBodyName[] {
   const library = analyseFunctions(bodies, meanings, operators);
@@ -57,7 +57,7 @@ type FunctionAnalysis = (oid: string) => AnalysedFunction | undefined;
 /** Analyses a function body on first use, because most functions are not called by any of the objects. */
 function analyseFunctions(
   bodies: readonly FunctionBody[],
-  meanings: readonly NamedDatabaseObject[],
+  meanings: readonly ObjectNamedInFunctionBody[],
   operators: readonly SearchPathOperator[],
 ): FunctionAnalysis {
   const byOid = new Map(bodies.map((body) => [body.oid, body]));

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The sessions of one role that a restart of the server would end. The sessions of this program are left out. */
@@ -29,9 +29,9 @@ export const roleSessionActivityQuery: PostgresqlPreflightQuery<readonly RoleSes
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      user: decodeText(row, 'usename'),
-      sessions: decodeNumber(row, 'sessions'),
-      seconds: decodeOptionalNumber(row, 'seconds'),
+      user: decodeTextColumn(row, 'usename'),
+      sessions: decodeNumberColumn(row, 'sessions'),
+      seconds: decodeOptionalNumberColumn(row, 'seconds'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -87,9 +87,9 @@ export const addedExtensionMembersQuery: PostgresqlPreflightQuery<readonly Added
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      extension: decodeText(row, 'extname'),
-      signature: decodeText(row, 'signature'),
-      user: decodeOptionalText(row, 'used_by'),
+      extension: decodeTextColumn(row, 'extname'),
+      signature: decodeTextColumn(row, 'signature'),
+      user: decodeOptionalTextColumn(row, 'used_by'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,10 +1,10 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A built-in function that a later release lacks, or has with other arguments, and whose privileges were changed. */
-export interface BuiltInGrant {
+export interface ChangedBuiltInFunctionPrivileges {
   /** With argument types. */
   readonly signature: string;
   /** The first major version without the function. */
@@ -84,7 +84,9 @@ const removedFunctions: readonly { readonly since: number; readonly signatures: 
 ];
 
 /** Privileges that differ from those after initdb, which a dump contains as GRANT and REVOKE. */
-export const builtInGrantsQuery: PostgresqlPreflightQuery<readonly BuiltInGrant[]> = {
+export const changedBuiltInFunctionPrivilegesQuery: PostgresqlPreflightQuery<
+  readonly ChangedBuiltInFunctionPrivileges[]
+> = {
   id: 'built-in-grants',
   scope: 'database',
   sql: (version) => {
@@ -125,7 +127,8 @@ export const builtInGrantsQuery: PostgresqlPreflightQuery<readonly BuiltInGrant[
       ORDER BY 1
     `;
   },
-  decode: (rows) => rows.map((row) => ({ signature: decodeText(row, 'signature'), since: decodeNumber(row, 'since') })),
+  decode: (rows) =>
+    rows.map((row) => ({ signature: decodeTextColumn(row, 'signature'), since: decodeNumberColumn(row, 'since') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An ACCESS EXCLUSIVE lock on a system catalog, which blocks the login of every new session. */
@@ -35,10 +35,10 @@ export const catalogLocksSql = `
 
 export function decodeCatalogLocks(rows: readonly PostgresqlRow[]): readonly CatalogLock[] {
   return rows.map((row) => ({
-    catalog: decodeText(row, 'catalog'),
-    database: decodeOptionalText(row, 'database'),
-    pid: decodeOptionalNumber(row, 'pid'),
-    seconds: decodeOptionalNumber(row, 'seconds'),
+    catalog: decodeTextColumn(row, 'catalog'),
+    database: decodeOptionalTextColumn(row, 'database'),
+    pid: decodeOptionalNumberColumn(row, 'pid'),
+    seconds: decodeOptionalNumberColumn(row, 'seconds'),
   }));
 }
 

@@ -1,11 +1,11 @@
 import {
-  clockReadingFunctions,
+  builtinTablespaceOids,
+  clockFunctionOidPattern,
   firstNormalObjectId,
   oidsOfCatalogs,
   serverStateFunctionOidPattern,
   sessionFunctionOidPattern,
-  settingsDependentFunctions,
-  tablespaceOid,
+  settingsFunctionOidPattern,
 } from '../../../postgresql/catalog-oids.ts';
 
 /**
@@ -54,30 +54,30 @@ export const isSystemSchemaTableSql = `
 `;
 
 /** CURRENT_DATE and similar functions are node trees of the type SQLValueFunction. */
-export const clockNodeTreePattern = `:funcid (${clockReadingFunctions}) |SQLVALUEFUNCTION`;
+export const clockDependenceNodeTreePattern = `:funcid (${clockFunctionOidPattern}) |SQLVALUEFUNCTION`;
 
 /** The numbers are SQLValueFunction operations: CURRENT_USER and similar functions (enum SQLValueFunctionOp). */
-export const sessionNodeTreePattern = `funcid (${sessionFunctionOidPattern}|${serverStateFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
+export const sessionDependenceNodeTreePattern = `funcid (${sessionFunctionOidPattern}|${serverStateFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
 /** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
-export const settingsNodeTreePattern = `funcid (${settingsDependentFunctions}) |COERCEVIAIO`;
+export const settingsDependenceNodeTreePattern = `funcid (${settingsFunctionOidPattern}) |COERCEVIAIO`;
 
 /**
  * Matches the system column tableoid in an expression, or a constant with an object id (`'t'::regclass`). PostgreSQL 12
  * removed the system column oid, so the attribute number of tableoid changed from -7 to -6.
  */
-export function tableOidPattern(version: number): string {
+export function tableOidDependenceNodeTreePattern(version: number): string {
   return `:varattno -${version < 120_000 ? 7 : 6} |:consttype (24|220[2-6]|4089|4096|4191) `;
 }
 
 /** Condition for a CHECK constraint whose expression reads the clock. */
-export const dependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockNodeTreePattern}'`;
+export const checkConstraintDependsOnClockSql = `contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}'`;
 
 /**
  * Condition for a CHECK constraint (alias `k`) whose expression depends on the session (role, settings, search_path) or
  * on the server.
  */
-export const dependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionNodeTreePattern}'`;
+export const checkConstraintDependsOnSessionSql = `k.contype = 'c' AND k.conbin::text ~ '${sessionDependenceNodeTreePattern}'`;
 
 /**
  * The patterns are one array constant, which is parsed once; each element of an IN list would be parsed and compared
@@ -91,7 +91,7 @@ export function isOneOfSql(types: readonly number[], column: string): string {
  * Condition for a CHECK constraint of a user (alias `k`) that calls one of the functions, or converts a value to or
  * from text.
  */
-export const dependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsNodeTreePattern}'`;
+export const checkConstraintDependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsDependenceNodeTreePattern}'`;
 
 /**
  * Condition for a relation (alias `c`) other than a permanent table or index in the default tablespace without row
@@ -104,7 +104,7 @@ export const isNotOrdinaryTableSql = `
       OR c.relkind = 'f'
       OR c.relpersistence <> 'p'
       OR c.relrowsecurity
-      OR (c.reltablespace <> '0' AND c.reltablespace <> '${tablespaceOid.pg_default}')
+      OR (c.reltablespace <> '0' AND c.reltablespace <> '${builtinTablespaceOids.pg_default}')
   )
 `;
 
@@ -138,7 +138,7 @@ export const hasPrimaryKeySql = `
  * identity column always did, so that one index range of pg_depend finds both. Before PostgreSQL 15 the query must read
  * every attribute.
  */
-export function hasGeneratedColumnsSql(version: number): string {
+export function tableHasGeneratedColumnsSql(version: number): string {
   if (version < 100_000) return 'false';
   if (version >= 150_000) {
     return `

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalText } from './decode.ts';
+import { decodeOptionalTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -10,7 +10,7 @@ export const clientAddressQuery: PostgresqlPreflightQuery<string | undefined> = 
   id: 'client-address',
   scope: 'server',
   sql: () => 'SELECT host(inet_client_addr()) AS address',
-  decode: ([row = {}]) => decodeOptionalText(row, 'address'),
+  decode: ([row = {}]) => decodeOptionalTextColumn(row, 'address'),
   absent: undefined,
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A collation that was created by a user, not by initdb or an extension. */
@@ -33,10 +33,10 @@ export const collationsQuery: PostgresqlPreflightQuery<readonly UserCollation[]>
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      provider: decodeText(row, 'provider'),
-      version: decodeOptionalText(row, 'version'),
-      libraryVersion: decodeOptionalText(row, 'library_version'),
+      name: decodeTextColumn(row, 'name'),
+      provider: decodeTextColumn(row, 'provider'),
+      version: decodeOptionalTextColumn(row, 'version'),
+      libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,23 +1,23 @@
 import { isNullCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { dependsOnClockSql } from './catalog-predicates.ts';
+import { checkConstraintDependsOnClockSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
   constraintHasRowsSql,
   decodeSearchedTable,
   hasRowsSql,
+  type RowScanDependentResult,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A nullable column of a table with rows, whose parent table has the same column as NOT NULL. `violate`: at least one
  * row has NULL in the column.
  */
-export interface NullableInheritedColumn extends UndecidedTableResult {
+export interface NullableInheritedColumn extends RowScanDependentResult {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -50,8 +50,8 @@ export const nullableInheritedColumnsQuery: PostgresqlPreflightQuery<readonly Nu
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
+      table: decodeTextColumn(row, 'name'),
+      column: decodeTextColumn(row, 'attname'),
       rows: 'unseen',
       searched: decodeSearchedTable(row),
     })),
@@ -82,15 +82,15 @@ export const timeDependentConstraintsQuery: PostgresqlPreflightQuery<readonly Ti
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition
     FROM pg_constraint k
-    WHERE ${dependsOnClockSql} AND ${constraintHasRowsSql(version)}
+    WHERE ${checkConstraintDependsOnClockSql} AND ${constraintHasRowsSql(version)}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'conname'),
-      owner: decodeText(row, 'owner'),
-      ofDomain: decodeBoolean(row, 'of_domain'),
-      definition: decodeText(row, 'definition'),
+      name: decodeTextColumn(row, 'conname'),
+      owner: decodeTextColumn(row, 'owner'),
+      ofDomain: decodeBooleanColumn(row, 'of_domain'),
+      definition: decodeTextColumn(row, 'definition'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
@@ -134,10 +134,10 @@ export const unloggedForeignKeysQuery: PostgresqlPreflightQuery<readonly Unlogge
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      from: decodeText(row, 'from_table'),
-      to: decodeText(row, 'to_table'),
-      logged: decodeBoolean(row, 'logged'),
-      truncated: decodeBoolean(row, 'truncated'),
+      from: decodeTextColumn(row, 'from_table'),
+      to: decodeTextColumn(row, 'to_table'),
+      logged: decodeBooleanColumn(row, 'logged'),
+      truncated: decodeBooleanColumn(row, 'truncated'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

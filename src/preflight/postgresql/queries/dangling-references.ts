@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { databasesQuery } from './databases.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A row of a system catalog that refers to an object which does not exist. */
@@ -56,7 +56,8 @@ export const danglingCatalogReferencesQuery: PostgresqlPreflightQuery<readonly D
     LIMIT 1000
   `,
     when: (known) => (known(databasesQuery)?.length ?? 0) <= maxDatabasesForDanglingReferences,
-    decode: (rows) => rows.map((row) => ({ object: decodeText(row, 'object'), lost: decodeText(row, 'lost') })),
+    decode: (rows) =>
+      rows.map((row) => ({ object: decodeTextColumn(row, 'object'), lost: decodeTextColumn(row, 'lost') })),
     absent: undefined,
     grant: buildGrantMonitorRoleStatement,
   };

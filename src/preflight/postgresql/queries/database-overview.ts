@@ -1,24 +1,24 @@
 import {
+  builtinSchemaOids,
   firstNormalObjectId,
   oidsOfCatalogs,
   regprocTypes,
-  schemaOid,
   serverSpecificTypeOids,
 } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery, ReadPreflightQueryValue } from '../query.ts';
 import {
-  clockNodeTreePattern,
+  clockDependenceNodeTreePattern,
   dependsOnUserFunctionSql,
-  hasGeneratedColumnsSql,
   hasPrimaryKeySql,
   isNotOrdinaryTableSql,
   isOneOfSql,
   isSystemSchemaTableSql,
-  sessionNodeTreePattern,
-  settingsNodeTreePattern,
-  tableOidPattern,
+  sessionDependenceNodeTreePattern,
+  settingsDependenceNodeTreePattern,
+  tableHasGeneratedColumnsSql,
+  tableOidDependenceNodeTreePattern,
 } from './catalog-predicates.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The features that a database uses; queries about a feature are sent only to databases that use it. */
@@ -55,11 +55,11 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
       ) AS present
   `,
   decode: ([row = {}]) => {
-    const present = new Set(decodeText(row, 'present').split(' '));
+    const present = new Set(decodeTextColumn(row, 'present').split(' '));
     return {
-      bytes: decodeNumber(row, 'bytes'),
-      tables: decodeNumber(row, 'tables'),
-      sequences: decodeNumber(row, 'sequences'),
+      bytes: decodeNumberColumn(row, 'bytes'),
+      tables: decodeNumberColumn(row, 'tables'),
+      sequences: decodeNumberColumn(row, 'sequences'),
       present: new Set(databaseFeatures.filter((thing) => present.has(thing))),
     };
   },
@@ -147,11 +147,11 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
     EXISTS (
       SELECT FROM pg_class c
       WHERE c.oid >= '${firstNormalObjectId}'
-        AND c.relnamespace <> '${schemaOid.pg_toast}'
+        AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
         AND (${isNotOrdinaryTableSql} OR (c.relkind = 'r' AND (c.relreplident <> 'd' OR NOT ${hasPrimaryKeySql})))
     )
   `,
-  columns: hasGeneratedColumnsSql,
+  columns: tableHasGeneratedColumnsSql,
   functions: () => `EXISTS (SELECT FROM pg_proc WHERE oid >= '${firstNormalObjectId}')`,
   'called-functions': () => `EXISTS (SELECT FROM pg_depend d WHERE ${dependsOnUserFunctionSql})`,
   extensions: () => `EXISTS (SELECT FROM pg_extension WHERE oid >= '${firstNormalObjectId}')`,
@@ -172,8 +172,8 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
             SELECT FROM ${table}
             WHERE oid >= '${firstNormalObjectId}'
               AND ${home} < '${firstNormalObjectId}'
-              AND ${home} <> '${schemaOid.public}'
-              AND ${home} <> '${schemaOid.pg_toast}'
+              AND ${home} <> '${builtinSchemaOids.public}'
+              AND ${home} <> '${builtinSchemaOids.pg_toast}'
           )
         `,
       )
@@ -191,7 +191,7 @@ const featureTests: Readonly<Record<DatabaseSchemaFeature, (version: number) => 
       WHERE oid >= '${firstNormalObjectId}'
         AND (
           NOT convalidated
-            OR (contype = 'c' AND conbin::text ~ '${clockNodeTreePattern}|${settingsNodeTreePattern}|${sessionNodeTreePattern}|${tableOidPattern(version)}')
+            OR (contype = 'c' AND conbin::text ~ '${clockDependenceNodeTreePattern}|${settingsDependenceNodeTreePattern}|${sessionDependenceNodeTreePattern}|${tableOidDependenceNodeTreePattern(version)}')
         )
     )
   `,

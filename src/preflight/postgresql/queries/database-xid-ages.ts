@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface DatabaseXidAge {
@@ -16,7 +16,8 @@ export const databaseXidAgesQuery: PostgresqlPreflightQuery<readonly DatabaseXid
   id: 'transaction-ages',
   scope: 'server',
   sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',
-  decode: (rows) => rows.map((row) => ({ database: decodeText(row, 'datname'), age: decodeNumber(row, 'age') })),
+  decode: (rows) =>
+    rows.map((row) => ({ database: decodeTextColumn(row, 'datname'), age: decodeNumberColumn(row, 'age') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface PostgresqlDatabase {
@@ -48,20 +48,20 @@ export const databasesQuery: PostgresqlPreflightQuery<readonly PostgresqlDatabas
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'datname'),
-      allowsConnections: decodeBoolean(row, 'datallowconn'),
-      template: decodeBoolean(row, 'datistemplate'),
-      connectionLimit: decodeNumber(row, 'datconnlimit'),
-      encoding: decodeText(row, 'encoding'),
-      collate: decodeText(row, 'datcollate'),
-      ctype: decodeText(row, 'datctype'),
-      provider: decodeOptionalText(row, 'provider') ?? 'c',
-      locale: decodeOptionalText(row, 'locale'),
-      collationVersion: decodeOptionalText(row, 'collation_version'),
-      libraryVersion: decodeOptionalText(row, 'library_version'),
-      mayConnect: decodeBoolean(row, 'may_connect'),
-      length: decodeNumber(row, 'length'),
-      plain: decodeBoolean(row, 'plain'),
+      name: decodeTextColumn(row, 'datname'),
+      allowsConnections: decodeBooleanColumn(row, 'datallowconn'),
+      template: decodeBooleanColumn(row, 'datistemplate'),
+      connectionLimit: decodeNumberColumn(row, 'datconnlimit'),
+      encoding: decodeTextColumn(row, 'encoding'),
+      collate: decodeTextColumn(row, 'datcollate'),
+      ctype: decodeTextColumn(row, 'datctype'),
+      provider: decodeOptionalTextColumn(row, 'provider') ?? 'c',
+      locale: decodeOptionalTextColumn(row, 'locale'),
+      collationVersion: decodeOptionalTextColumn(row, 'collation_version'),
+      libraryVersion: decodeOptionalTextColumn(row, 'library_version'),
+      mayConnect: decodeBooleanColumn(row, 'may_connect'),
+      length: decodeNumberColumn(row, 'length'),
+      plain: decodeBooleanColumn(row, 'plain'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

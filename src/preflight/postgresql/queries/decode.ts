@@ -2,31 +2,31 @@ import { parsePostgresqlArray } from '../../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 
 /** A missing column decodes to NULL, because queries for older versions leave some columns out. */
-export function decodeText(row: PostgresqlRow, column: string): string {
+export function decodeTextColumn(row: PostgresqlRow, column: string): string {
   return row[column] ?? '';
 }
 
-export function decodeOptionalText(row: PostgresqlRow, column: string): string | undefined {
+export function decodeOptionalTextColumn(row: PostgresqlRow, column: string): string | undefined {
   return row[column] ?? undefined;
 }
 
-export function decodeNumber(row: PostgresqlRow, column: string): number {
-  return decodeOptionalNumber(row, column) ?? 0;
+export function decodeNumberColumn(row: PostgresqlRow, column: string): number {
+  return decodeOptionalNumberColumn(row, column) ?? 0;
 }
 
-export function decodeOptionalNumber(row: PostgresqlRow, column: string): number | undefined {
+export function decodeOptionalNumberColumn(row: PostgresqlRow, column: string): number | undefined {
   const value = row[column];
   if (value === undefined || value === null || value === '') return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
 }
 
-export function decodeBoolean(row: PostgresqlRow, column: string): boolean {
+export function decodeBooleanColumn(row: PostgresqlRow, column: string): boolean {
   return row[column] === 't';
 }
 
 /** Decodes an array, and leaves out elements that are NULL. */
-export function decodeList(row: PostgresqlRow, column: string): readonly string[] {
+export function decodeTextArrayColumn(row: PostgresqlRow, column: string): readonly string[] {
   const value = row[column];
   if (value === undefined || value === null) return [];
   return parsePostgresqlArray(value).filter((element) => element !== null);

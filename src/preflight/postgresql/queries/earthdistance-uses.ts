@@ -1,7 +1,7 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { functionDependentsCte } from './function-dependents.ts';
 import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
 
@@ -39,7 +39,8 @@ export const earthdistanceUsesQuery: PostgresqlPreflightQuery<readonly Earthdist
     SELECT u.name, u.filled OR u.kind IN ('index', 'unique', 'generated', 'partition') AS needed
     FROM (${buildUserFunctionUsesSql(version)}) u
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), needed: decodeBoolean(row, 'needed') })),
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), needed: decodeBooleanColumn(row, 'needed') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

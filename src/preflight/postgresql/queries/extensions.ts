@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface InstalledExtension {
@@ -14,13 +14,14 @@ export const installedExtensionsQuery: PostgresqlPreflightQuery<readonly Install
   scope: 'database',
   when: whenDatabaseHasFeature('extensions'),
   sql: () => 'SELECT extname, extversion FROM pg_extension',
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'extname'), version: decodeText(row, 'extversion') })),
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'extname'), version: decodeTextColumn(row, 'extversion') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };
 
 /** plpgsql is in every new database. */
-export function isBuiltInExtension({ name }: InstalledExtension): boolean {
+export function isPreinstalledExtension({ name }: InstalledExtension): boolean {
   return name === 'plpgsql';
 }
 
@@ -55,7 +56,8 @@ export const extensionTablesQuery: PostgresqlPreflightQuery<readonly ExtensionTa
       AND pg_relation_size(c.oid) > 0
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), extension: decodeText(row, 'extname') })),
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), extension: decodeTextColumn(row, 'extname') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

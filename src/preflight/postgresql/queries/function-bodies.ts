@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeList, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** A function in a language that resolves names when the function runs, or a view. */
@@ -71,20 +71,20 @@ export const functionBodiesQuery: PostgresqlPreflightQuery<readonly FunctionBody
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      oid: decodeText(row, 'oid'),
-      schema: decodeText(row, 'nspname'),
-      name: decodeText(row, 'proname'),
+      oid: decodeTextColumn(row, 'oid'),
+      schema: decodeTextColumn(row, 'nspname'),
+      name: decodeTextColumn(row, 'proname'),
       isView: row.lanname === 'view',
-      signature: decodeText(row, 'signature'),
+      signature: decodeTextColumn(row, 'signature'),
       language: row.lanname === 'sql' ? 'sql' : 'plpgsql',
-      text: decodeText(row, 'body'),
-      bound: decodeText(row, 'bound'),
-      hasPath: decodeBoolean(row, 'has_path'),
-      hasZone: decodeBoolean(row, 'has_zone'),
-      inlined: decodeBoolean(row, 'inlined'),
-      calls: decodeList(row, 'calls'),
-      types: decodeList(row, 'types'),
-      names: decodeList(row, 'names'),
+      text: decodeTextColumn(row, 'body'),
+      bound: decodeTextColumn(row, 'bound'),
+      hasPath: decodeBooleanColumn(row, 'has_path'),
+      hasZone: decodeBooleanColumn(row, 'has_zone'),
+      inlined: decodeBooleanColumn(row, 'inlined'),
+      calls: decodeTextArrayColumn(row, 'calls'),
+      types: decodeTextArrayColumn(row, 'types'),
+      names: decodeTextArrayColumn(row, 'names'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,7 +1,7 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -45,12 +45,12 @@ export const functionCallingConstraintsQuery: PostgresqlPreflightQuery<readonly 
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      calls: decodeText(row, 'calls'),
-      name: decodeText(row, 'conname'),
-      table: decodeText(row, 'name'),
-      schema: decodeText(row, 'nspname'),
-      relation: decodeText(row, 'relname'),
-      definition: decodeText(row, 'definition'),
+      calls: decodeTextColumn(row, 'calls'),
+      name: decodeTextColumn(row, 'conname'),
+      table: decodeTextColumn(row, 'name'),
+      schema: decodeTextColumn(row, 'nspname'),
+      relation: decodeTextColumn(row, 'relname'),
+      definition: decodeTextColumn(row, 'definition'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,4 +1,4 @@
-import { firstNormalObjectId, oidsOfCatalogs, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import { dependsOnUserFunctionSql } from './catalog-predicates.ts';
 /**
  * WITH clause with the table `d`: objects that call the functions for which `meant` is true, directly or through an
@@ -40,7 +40,7 @@ export const isUserFunctionSql = `
   EXISTS (SELECT FROM d)
     AND p.oid >= '${firstNormalObjectId}'
     AND (l.lanname = 'sql' OR l.lanname = 'plpgsql')
-    AND p.prorettype <> '${typeOid.trigger}'
+    AND p.prorettype <> '${builtinTypeOids.trigger}'
     AND NOT EXISTS (
       SELECT FROM pg_depend e
       WHERE e.classid = '${oidsOfCatalogs.pg_proc}'

@@ -1,4 +1,4 @@
-import { accessMethodOid, firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
+import { builtinAccessMethodOids, firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import { containingTypesSql } from './containing-types.ts';
 
 /**
@@ -181,7 +181,7 @@ function support(version: number, table: string): readonly string[] {
       FROM d
       JOIN pg_attribute a ON d.classid = '${oidsOfCatalogs.pg_type}' AND a.atttypid = d.objid
       JOIN pg_index i ON i.indexrelid = a.attrelid
-      JOIN pg_class x ON x.oid = i.indexrelid AND x.relam = '${accessMethodOid.gist}'
+      JOIN pg_class x ON x.oid = i.indexrelid AND x.relam = '${builtinAccessMethodOids.gist}'
       JOIN pg_class c ON c.oid = i.indrelid
       WHERE i.indisvalid
         AND c.relkind = 'r'

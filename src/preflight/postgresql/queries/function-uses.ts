@@ -1,7 +1,7 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { userFunctionDependentsCte } from './function-dependents.ts';
 import { buildUserFunctionUsesSql } from './function-uses-sql.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -28,10 +28,10 @@ export const userFunctionUsesQuery: PostgresqlPreflightQuery<readonly UserFuncti
   sql: (version) => `${userFunctionDependentsCte} ${buildUserFunctionUsesSql(version)}`,
   decode: (rows) =>
     rows.map((row) => ({
-      calls: decodeText(row, 'calls'),
+      calls: decodeTextColumn(row, 'calls'),
       kind: kindOf(row),
-      name: decodeText(row, 'name'),
-      filled: decodeBoolean(row, 'filled'),
+      name: decodeTextColumn(row, 'name'),
+      filled: decodeBooleanColumn(row, 'filled'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface GeneratedAndIdentityColumns {
@@ -61,13 +61,13 @@ export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentit
       generated: rows
         .filter(({ generated }) => isGenerated(generated))
         .map((row) => ({
-          table: decodeText(row, 'name'),
-          column: decodeText(row, 'attname'),
+          table: decodeTextColumn(row, 'name'),
+          column: decodeTextColumn(row, 'attname'),
           virtual: row.generated === 'v',
         })),
       identity: rows
         .filter(({ generated }) => !isGenerated(generated))
-        .map((row) => `${decodeText(row, 'name')}.${decodeText(row, 'attname')}`),
+        .map((row) => `${decodeTextColumn(row, 'name')}.${decodeTextColumn(row, 'attname')}`),
     };
   },
   absent: { generated: [], identity: [] },

@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeOptionalTextColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 
 /** A line of pg_hba.conf as the server parses it; the lines of included files are part of the result. */
 export interface HbaRule {
@@ -40,15 +40,15 @@ export const hbaRulesQuery: PostgresqlPreflightQuery<readonly HbaRule[]> = {
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      line: decodeNumber(row, 'line_number'),
-      type: decodeText(row, 'type'),
-      databases: decodeList(row, 'databases'),
-      users: decodeList(row, 'users'),
-      address: decodeText(row, 'address'),
-      netmask: decodeOptionalText(row, 'netmask'),
-      method: decodeText(row, 'auth_method'),
-      options: decodeList(row, 'options'),
-      error: decodeOptionalText(row, 'error'),
+      line: decodeNumberColumn(row, 'line_number'),
+      type: decodeTextColumn(row, 'type'),
+      databases: decodeTextArrayColumn(row, 'databases'),
+      users: decodeTextArrayColumn(row, 'users'),
+      address: decodeTextColumn(row, 'address'),
+      netmask: decodeOptionalTextColumn(row, 'netmask'),
+      method: decodeTextColumn(row, 'auth_method'),
+      options: decodeTextArrayColumn(row, 'options'),
+      error: decodeOptionalTextColumn(row, 'error'),
     })),
   absent: [],
   grant: (user) => {

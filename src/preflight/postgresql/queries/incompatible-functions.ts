@@ -1,4 +1,4 @@
-import { firstNormalObjectId, languageOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinLanguageOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
@@ -58,7 +58,7 @@ export const versionIncompatibleFunctionsQuery: PostgresqlPreflightQuery<readonl
               format('there is no built-in function named "%s"', p.prosrc) AS says,
               ${since} AS since
             FROM pg_proc p
-            WHERE p.prolang = '${languageOid.internal}'
+            WHERE p.prolang = '${builtinLanguageOids.internal}'
               AND p.prosrc ~ '^(${names})$'
               AND ${own}
           `,

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 
 /** An object that a later release cannot create. */
 export interface VersionIncompatibleObject {
@@ -19,9 +19,9 @@ export function decodeVersionIncompatibleObjects(
   rows: Parameters<PostgresqlPreflightQuery<unknown>['decode']>[0],
 ): readonly VersionIncompatibleObject[] {
   return rows.map((row) => ({
-    object: decodeText(row, 'object'),
-    needs: decodeText(row, 'needs'),
-    since: decodeNumber(row, 'since'),
-    ...(decodeText(row, 'says') === '' ? {} : { says: decodeText(row, 'says') }),
+    object: decodeTextColumn(row, 'object'),
+    needs: decodeTextColumn(row, 'needs'),
+    since: decodeNumberColumn(row, 'since'),
+    ...(decodeTextColumn(row, 'says') === '' ? {} : { says: decodeTextColumn(row, 'says') }),
   }));
 }

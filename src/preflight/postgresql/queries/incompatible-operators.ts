@@ -1,11 +1,15 @@
-import { firstNormalObjectId, functionOid, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinFunctionOids, builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotExtensionMemberSql } from './catalog-predicates.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { decodeVersionIncompatibleObjects, type VersionIncompatibleObject } from './incompatible-object.ts';
 
-const arrayFunctions = [functionOid.array_append, functionOid.array_prepend, functionOid.array_cat].join(', ');
-const polymorphicTypes = [typeOid.anyarray, typeOid.anyelement].join(', ');
+const arrayFunctions = [
+  builtinFunctionOids.array_append,
+  builtinFunctionOids.array_prepend,
+  builtinFunctionOids.array_cat,
+].join(', ');
+const polymorphicTypes = [builtinTypeOids.anyarray, builtinTypeOids.anyelement].join(', ');
 
 /**
  * Operators and aggregates that PostgreSQL 14 cannot create: it has no postfix operators, and its array_append,

@@ -1,7 +1,7 @@
-import { schemaOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinSchemaOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -45,17 +45,17 @@ export const invalidIndexesQuery: PostgresqlPreflightQuery<readonly InvalidIndex
         SELECT FROM pg_class c
         WHERE c.oid = i.indexrelid
           AND c.relkind = 'i'
-          AND c.relnamespace <> '${schemaOid.pg_toast}'
+          AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
           AND c.relpersistence <> 't'
       )
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      table: decodeText(row, 'on_table'),
-      unique: decodeBoolean(row, 'indisunique'),
-      exclusion: decodeBoolean(row, 'indisexclusion'),
-      busy: decodeBoolean(row, 'busy'),
+      name: decodeTextColumn(row, 'name'),
+      table: decodeTextColumn(row, 'on_table'),
+      unique: decodeBooleanColumn(row, 'indisunique'),
+      exclusion: decodeBooleanColumn(row, 'indisexclusion'),
+      busy: decodeBooleanColumn(row, 'busy'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

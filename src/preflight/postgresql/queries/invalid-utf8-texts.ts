@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A name, comment or definition in the schema that is not valid UTF-8. */
@@ -65,9 +65,9 @@ export const invalidUtf8TextsQuery: PostgresqlPreflightQuery<readonly InvalidUtf
   `,
   decode: (rows) =>
     rows.flatMap((row) => {
-      const bytes = Buffer.from(decodeText(row, 'bytes'), 'hex');
+      const bytes = Buffer.from(decodeTextColumn(row, 'bytes'), 'hex');
       const shown = bytes.toString('utf8');
-      return Buffer.from(shown, 'utf8').equals(bytes) ? [] : [{ kind: decodeText(row, 'kind'), shown }];
+      return Buffer.from(shown, 'utf8').equals(bytes) ? [] : [{ kind: decodeTextColumn(row, 'kind'), shown }];
     }),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

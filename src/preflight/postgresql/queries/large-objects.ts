@@ -1,6 +1,6 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The maximum number of large objects that are counted; more would not change the fix. */
@@ -14,7 +14,7 @@ export const largeObjectsQuery: PostgresqlPreflightQuery<number> = {
     SELECT count(*) AS objects
     FROM (SELECT FROM pg_largeobject_metadata LIMIT ${largeObjectCountLimit + 1}) o
   `,
-  decode: ([row = {}]) => decodeNumber(row, 'objects'),
+  decode: ([row = {}]) => decodeNumberColumn(row, 'objects'),
   absent: 0,
   grant: buildGrantMonitorRoleStatement,
 };
@@ -40,7 +40,7 @@ export const unreadableLargeObjectsQuery: PostgresqlPreflightQuery<readonly stri
         ORDER BY m.oid
         LIMIT ${largeObjectCountLimit}
       `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'oid')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'oid')),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,8 +1,8 @@
-import { firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
 import { databaseFeatureOverviewQuery } from './database-overview.ts';
-import { decodeList, decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose TOAST data is so large that a single row may be too long for COPY. */
@@ -45,8 +45,8 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
       FROM pg_class c
       CROSS JOIN LATERAL (
         SELECT
-          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid = '${typeOid.bytea}') AS binaries,
-          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid <> '${typeOid.bytea}') AS texts
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid = '${builtinTypeOids.bytea}') AS binaries,
+          array_agg(quote_ident(a.attname) ORDER BY a.attnum) FILTER (WHERE a.atttypid <> '${builtinTypeOids.bytea}') AS texts
         FROM pg_attribute a
         WHERE a.attrelid = c.oid
           AND a.attnum > 0
@@ -68,10 +68,10 @@ export const largeValuesQuery: PostgresqlPreflightQuery<readonly TableWithLargeV
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      bytes: decodeNumber(row, 'bytes'),
-      binaries: decodeList(row, 'binaries'),
-      texts: decodeList(row, 'texts'),
+      table: decodeTextColumn(row, 'name'),
+      bytes: decodeNumberColumn(row, 'bytes'),
+      binaries: decodeTextArrayColumn(row, 'binaries'),
+      texts: decodeTextArrayColumn(row, 'texts'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A role of a user that can log in or is a superuser. */
@@ -21,9 +21,9 @@ export const loginRolesQuery: PostgresqlPreflightQuery<readonly LoginRole[]> = {
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'rolname'),
-      superuser: decodeBoolean(row, 'rolsuper'),
-      canLogin: decodeBoolean(row, 'rolcanlogin'),
+      name: decodeTextColumn(row, 'rolname'),
+      superuser: decodeBooleanColumn(row, 'rolsuper'),
+      canLogin: decodeBooleanColumn(row, 'rolcanlogin'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

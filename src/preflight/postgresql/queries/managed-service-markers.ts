@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -48,7 +48,7 @@ export const managedPostgresqlMarkersQuery: PostgresqlPreflightQuery<readonly st
       'neon.tenant_id'
     )
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'mark')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'mark')),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

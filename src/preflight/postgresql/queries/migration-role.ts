@@ -1,5 +1,11 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeList, decodeNumber, decodeOptionalNumber, decodeText } from './decode.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumn,
+  decodeOptionalNumberColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The role that the migration logs in with. */
@@ -53,15 +59,15 @@ export const migrationRoleQuery: PostgresqlPreflightQuery<MigrationRole> = {
     WHERE rolname = current_user
   `,
   decode: ([row = {}]) => ({
-    name: decodeText(row, 'rolname'),
-    superuser: decodeBoolean(row, 'rolsuper'),
-    replication: decodeBoolean(row, 'rolreplication'),
-    bypassRls: decodeBoolean(row, 'rolbypassrls'),
-    inherits: decodeBoolean(row, 'rolinherit'),
-    connectionLimit: decodeNumber(row, 'rolconnlimit'),
-    secondsLeft: decodeOptionalNumber(row, 'seconds_left'),
-    validUntil: decodeText(row, 'valid_until'),
-    memberOf: decodeList(row, 'member_of'),
+    name: decodeTextColumn(row, 'rolname'),
+    superuser: decodeBooleanColumn(row, 'rolsuper'),
+    replication: decodeBooleanColumn(row, 'rolreplication'),
+    bypassRls: decodeBooleanColumn(row, 'rolbypassrls'),
+    inherits: decodeBooleanColumn(row, 'rolinherit'),
+    connectionLimit: decodeNumberColumn(row, 'rolconnlimit'),
+    secondsLeft: decodeOptionalNumberColumn(row, 'seconds_left'),
+    validUntil: decodeTextColumn(row, 'valid_until'),
+    memberOf: decodeTextArrayColumn(row, 'member_of'),
   }),
   absent: {
     name: '',

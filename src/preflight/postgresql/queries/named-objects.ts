@@ -1,18 +1,18 @@
-import { schemaOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinSchemaOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 /** An object outside of pg_catalog to which a name in a function body may refer. */
-export interface NamedDatabaseObject {
+export interface ObjectNamedInFunctionBody {
   readonly kind: 'relation' | 'function' | 'type' | 'text search configuration' | 'text search dictionary';
   readonly schema: string;
   readonly name: string;
 }
 
 /** All names that need quotes are returned, because such a name may contain several words. */
-export const namedDatabaseObjectsQuery: PostgresqlPreflightQuery<readonly NamedDatabaseObject[]> = {
+export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonly ObjectNamedInFunctionBody[]> = {
   id: 'named-objects',
   scope: 'database',
   when: whenDatabaseHasFeature('called-functions'),
@@ -55,7 +55,7 @@ export const namedDatabaseObjectsQuery: PostgresqlPreflightQuery<readonly NamedD
       AND (m.name IN (SELECT word FROM w) OR (m.name !~ '^[a-z_][a-z0-9_$]*$' AND EXISTS (SELECT FROM w)))
       AND NOT EXISTS (
         SELECT FROM m s
-        WHERE s.home = '${schemaOid.pg_catalog}'
+        WHERE s.home = '${builtinSchemaOids.pg_catalog}'
           AND s.kind = m.kind
           AND s.name = m.name
       )
@@ -63,14 +63,14 @@ export const namedDatabaseObjectsQuery: PostgresqlPreflightQuery<readonly NamedD
   decode: (rows) =>
     rows.map((row) => ({
       kind: namedObjectKinds.find((one) => one === row.kind) ?? 'relation',
-      schema: decodeText(row, 'nspname'),
-      name: decodeText(row, 'name'),
+      schema: decodeTextColumn(row, 'nspname'),
+      name: decodeTextColumn(row, 'name'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };
 
-const namedObjectKinds: readonly NamedDatabaseObject['kind'][] = [
+const namedObjectKinds: readonly ObjectNamedInFunctionBody['kind'][] = [
   'function',
   'type',
   'text search configuration',

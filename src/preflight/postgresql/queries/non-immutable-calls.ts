@@ -1,12 +1,12 @@
 import {
+  builtinLanguageOids,
   firstNormalObjectId,
-  languageOid,
-  nonImmutableFunctions,
+  nonImmutableFunctionOidPattern,
   oidsOfCatalogs,
 } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An expression that must be immutable, but calls a function that is not immutable on this server or on the target. */
@@ -69,10 +69,10 @@ export const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmuta
         FROM (${(version < 120_000 ? trees : [...trees, generated]).join(' UNION ALL ')}) o
         CROSS JOIN LATERAL regexp_matches(o.tree, 'funcid ([0-9]+) ', 'g') m(found)
         JOIN pg_proc p ON p.oid = m.found[1]::oid
-        WHERE p.prolang <> '${languageOid.sql}'
+        WHERE p.prolang <> '${builtinLanguageOids.sql}'
           AND (
             p.provolatile <> 'i'
-              OR m.found[1] ~ '^(${nonImmutableFunctions})$'
+              OR m.found[1] ~ '^(${nonImmutableFunctionOidPattern})$'
               OR (
                 p.proname = 'unaccent'
                   AND EXISTS (
@@ -89,8 +89,8 @@ export const nonImmutableCallsQuery: PostgresqlPreflightQuery<readonly NonImmuta
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      object: decodeText(row, 'object'),
-      calls: decodeText(row, 'calls'),
+      object: decodeTextColumn(row, 'object'),
+      calls: decodeTextColumn(row, 'calls'),
       where: row.immutable_where === 'here' ? 'here' : row.immutable_where === 'system' ? 'system' : 'extension',
     })),
   absent: [],

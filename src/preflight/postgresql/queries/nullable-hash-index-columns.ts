@@ -2,22 +2,22 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import { isNullCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { replicaIdentityIndexSql } from './replica-identities.ts';
+import { replicaIdentityIndexCondition } from './replica-identities.ts';
 import {
   decodeSearchedTable,
   hasRowsSql,
+  type RowScanDependentResult,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A hash index on a nullable column of a table whose replica identity is the whole row. The target uses this index to
  * find rows, although a hash index does not find NULL. `violate`: at least one row has NULL in the column.
  */
-export interface NullableHashIndexColumn extends UndecidedTableResult {
+export interface NullableHashIndexColumn extends RowScanDependentResult {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -56,7 +56,7 @@ export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly Nu
       ${hasRowsSql('c')} AS filled,
       ${searchedTableColumnsSql(version)}
     FROM pg_class c
-    LEFT JOIN pg_index i ON ${replicaIdentityIndexSql}
+    LEFT JOIN pg_index i ON ${replicaIdentityIndexCondition}
     JOIN pg_index x ON x.indrelid = c.oid AND x.indisvalid AND x.indpred IS NULL
     JOIN pg_class n ON n.oid = x.indexrelid
     JOIN pg_am m ON m.oid = n.relam
@@ -72,10 +72,12 @@ export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly Nu
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
-      index: decodeText(row, 'by_index'),
-      ...(decodeBoolean(row, 'filled') ? { rows: 'unseen', searched: decodeSearchedTable(row) } : { rows: 'none' }),
+      table: decodeTextColumn(row, 'name'),
+      column: decodeTextColumn(row, 'attname'),
+      index: decodeTextColumn(row, 'by_index'),
+      ...(decodeBooleanColumn(row, 'filled')
+        ? { rows: 'unseen', searched: decodeSearchedTable(row) }
+        : { rows: 'none' }),
     })),
   searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
   absent: [],

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalNumber, decodeText } from './decode.ts';
+import { decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An open transaction that has written data. No replication slot can be created before such a transaction ends. */
@@ -41,11 +41,11 @@ export const openTransactionsQuery: PostgresqlPreflightQuery<readonly OpenTransa
   decode: (rows) =>
     rows.map((row) => ({
       kind: row.kind === 'prepared' ? 'prepared' : 'session',
-      id: decodeText(row, 'id'),
-      database: decodeText(row, 'database'),
-      owner: decodeText(row, 'owner'),
-      state: decodeText(row, 'state'),
-      seconds: decodeOptionalNumber(row, 'seconds'),
+      id: decodeTextColumn(row, 'id'),
+      database: decodeTextColumn(row, 'database'),
+      owner: decodeTextColumn(row, 'owner'),
+      state: decodeTextColumn(row, 'state'),
+      seconds: decodeOptionalNumberColumn(row, 'seconds'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

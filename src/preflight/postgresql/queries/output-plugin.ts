@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface LogicalDecodingOutputPlugin {
@@ -34,7 +34,7 @@ export const logicalDecodingOutputPluginQuery: PostgresqlPreflightQuery<LogicalD
         ) d(folder)
         CROSS JOIN (VALUES ('.so'), ('.dylib'), ('.dll')) s(suffix)
       `,
-  decode: ([row = {}]) => ({ exists: decodeBoolean(row, 'found'), path: decodeText(row, 'path') }),
+  decode: ([row = {}]) => ({ exists: decodeBooleanColumn(row, 'found'), path: decodeTextColumn(row, 'path') }),
   absent: undefined,
   grant: buildGrantMonitorRoleStatement,
 };

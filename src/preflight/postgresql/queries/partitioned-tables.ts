@@ -1,9 +1,15 @@
-import { firstGenbkiObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, firstGenbkiObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { type OrdinaryTable, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery, TableRowSearch } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeList, decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+import {
+  decodeBooleanColumn,
+  decodeNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextArrayColumn,
+  decodeTextColumn,
+} from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { type TableRowScanResult, tableRowScanSizeLimit } from './row-scan.ts';
 
@@ -55,15 +61,15 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'name'),
+      name: decodeTextColumn(row, 'name'),
       strategy: row.strategy === 'h' ? 'hash' : row.strategy === 'l' ? 'list' : 'range',
-      partitions: decodeNumber(row, 'partitions'),
-      hasDefault: decodeBoolean(row, 'has_default'),
-      enumHashed: decodeBoolean(row, 'enum_hashed'),
-      numbered: decodeText(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
+      partitions: decodeNumberColumn(row, 'partitions'),
+      hasDefault: decodeBooleanColumn(row, 'has_default'),
+      enumHashed: decodeBooleanColumn(row, 'enum_hashed'),
+      numbered: decodeTextColumn(row, 'numbered') === '' || row.numbered === 'none' ? 'none' : 'unseen',
       leaves: row.numbered === 'readable' ? decodeLeaves(row) : [],
-      closed: decodeBoolean(row, 'boolean') && decodeNumber(row, 'partitions') > 1,
-      excluding: decodeOptionalText(row, 'excluding'),
+      closed: decodeBooleanColumn(row, 'boolean') && decodeNumberColumn(row, 'partitions') > 1,
+      excluding: decodeOptionalTextColumn(row, 'excluding'),
     })),
   searchRows: async (found, search) => {
     const searched: PartitionedTable[] = [];
@@ -75,8 +81,8 @@ export const partitionedTablesQuery: PostgresqlPreflightQuery<readonly Partition
 };
 
 function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
-  const columns = decodeList(row, 'numbered_columns');
-  const names = decodeList(row, 'leaves');
+  const columns = decodeTextArrayColumn(row, 'numbered_columns');
+  const names = decodeTextArrayColumn(row, 'leaves');
   return names.flatMap((schema, at) => (at % 2 === 0 ? [{ schema, name: names[at + 1] ?? '', columns }] : []));
 }
 
@@ -121,17 +127,17 @@ const numberedKeyColumns = `
         SELECT array_agg(a.attname)
         FROM ${keyColumns}
           AND ${typeOf} IN (
-            '${typeOid.regproc}',
-            '${typeOid.regprocedure}',
-            '${typeOid.regoper}',
-            '${typeOid.regoperator}',
-            '${typeOid.regclass}',
-            '${typeOid.regtype}',
-            '${typeOid.regconfig}',
-            '${typeOid.regdictionary}',
-            '${typeOid.regnamespace}',
-            '${typeOid.regrole}',
-            '${typeOid.regcollation}'
+            '${builtinTypeOids.regproc}',
+            '${builtinTypeOids.regprocedure}',
+            '${builtinTypeOids.regoper}',
+            '${builtinTypeOids.regoperator}',
+            '${builtinTypeOids.regclass}',
+            '${builtinTypeOids.regtype}',
+            '${builtinTypeOids.regconfig}',
+            '${builtinTypeOids.regdictionary}',
+            '${builtinTypeOids.regnamespace}',
+            '${builtinTypeOids.regrole}',
+            '${builtinTypeOids.regcollation}'
           )
       )
   END
@@ -167,7 +173,7 @@ const leavesHaveRows = `
 
 const leafNames = `(${leaves} SELECT array_agg(ARRAY[n.nspname, f.relname]) FROM f JOIN pg_namespace n ON n.oid = f.relnamespace)`;
 
-const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${typeOid.bool}')`;
+const overBoolean = `p.partstrat = 'l' AND EXISTS (SELECT FROM ${keyColumns} AND ${typeOf} = '${builtinTypeOids.bool}')`;
 
 const excluding = `
   (
@@ -197,10 +203,10 @@ const hashesEnum = `
           SELECT k.type
           FROM k
           WHERE k.class IN (
-            '${typeOid.anyarray}',
-            '${typeOid.record}',
-            '${typeOid.anyrange}',
-            '${typeOid.anymultirange}'
+            '${builtinTypeOids.anyarray}',
+            '${builtinTypeOids.record}',
+            '${builtinTypeOids.anyrange}',
+            '${builtinTypeOids.anymultirange}'
           )
           UNION
           SELECT part.type
@@ -228,7 +234,7 @@ const hashesEnum = `
           ) part(type)
         )
         SELECT FROM k
-        WHERE k.class = '${typeOid.anyenum}'
+        WHERE k.class = '${builtinTypeOids.anyenum}'
         UNION ALL
         SELECT FROM made
         JOIN pg_type e ON e.oid = made.type

@@ -1,6 +1,6 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Publication {
@@ -15,7 +15,10 @@ export const publicationsQuery: PostgresqlPreflightQuery<readonly Publication[]>
   sql: (version) =>
     version < 100_000 ? undefined : 'SELECT pubname, puballtables FROM pg_publication ORDER BY pubname',
   decode: (rows) =>
-    rows.map((row) => ({ name: decodeText(row, 'pubname'), allTables: decodeBoolean(row, 'puballtables') })),
+    rows.map((row) => ({
+      name: decodeTextColumn(row, 'pubname'),
+      allTables: decodeBooleanColumn(row, 'puballtables'),
+    })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Tables created or altered in the last day, at most 100; empty unless track_commit_timestamp is on. */
@@ -19,7 +19,7 @@ export const recentDdlQuery: PostgresqlPreflightQuery<readonly string[]> = {
       AND pg_xact_commit_timestamp(c.xmin) > now() - interval '1 day'
     LIMIT 100
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'name')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'name')),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

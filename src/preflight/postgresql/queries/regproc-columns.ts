@@ -1,21 +1,25 @@
-import { regprocTypes, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, regprocTypes } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeList, decodeText } from './decode.ts';
+import { decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
+import {
+  columnsContainingTypesSql,
+  extractNestedColumnValues,
+  type NestedValueColumn,
+} from './extract-nested-column-values.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
 import {
   decodeSearchedTable,
+  type RowScanDependentResult,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A column of type regproc or regoper, whose values are written as bare names. `violate`: at least one row has a name
  * that several functions or operators share.
  */
-export interface RegprocColumn extends UndecidedTableResult, NestedValueColumn {
+export interface RegprocColumn extends RowScanDependentResult, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -57,30 +61,30 @@ export const regprocColumnsQuery: PostgresqlPreflightQuery<readonly RegprocColum
           END
       END AS ambiguous,
       ${searchedTableColumnsSql(version)}
-    FROM ${nestedValuesSql(version, regprocTypes)} v
+    FROM ${columnsContainingTypesSql(version, regprocTypes)} v
     JOIN pg_class c ON c.oid = v.relid
     JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
     ORDER BY 1, 2
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
-      type: decodeText(row, 'type'),
-      path: decodeText(row, 'path'),
-      isInside: decodeText(row, 'path') !== '',
-      ambiguousNames: decodeList(row, 'ambiguous'),
+      table: decodeTextColumn(row, 'name'),
+      column: decodeTextColumn(row, 'attname'),
+      type: decodeTextColumn(row, 'type'),
+      path: decodeTextColumn(row, 'path'),
+      isInside: decodeTextColumn(row, 'path') !== '',
+      ambiguousNames: decodeTextArrayColumn(row, 'ambiguous'),
       rows: 'unseen',
       searched: decodeSearchedTable(row),
     })),
   searchRows: (found, search) => {
     const ambiguous = new Set(found.flatMap(({ ambiguousNames }) => ambiguousNames));
     return searchTablesForViolations(found, search, (row, column) =>
-      nestedValues(row, column).some((value) => ambiguous.has(value)),
+      extractNestedColumnValues(row, column).some((value) => ambiguous.has(value)),
     );
   },
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };
 
-const isRegproc = `v.type IN ('${typeOid.regproc}', '${typeOid.regprocArray}')`;
+const isRegproc = `v.type IN ('${builtinTypeOids.regproc}', '${builtinTypeOids.regprocArray}')`;

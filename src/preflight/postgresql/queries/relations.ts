@@ -1,9 +1,9 @@
-import { firstNormalObjectId, schemaOid, tablespaceOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinSchemaOids, builtinTablespaceOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isNotOrdinaryTableSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -45,12 +45,12 @@ export const nonOrdinaryRelationsQuery: PostgresqlPreflightQuery<NonOrdinaryRela
       c.oid::regclass AS name
     FROM pg_class c
     WHERE c.oid >= '${firstNormalObjectId}'
-      AND c.relnamespace <> '${schemaOid.pg_toast}'
+      AND c.relnamespace <> '${builtinSchemaOids.pg_toast}'
       AND ${isNotOrdinaryTableSql}
   `,
   decode: (rows) => {
     const named = (matches: (row: PostgresqlRow) => boolean) =>
-      rows.filter(matches).map((row) => decodeText(row, 'name'));
+      rows.filter(matches).map((row) => decodeTextColumn(row, 'name'));
     const isTable = ({ kind }: PostgresqlRow) => kind === 'r' || kind === 'p';
     const isLasting = ({ persistence }: PostgresqlRow) => persistence !== 't';
     return {
@@ -60,13 +60,16 @@ export const nonOrdinaryRelationsQuery: PostgresqlPreflightQuery<NonOrdinaryRela
       partitioned: named((row) => row.kind === 'p' && isLasting(row)),
       matviews: rows
         .filter(({ kind }) => kind === 'm')
-        .map((row) => ({ name: decodeText(row, 'name'), populated: decodeBoolean(row, 'populated') })),
+        .map((row) => ({ name: decodeTextColumn(row, 'name'), populated: decodeBooleanColumn(row, 'populated') })),
       secured: rows
-        .filter((row) => decodeBoolean(row, 'secured') && isLasting(row))
-        .map((row) => ({ name: decodeText(row, 'name'), forced: decodeBoolean(row, 'forced') })),
+        .filter((row) => decodeBooleanColumn(row, 'secured') && isLasting(row))
+        .map((row) => ({ name: decodeTextColumn(row, 'name'), forced: decodeBooleanColumn(row, 'forced') })),
       placed: rows
-        .filter((row) => ![0, tablespaceOid.pg_default].includes(decodeNumber(row, 'tablespace')) && isLasting(row))
-        .map((row) => ({ name: decodeText(row, 'name'), tablespace: decodeText(row, 'tablespace') })),
+        .filter(
+          (row) =>
+            ![0, builtinTablespaceOids.pg_default].includes(decodeNumberColumn(row, 'tablespace')) && isLasting(row),
+        )
+        .map((row) => ({ name: decodeTextColumn(row, 'name'), tablespace: decodeTextColumn(row, 'tablespace') })),
     };
   },
   absent: {

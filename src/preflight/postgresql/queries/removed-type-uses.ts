@@ -1,6 +1,6 @@
-import { firstNormalObjectId, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Tables WITH OIDS, and columns of the types abstime, reltime and tinterval: PostgreSQL 12 removed them. */
@@ -11,12 +11,12 @@ export interface RemovedTypeUse {
 }
 
 const removedTypes = [
-  typeOid.abstime,
-  typeOid.reltime,
-  typeOid.tinterval,
-  typeOid.abstimeArray,
-  typeOid.reltimeArray,
-  typeOid.tintervalArray,
+  builtinTypeOids.abstime,
+  builtinTypeOids.reltime,
+  builtinTypeOids.tinterval,
+  builtinTypeOids.abstimeArray,
+  builtinTypeOids.reltimeArray,
+  builtinTypeOids.tintervalArray,
 ];
 
 export const removedTypeUsesQuery: PostgresqlPreflightQuery<readonly RemovedTypeUse[]> = {
@@ -44,7 +44,7 @@ export const removedTypeUsesQuery: PostgresqlPreflightQuery<readonly RemovedType
           AND c.relpersistence <> 't'
       `,
   decode: (rows) =>
-    rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeOptionalText(row, 'described') })),
+    rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeOptionalTextColumn(row, 'described') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

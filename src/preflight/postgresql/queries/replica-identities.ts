@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose replica identity does not identify its rows, or may not identify them. */
@@ -85,7 +85,7 @@ export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableRepl
             THEN pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid)
         END AS writes
       FROM pg_class c
-      LEFT JOIN pg_index i ON ${replicaIdentityIndexSql}
+      LEFT JOIN pg_index i ON ${replicaIdentityIndexCondition}
       WHERE c.oid >= '${firstNormalObjectId}'
         AND c.relkind = 'r'
         AND c.relpersistence <> 't'
@@ -95,19 +95,19 @@ export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableRepl
   // All flags are in one column, because a database may have a hundred thousand such tables.
   decode: (rows) =>
     rows.map((row) => {
-      const flags = decodeText(row, 'flags');
+      const flags = decodeTextColumn(row, 'flags');
       return {
-        name: decodeText(row, 'name'),
+        name: decodeTextColumn(row, 'name'),
         identity: flags.slice(0, 1),
         unlogged: flags.includes('u', 1),
         keyed: flags.includes('k', 1),
-        index: decodeOptionalText(row, 'identity_index'),
+        index: decodeOptionalTextColumn(row, 'identity_index'),
         generatedKey: flags.includes('G', 1),
         generated: flags.includes('g', 1),
         primaryUsable: flags.includes('p', 1),
-        usableIndex: decodeOptionalText(row, 'usable_index'),
+        usableIndex: decodeOptionalTextColumn(row, 'usable_index'),
         trustedOwners: flags.includes('t', 1),
-        writes: decodeOptionalNumber(row, 'writes'),
+        writes: decodeOptionalNumberColumn(row, 'writes'),
         olderThanCounters: flags.includes('o', 1),
       };
     }),
@@ -135,7 +135,7 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
     WITH RECURSIVE used AS (
       SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod
       FROM pg_class c
-      LEFT JOIN pg_index i ON ${replicaIdentityIndexSql}
+      LEFT JOIN pg_index i ON ${replicaIdentityIndexCondition}
       JOIN pg_attribute a
         ON a.attrelid = c.oid
           AND a.attnum > 0
@@ -199,7 +199,8 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
     JOIN bare ON bare.root = used.atttypid
     ORDER BY used.attrelid, used.attnum
   `,
-  decode: (rows) => rows.map((row) => ({ table: decodeText(row, 'name'), column: decodeText(row, 'described') })),
+  decode: (rows) =>
+    rows.map((row) => ({ table: decodeTextColumn(row, 'name'), column: decodeTextColumn(row, 'described') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };
@@ -208,7 +209,7 @@ export const noEqualityOperatorColumnsQuery: PostgresqlPreflightQuery<readonly C
  * Condition for the index `i` that identifies rows of the table `c`: the index of REPLICA IDENTITY USING INDEX, else
  * the primary key; valid and not deferrable, as RelationGetIndexList requires.
  */
-export const replicaIdentityIndexSql = `
+export const replicaIdentityIndexCondition = `
   i.indrelid = c.oid
     AND i.indisvalid
     AND i.indislive

@@ -1,5 +1,10 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeOptionalNumber, decodeOptionalText, decodeText } from './decode.ts';
+import {
+  decodeBooleanColumn,
+  decodeOptionalNumberColumn,
+  decodeOptionalTextColumn,
+  decodeTextColumn,
+} from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface ReplicationSlot {
@@ -32,14 +37,14 @@ export const replicationSlotsQuery: PostgresqlPreflightQuery<readonly Replicatio
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'slot_name'),
+      name: decodeTextColumn(row, 'slot_name'),
       kind: row.slot_type === 'logical' ? 'logical' : 'physical',
-      plugin: decodeOptionalText(row, 'plugin'),
-      database: decodeOptionalText(row, 'database'),
-      active: decodeBoolean(row, 'active'),
-      temporary: decodeBoolean(row, 'temporary'),
-      retained: decodeOptionalNumber(row, 'retained'),
-      walStatus: decodeOptionalText(row, 'wal_status'),
+      plugin: decodeOptionalTextColumn(row, 'plugin'),
+      database: decodeOptionalTextColumn(row, 'database'),
+      active: decodeBooleanColumn(row, 'active'),
+      temporary: decodeBooleanColumn(row, 'temporary'),
+      retained: decodeOptionalNumberColumn(row, 'retained'),
+      walStatus: decodeOptionalTextColumn(row, 'wal_status'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

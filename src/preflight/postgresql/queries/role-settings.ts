@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -25,11 +25,11 @@ export const roleSettingsQuery: PostgresqlPreflightQuery<readonly RoleSetting[]>
   `,
   decode: (rows) =>
     rows.map((row) => {
-      const assignment = decodeText(row, 'assignment');
+      const assignment = decodeTextColumn(row, 'assignment');
       const at = assignment.indexOf('=');
       return {
-        database: decodeOptionalText(row, 'database'),
-        role: decodeOptionalText(row, 'role'),
+        database: decodeOptionalTextColumn(row, 'database'),
+        role: decodeOptionalTextColumn(row, 'role'),
         name: assignment.slice(0, at),
         value: assignment.slice(at + 1),
       };

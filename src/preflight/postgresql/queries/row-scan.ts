@@ -2,7 +2,7 @@ import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isCopiedColumnSql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
 import type { TableRowSearch, TableRowSearchResult } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 
 /**
  * The result of a search for a row in a table. `none`: the table has no rows; `unseen`: its rows were not read, or not
@@ -35,23 +35,23 @@ export const searchedTableColumnsSql = (version: number): string => `
 
 /** The table and the column to search; undefined if the rows cannot be read, or not quickly. */
 export function decodeSearchedTable(row: PostgresqlRow): OrdinaryTable | undefined {
-  if (!decodeBoolean(row, 'readable')) return undefined;
+  if (!decodeBooleanColumn(row, 'readable')) return undefined;
   return {
-    schema: decodeText(row, 'raw_schema'),
-    name: decodeText(row, 'raw_table'),
-    columns: [decodeText(row, 'raw_column')],
+    schema: decodeTextColumn(row, 'raw_schema'),
+    name: decodeTextColumn(row, 'raw_table'),
+    columns: [decodeTextColumn(row, 'raw_column')],
   };
 }
 
 /** A result from the system catalogs, and the table whose rows must be searched to decide it. */
-export interface UndecidedTableResult {
+export interface RowScanDependentResult {
   readonly rows: TableRowScanResult;
   /** The table to search; undefined if no rows need to be read. */
   readonly searched?: OrdinaryTable | undefined;
 }
 
 /** Searches several tables for rows, one after the other. */
-export async function searchTablesForViolations<T extends UndecidedTableResult>(
+export async function searchTablesForViolations<T extends RowScanDependentResult>(
   found: readonly T[],
   search: TableRowSearch,
   isViolation: (row: Uint8Array, one: T) => boolean,

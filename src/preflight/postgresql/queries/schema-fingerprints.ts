@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -45,10 +45,10 @@ export const schemaFingerprintsQuery: PostgresqlPreflightQuery<readonly SchemaFi
   },
   decode: (rows) =>
     rows.map((row) => ({
-      schema: decodeText(row, 'nspname'),
-      tables: decodeNumber(row, 'tables'),
-      columns: decodeNumber(row, 'columns'),
-      hash: decodeText(row, 'hash'),
+      schema: decodeTextColumn(row, 'nspname'),
+      tables: decodeNumberColumn(row, 'tables'),
+      columns: decodeNumberColumn(row, 'columns'),
+      hash: decodeTextColumn(row, 'hash'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

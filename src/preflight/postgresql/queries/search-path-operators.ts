@@ -1,7 +1,7 @@
-import { schemaOid, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinSchemaOids, builtinTypeOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { isUserFunctionSql, userFunctionDependentsCte } from './function-dependents.ts';
 
 import { buildGrantMonitorRoleStatement } from './grants.ts';
@@ -36,7 +36,7 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
       SELECT n.nspname, o.oprname, o.oprleft, o.oprright
       FROM pg_operator o
       JOIN pg_namespace n ON n.oid = o.oprnamespace
-      WHERE o.oprnamespace <> '${schemaOid.pg_catalog}'
+      WHERE o.oprnamespace <> '${builtinSchemaOids.pg_catalog}'
         AND EXISTS (SELECT FROM b WHERE strpos(b.prosrc, o.oprname::text) > 0)
     ), t AS (
       SELECT '0'::oid AS oid, '' AS name, '' AS category, '' AS kind
@@ -51,7 +51,7 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
     JOIN t r ON ${acceptsTypeSql('o.oprright', 'r')}
     WHERE NOT EXISTS (
       SELECT FROM pg_operator c
-      WHERE c.oprnamespace = '${schemaOid.pg_catalog}'
+      WHERE c.oprnamespace = '${builtinSchemaOids.pg_catalog}'
         AND c.oprname = o.oprname
         AND ${acceptsTypeSql('c.oprleft', 'l')}
         AND ${acceptsTypeSql('c.oprright', 'r')}
@@ -59,10 +59,10 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      schema: decodeText(row, 'nspname'),
-      name: decodeText(row, 'oprname'),
-      left: decodeText(row, 'l'),
-      right: decodeText(row, 'r'),
+      schema: decodeTextColumn(row, 'nspname'),
+      name: decodeTextColumn(row, 'oprname'),
+      left: decodeTextColumn(row, 'l'),
+      right: decodeTextColumn(row, 'r'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
@@ -72,15 +72,15 @@ export const searchPathOperatorsQuery: PostgresqlPreflightQuery<readonly SearchP
 function acceptsTypeSql(operand: string, type: string): string {
   const many = `
     CASE
-      WHEN ${operand} IN ('${typeOid.any}', '${typeOid.anyelement}', '${typeOid.anycompatible}') THEN true
-      WHEN ${operand} IN ('${typeOid.anyarray}', '${typeOid.anycompatiblearray}') THEN ${type}.category = 'A'
-      WHEN ${operand} IN ('${typeOid.anynonarray}', '${typeOid.anycompatiblenonarray}')
+      WHEN ${operand} IN ('${builtinTypeOids.any}', '${builtinTypeOids.anyelement}', '${builtinTypeOids.anycompatible}') THEN true
+      WHEN ${operand} IN ('${builtinTypeOids.anyarray}', '${builtinTypeOids.anycompatiblearray}') THEN ${type}.category = 'A'
+      WHEN ${operand} IN ('${builtinTypeOids.anynonarray}', '${builtinTypeOids.anycompatiblenonarray}')
         THEN ${type}.category <> 'A'
-      WHEN ${operand} = '${typeOid.anyenum}' THEN ${type}.kind = 'e'
-      WHEN ${operand} IN ('${typeOid.anyrange}', '${typeOid.anycompatiblerange}') THEN ${type}.kind = 'r'
-      WHEN ${operand} IN ('${typeOid.anymultirange}', '${typeOid.anycompatiblemultirange}')
+      WHEN ${operand} = '${builtinTypeOids.anyenum}' THEN ${type}.kind = 'e'
+      WHEN ${operand} IN ('${builtinTypeOids.anyrange}', '${builtinTypeOids.anycompatiblerange}') THEN ${type}.kind = 'r'
+      WHEN ${operand} IN ('${builtinTypeOids.anymultirange}', '${builtinTypeOids.anycompatiblemultirange}')
         THEN ${type}.kind = 'm'
-      WHEN ${operand} = '${typeOid.record}' THEN ${type}.kind = 'c'
+      WHEN ${operand} = '${builtinTypeOids.record}' THEN ${type}.kind = 'c'
       ELSE ${type}.kind = 'd'
     END
   `;

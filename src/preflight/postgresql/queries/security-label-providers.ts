@@ -1,6 +1,6 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A security label provider: a library of the server, which a dump does not contain. */
@@ -20,7 +20,8 @@ export const securityLabelProvidersQuery: PostgresqlPreflightQuery<readonly Secu
     GROUP BY 1
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => ({ provider: decodeText(row, 'provider'), object: decodeText(row, 'object') })),
+  decode: (rows) =>
+    rows.map((row) => ({ provider: decodeTextColumn(row, 'provider'), object: decodeTextColumn(row, 'object') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
 import { decodeSequenceState, sequenceStateColumns } from '../../../postgresql/sequence-state.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The state of a sequence. */
@@ -38,12 +38,12 @@ export const sequencesQuery: PostgresqlPreflightQuery<readonly SourceSequence[]>
       const state = decodeSequenceState(row);
       const read = state === 'not used' ? undefined : state;
       return {
-        name: decodeText(row, 'name'),
+        name: decodeTextColumn(row, 'name'),
         value: read?.value,
         called: read?.called === true,
         readable: state !== undefined,
         isUnused: state === 'not used',
-        start: decodeText(row, 'start'),
+        start: decodeTextColumn(row, 'start'),
       };
     }),
   absent: [],

@@ -1,7 +1,7 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
 
 /**
  * Properties that distinguish a server from another server, and from its own standby, which has the same system
@@ -27,10 +27,10 @@ export const serverInstanceSql = `
 
 export function decodePostgresqlServerInstance(row: PostgresqlRow): PostgresqlServerInstance {
   return {
-    systemIdentifier: decodeText(row, 'system_identifier'),
-    inRecovery: decodeBoolean(row, 'in_recovery'),
-    started: decodeNumber(row, 'started'),
-    readAt: decodeNumber(row, 'read_at'),
+    systemIdentifier: decodeTextColumn(row, 'system_identifier'),
+    inRecovery: decodeBooleanColumn(row, 'in_recovery'),
+    started: decodeNumberColumn(row, 'started'),
+    readAt: decodeNumberColumn(row, 'read_at'),
   };
 }
 
@@ -44,14 +44,14 @@ const shared = {
 };
 
 /** The server instance of the first connection. */
-export const firstServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
+export const firstConnectionServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
   id: 'server-instance',
   scope: 'server',
   ...shared,
 };
 
 /** The server instance of a later connection. */
-export const laterServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
+export const laterConnectionServerInstanceQuery: PostgresqlPreflightQuery<PostgresqlServerInstance | undefined> = {
   id: 'later-server-instance',
   scope: 'database',
   ...shared,

@@ -1,21 +1,25 @@
-import { serverSpecificTypeOids, typeOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTypeOids, serverSpecificTypeOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeList, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
+import {
+  columnsContainingTypesSql,
+  extractNestedColumnValues,
+  type NestedValueColumn,
+} from './extract-nested-column-values.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
-import { type NestedValueColumn, nestedValues, nestedValuesSql } from './nested-values.ts';
 import {
   decodeSearchedTable,
+  type RowScanDependentResult,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A column whose values another server may not accept. `violate`: at least one row has a value that another server does
  * not accept.
  */
-export interface ServerSpecificColumn extends UndecidedTableResult, NestedValueColumn {
+export interface ServerSpecificColumn extends RowScanDependentResult, NestedValueColumn {
   readonly table: string;
   /** Quoted. */
   readonly column: string;
@@ -44,29 +48,29 @@ export const serverSpecificColumnsQuery: PostgresqlPreflightQuery<readonly Serve
       quote_ident(v.attname) AS attname,
       v.type::regtype AS type,
       v.path,
-      v.type IN ('${typeOid.money}', '${typeOid.moneyArray}') AS is_money,
+      v.type IN ('${builtinTypeOids.money}', '${builtinTypeOids.moneyArray}') AS is_money,
       ${asUsual} AS is_usual_money,
       ARRAY(SELECT rolname FROM pg_roles WHERE rolname ~ '^[0-9]+$') AS numeric_roles,
       ${searchedTableColumnsSql(version)}
-    FROM ${nestedValuesSql(version, serverSpecificTypeOids)} v
+    FROM ${columnsContainingTypesSql(version, serverSpecificTypeOids)} v
     JOIN pg_class c ON c.oid = v.relid
     JOIN pg_attribute a ON a.attrelid = v.relid AND a.attname = v.attname
     ORDER BY 1, 2
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      column: decodeText(row, 'attname'),
-      type: decodeText(row, 'type'),
-      path: decodeText(row, 'path'),
-      numericRoles: decodeList(row, 'numeric_roles'),
-      ...(decodeBoolean(row, 'is_money')
-        ? { rows: decodeBoolean(row, 'is_usual_money') ? 'fit' : 'violate' }
+      table: decodeTextColumn(row, 'name'),
+      column: decodeTextColumn(row, 'attname'),
+      type: decodeTextColumn(row, 'type'),
+      path: decodeTextColumn(row, 'path'),
+      numericRoles: decodeTextArrayColumn(row, 'numeric_roles'),
+      ...(decodeBooleanColumn(row, 'is_money')
+        ? { rows: decodeBooleanColumn(row, 'is_usual_money') ? 'fit' : 'violate' }
         : { rows: 'unseen', searched: decodeSearchedTable(row) }),
     })),
   searchRows: (found, search) =>
     searchTablesForViolations(found, search, (row, column) =>
-      nestedValues(row, column).some((value) => isServerSpecific(value, column)),
+      extractNestedColumnValues(row, column).some((value) => isServerSpecific(value, column)),
     ),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { dependsOnSessionSql } from './catalog-predicates.ts';
+import { checkConstraintDependsOnSessionSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { constraintHasRowsSql } from './row-scan.ts';
 
@@ -35,16 +35,16 @@ export const sessionDependentConstraintsQuery: PostgresqlPreflightQuery<readonly
       ${constraintHasRowsSql(version)} AS filled
     FROM pg_constraint k
     WHERE k.oid >= '${firstNormalObjectId}'
-      AND ${dependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}
+      AND ${checkConstraintDependsOnSessionSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'conname'),
-      owner: decodeText(row, 'owner'),
-      ofDomain: decodeBoolean(row, 'of_domain'),
-      definition: decodeText(row, 'definition'),
-      filled: decodeBoolean(row, 'filled'),
+      name: decodeTextColumn(row, 'conname'),
+      owner: decodeTextColumn(row, 'owner'),
+      ofDomain: decodeBooleanColumn(row, 'of_domain'),
+      definition: decodeTextColumn(row, 'definition'),
+      filled: decodeBooleanColumn(row, 'filled'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

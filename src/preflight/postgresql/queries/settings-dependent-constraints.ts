@@ -1,8 +1,8 @@
-import { dateTimeTypePattern } from '../../../postgresql/catalog-oids.ts';
+import { dateTimeTypeOidPattern } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { dependsOnSettingsSql } from './catalog-predicates.ts';
+import { checkConstraintDependsOnSettingsSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import { constraintHasRowsSql } from './row-scan.ts';
 
@@ -54,21 +54,21 @@ export const settingsDependentConstraintsQuery: PostgresqlPreflightQuery<readonl
       CASE WHEN k.contypid <> '0' THEN k.contypid::regtype::text ELSE k.conrelid::regclass::text END AS owner,
       k.contypid <> '0' AS of_domain,
       pg_get_constraintdef(k.oid) AS definition,
-      k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypePattern}) ' AS reads_dates,
+      k.conbin::text ~ 'COERCEVIAIO.* :resulttype (${dateTimeTypeOidPattern}) ' AS reads_dates,
       ${constraintHasRowsSql(version)} AS filled
     FROM pg_constraint k
-    WHERE ${dependsOnSettingsSql}
+    WHERE ${checkConstraintDependsOnSettingsSql}
       AND ${mentionsDatesSql}${version < 180_000 ? '' : ' AND k.conenforced'}
     ORDER BY 2, 1
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'conname'),
-      owner: decodeText(row, 'owner'),
-      ofDomain: decodeBoolean(row, 'of_domain'),
-      definition: decodeText(row, 'definition'),
-      readsDates: decodeBoolean(row, 'reads_dates'),
-      filled: decodeBoolean(row, 'filled'),
+      name: decodeTextColumn(row, 'conname'),
+      owner: decodeTextColumn(row, 'owner'),
+      ofDomain: decodeBooleanColumn(row, 'of_domain'),
+      definition: decodeTextColumn(row, 'definition'),
+      readsDates: decodeBooleanColumn(row, 'reads_dates'),
+      filled: decodeBooleanColumn(row, 'filled'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

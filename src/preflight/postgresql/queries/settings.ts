@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface PostgresqlServerSetting {
@@ -112,24 +112,24 @@ export const postgresqlSettingsQuery: PostgresqlPreflightQuery<PostgresqlServerS
       AND current_setting('is_superuser') = 'off'
       AND pg_has_role(oid, 'MEMBER')
   `,
-  decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'name'), decodeSetting(row)])),
+  decode: (rows) => new Map(rows.map((row) => [decodeTextColumn(row, 'name'), decodeSetting(row)])),
   absent: new Map(),
   grant: buildGrantMonitorRoleStatement,
 };
 
 function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {
   return {
-    value: decodeText(row, 'setting'),
-    unit: decodeOptionalText(row, 'unit'),
-    context: decodeText(row, 'context'),
-    pendingRestart: decodeBoolean(row, 'pending_restart'),
-    source: decodeText(row, 'source'),
-    file: decodeOptionalText(row, 'sourcefile'),
+    value: decodeTextColumn(row, 'setting'),
+    unit: decodeOptionalTextColumn(row, 'unit'),
+    context: decodeTextColumn(row, 'context'),
+    pendingRestart: decodeBooleanColumn(row, 'pending_restart'),
+    source: decodeTextColumn(row, 'source'),
+    file: decodeOptionalTextColumn(row, 'sourcefile'),
   };
 }
 
 /** The keys of an object whose keys are setting names, with their type. */
-export function listPostgresqlSettingNames(
+export function getPostgresqlSettingKeys(
   values: Readonly<Partial<Record<PostgresqlSettingName, unknown>>>,
 ): readonly PostgresqlSettingName[] {
   return Object.keys(values).filter(isSettingName);

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Start time of the server, as the server formats it. */
@@ -7,7 +7,7 @@ export const serverStartTimeQuery: PostgresqlPreflightQuery<string> = {
   id: 'start-time',
   scope: 'server',
   sql: () => 'SELECT pg_postmaster_start_time()::timestamp(0)::text AS started',
-  decode: ([row = {}]) => decodeText(row, 'started'),
+  decode: ([row = {}]) => decodeTextColumn(row, 'started'),
   absent: '',
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,7 +1,7 @@
-import { accessMethodOid, firstNormalObjectId, schemaOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinAccessMethodOids, builtinSchemaOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { lockedRelationsSql } from './catalog-predicates.ts';
-import { decodeNumber, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A permanent table, TOAST table or sequence whose file does not exist. */
@@ -41,8 +41,8 @@ export const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage>
     FROM pg_class c
     WHERE c.oid >= '${firstNormalObjectId}'
       AND c.relpersistence = 'p'
-      AND c.relam IN ('0', '${accessMethodOid.heap}', '${accessMethodOid.btree}')
-      AND (c.relkind IN ('r', 't', 'S') OR (c.relkind = 'i' AND c.relnamespace = '${schemaOid.pg_toast}'))
+      AND c.relam IN ('0', '${builtinAccessMethodOids.heap}', '${builtinAccessMethodOids.btree}')
+      AND (c.relkind IN ('r', 't', 'S') OR (c.relkind = 'i' AND c.relnamespace = '${builtinSchemaOids.pg_toast}'))
       AND ${superuser ? hasNoFileSql : hasLostPagesSql}
     ${version < 120_000 ? '' : checksumFailuresSql}
   `,
@@ -52,12 +52,12 @@ export const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage>
       missing: rows
         .filter(({ kind }) => kind === 'file')
         .map((row) => ({
-          relation: decodeText(row, 'name'),
-          path: decodeText(row, 'path'),
-          tablespace: decodeOptionalText(row, 'tablespace'),
+          relation: decodeTextColumn(row, 'name'),
+          path: decodeTextColumn(row, 'path'),
+          tablespace: decodeOptionalTextColumn(row, 'tablespace'),
         })),
-      checksumFailures: failures === undefined ? 0 : decodeNumber(failures, 'name'),
-      lastFailure: failures === undefined ? '' : decodeText(failures, 'path'),
+      checksumFailures: failures === undefined ? 0 : decodeNumberColumn(failures, 'name'),
+      lastFailure: failures === undefined ? '' : decodeTextColumn(failures, 'path'),
     };
   },
   absent: { missing: [], checksumFailures: 0, lastFailure: '' },

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Roles that exist and that ALTER ROLE or ALTER DATABASE … SET role names, and whether they are superusers. */
@@ -15,7 +15,8 @@ export const rolesInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyMap<st
       WHERE left(assignment, 5) = 'role='
     )
   `,
-  decode: (rows) => new Map(rows.map((row) => [decodeText(row, 'rolname'), decodeBoolean(row, 'rolsuper')])),
+  decode: (rows) =>
+    new Map(rows.map((row) => [decodeTextColumn(row, 'rolname'), decodeBooleanColumn(row, 'rolsuper')])),
   absent: new Map(),
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The values of synchronous_commit that ALTER ROLE and ALTER DATABASE store, for any role and database, as they were written. */
@@ -12,7 +12,7 @@ export const storedSynchronousCommitQuery: PostgresqlPreflightQuery<readonly str
     CROSS JOIN LATERAL unnest(s.setconfig) g(setting)
     WHERE left(g.setting, 19) = 'synchronous_commit='
   `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'mode')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'mode')),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

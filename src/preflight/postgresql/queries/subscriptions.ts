@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Subscription {
@@ -26,9 +26,9 @@ export const subscriptionsQuery: PostgresqlPreflightQuery<readonly Subscription[
       `,
   decode: (rows) =>
     rows.map((row) => ({
-      database: decodeText(row, 'datname'),
-      name: decodeText(row, 'subname'),
-      enabled: decodeBoolean(row, 'subenabled'),
+      database: decodeTextColumn(row, 'datname'),
+      name: decodeTextColumn(row, 'subname'),
+      enabled: decodeBooleanColumn(row, 'subenabled'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

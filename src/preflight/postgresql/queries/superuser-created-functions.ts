@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeList, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A function that only a superuser can create without a change, or that sets a locale. */
@@ -77,13 +77,15 @@ export const superuserCreatedFunctionsQuery: PostgresqlPreflightQuery<readonly S
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      owner: decodeText(row, 'owner'),
-      securityDefiner: decodeBoolean(row, 'prosecdef'),
-      untrusted: decodeBoolean(row, 'lanpltrusted') ? undefined : decodeText(row, 'lanname'),
-      library: decodeOptionalText(row, 'library'),
-      locales: decodeList(row, 'locales'),
-      superuserSettings: decodeList(row, 'settings').map((setting) => setting.slice(0, setting.indexOf('='))),
+      name: decodeTextColumn(row, 'name'),
+      owner: decodeTextColumn(row, 'owner'),
+      securityDefiner: decodeBooleanColumn(row, 'prosecdef'),
+      untrusted: decodeBooleanColumn(row, 'lanpltrusted') ? undefined : decodeTextColumn(row, 'lanname'),
+      library: decodeOptionalTextColumn(row, 'library'),
+      locales: decodeTextArrayColumn(row, 'locales'),
+      superuserSettings: decodeTextArrayColumn(row, 'settings').map((setting) =>
+        setting.slice(0, setting.indexOf('=')),
+      ),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
@@ -112,7 +114,8 @@ export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly Untruste
     FROM pg_language l
     WHERE l.lanispl AND NOT l.lanpltrusted
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'lanname'), bare: decodeBoolean(row, 'bare') })),
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'lanname'), bare: decodeBooleanColumn(row, 'bare') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** Names of all superusers, including the superuser that initdb created. */
@@ -7,7 +7,7 @@ export const superusersQuery: PostgresqlPreflightQuery<readonly string[]> = {
   id: 'superusers',
   scope: 'server',
   sql: () => 'SELECT rolname FROM pg_roles WHERE rolsuper ORDER BY rolname',
-  decode: (rows) => rows.map((row) => decodeText(row, 'rolname')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'rolname')),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

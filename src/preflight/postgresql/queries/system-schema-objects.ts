@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object of a user in a system schema, other than a table; a dump does not contain it. */
@@ -90,7 +90,8 @@ export const systemSchemaObjectsQuery: PostgresqlPreflightQuery<readonly SystemS
     FROM l
     ORDER BY 1
   `,
-  decode: (rows) => rows.map((row) => ({ name: decodeText(row, 'name'), user: decodeOptionalText(row, 'used_by') })),
+  decode: (rows) =>
+    rows.map((row) => ({ name: decodeTextColumn(row, 'name'), user: decodeOptionalTextColumn(row, 'used_by') })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -2,7 +2,7 @@ import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { isSystemSchemaTableSql } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table of a user in a system schema. */
@@ -35,9 +35,9 @@ export const systemSchemaTablesQuery: PostgresqlPreflightQuery<readonly SystemSc
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      schema: decodeText(row, 'schema'),
-      moved: decodeText(row, 'moved'),
+      name: decodeTextColumn(row, 'name'),
+      schema: decodeTextColumn(row, 'schema'),
+      moved: decodeTextColumn(row, 'moved'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

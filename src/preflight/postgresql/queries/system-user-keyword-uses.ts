@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -21,7 +21,7 @@ export const systemUserKeywordUsesQuery: PostgresqlPreflightQuery<readonly strin
         WHERE regexp_replace(o.words, '''([^'']|'''')*''|\\yAS system_user\\y', '', 'g') ~ '(^|[^."[:alnum:]_$])system_user($|[^"[:alnum:]_$])'
         ORDER BY 1
       `,
-  decode: (rows) => rows.map((row) => decodeText(row, 'object')),
+  decode: (rows) => rows.map((row) => decodeTextColumn(row, 'object')),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,6 +1,6 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalNumber, decodeText } from './decode.ts';
+import { decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An ACCESS EXCLUSIVE lock on a table, which blocks every reader. */
@@ -28,7 +28,7 @@ export const databasesWithTableLocksQuery: PostgresqlPreflightQuery<ReadonlySet<
     JOIN pg_database d ON d.oid = l.database
     WHERE ${isTableLockSql}
   `,
-  decode: (rows) => new Set(rows.map((row) => decodeText(row, 'datname'))),
+  decode: (rows) => new Set(rows.map((row) => decodeTextColumn(row, 'datname'))),
   absent: new Set(),
   grant: buildGrantMonitorRoleStatement,
 };
@@ -64,10 +64,10 @@ export const tableLocksQuery: PostgresqlPreflightQuery<readonly TableLock[]> = {
   when: (known, dbname) => known(databasesWithTableLocksQuery)?.has(dbname) ?? true,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      pid: decodeOptionalNumber(row, 'pid'),
-      gid: decodeText(row, 'gid'),
-      seconds: decodeOptionalNumber(row, 'seconds'),
+      table: decodeTextColumn(row, 'name'),
+      pid: decodeOptionalNumberColumn(row, 'pid'),
+      gid: decodeTextColumn(row, 'gid'),
+      seconds: decodeOptionalNumberColumn(row, 'seconds'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

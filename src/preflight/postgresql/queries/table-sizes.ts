@@ -1,7 +1,7 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { type DatabaseFeatureOverview, databaseFeatureOverviewQuery } from './database-overview.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TableSize {
@@ -88,12 +88,12 @@ export const tableSizesQuery: PostgresqlPreflightQuery<Pick<DatabaseTableSizes, 
     LIMIT 20
   `,
   decode: (rows) => ({
-    bytes: decodeNumber(rows[0] ?? {}, 'total'),
+    bytes: decodeNumberColumn(rows[0] ?? {}, 'total'),
     largest: rows.map((row) => ({
       database: '',
-      table: `${decodeText(row, 'nspname')}.${decodeText(row, 'relname')}`,
-      bytes: decodeNumber(row, 'bytes'),
-      rows: decodeNumber(row, 'rows'),
+      table: `${decodeTextColumn(row, 'nspname')}.${decodeTextColumn(row, 'relname')}`,
+      bytes: decodeNumberColumn(row, 'bytes'),
+      rows: decodeNumberColumn(row, 'rows'),
     })),
   }),
   absent: undefined,

@@ -1,8 +1,8 @@
 import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { tableOidPattern } from './catalog-predicates.ts';
+import { tableOidDependenceNodeTreePattern } from './catalog-predicates.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
@@ -22,7 +22,7 @@ export const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly Tableoid
   scope: 'database',
   when: whenDatabaseHasFeature('columns', 'odd-constraints'),
   sql: (version) => {
-    const pattern = tableOidPattern(version);
+    const pattern = tableOidDependenceNodeTreePattern(version);
     const checks = `
         SELECT
           'check' AS kind,
@@ -50,8 +50,8 @@ export const tableoidColumnUsesQuery: PostgresqlPreflightQuery<readonly Tableoid
   decode: (rows) =>
     rows.map((row) => ({
       kind: row.kind === 'generated' ? 'generated' : 'check',
-      name: decodeText(row, 'name'),
-      definition: decodeText(row, 'definition'),
+      name: decodeTextColumn(row, 'name'),
+      definition: decodeTextColumn(row, 'definition'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

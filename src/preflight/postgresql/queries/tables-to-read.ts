@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isCopiedColumnSql } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose rows `--deep` reads. */
@@ -43,17 +43,17 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
   decode(rows) {
     const tables = new Map<number, TableToRead & { readonly columns: Map<number, string> }>();
     for (const row of rows) {
-      const oid = decodeNumber(row, 'oid');
+      const oid = decodeNumberColumn(row, 'oid');
       const table = tables.get(oid) ?? {
         oid,
-        table: decodeText(row, 'name'),
+        table: decodeTextColumn(row, 'name'),
         schema: decodeIdentifier(row, 'nspname'),
         name: decodeIdentifier(row, 'relname'),
         columns: new Map<number, string>(),
-        isSecured: decodeBoolean(row, 'secured'),
+        isSecured: decodeBooleanColumn(row, 'secured'),
       };
       tables.set(oid, table);
-      if (row.attnum != null) table.columns.set(decodeNumber(row, 'attnum'), decodeIdentifier(row, 'attname'));
+      if (row.attnum != null) table.columns.set(decodeNumberColumn(row, 'attnum'), decodeIdentifier(row, 'attname'));
     }
     return [...tables.values()];
   },
@@ -63,7 +63,7 @@ export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]>
 
 /** Throws for a text that cannot be a name, so that the query result counts as malformed. */
 function decodeIdentifier(row: PostgresqlRow, column: string): string {
-  const name = decodeText(row, column);
+  const name = decodeTextColumn(row, column);
   if (name === '' || name.includes('\0')) throw new TypeError('the server did not return a name');
   return name;
 }

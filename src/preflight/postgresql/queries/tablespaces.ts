@@ -1,6 +1,6 @@
-import { tablespaceOid } from '../../../postgresql/catalog-oids.ts';
+import { builtinTablespaceOids } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface Tablespaces {
@@ -16,14 +16,14 @@ export const tablespacesQuery: PostgresqlPreflightQuery<Tablespaces> = {
   sql: () => `
     SELECT t.oid, t.spcname, d.datname
     FROM pg_tablespace t
-    LEFT JOIN pg_database d ON d.dattablespace = t.oid AND t.oid <> ${tablespaceOid.pg_default}
+    LEFT JOIN pg_database d ON d.dattablespace = t.oid AND t.oid <> ${builtinTablespaceOids.pg_default}
   `,
   decode: (rows) => ({
-    names: new Map(rows.map((row) => [decodeText(row, 'oid'), decodeText(row, 'spcname')])),
+    names: new Map(rows.map((row) => [decodeTextColumn(row, 'oid'), decodeTextColumn(row, 'spcname')])),
     databases: new Map(
       rows.flatMap((row) => {
-        const database = decodeOptionalText(row, 'datname');
-        return database === undefined ? [] : [[database, decodeText(row, 'spcname')] as const];
+        const database = decodeOptionalTextColumn(row, 'datname');
+        return database === undefined ? [] : [[database, decodeTextColumn(row, 'spcname')] as const];
       }),
     ),
   }),

@@ -1,7 +1,7 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeText } from './decode.ts';
+import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TextSearchDictionary {
@@ -33,9 +33,9 @@ export const textSearchDictionariesQuery: PostgresqlPreflightQuery<readonly Text
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      template: decodeText(row, 'tmplname'),
-      options: decodeText(row, 'dictinitoption'),
+      name: decodeTextColumn(row, 'name'),
+      template: decodeTextColumn(row, 'tmplname'),
+      options: decodeTextColumn(row, 'dictinitoption'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

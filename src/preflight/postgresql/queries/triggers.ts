@@ -1,7 +1,7 @@
 import { oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeOptionalText, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A trigger that fires when a subscription on the target applies changes. */
@@ -51,11 +51,11 @@ export const subscriptionApplyTriggersQuery: PostgresqlPreflightQuery<readonly S
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      table: decodeText(row, 'name'),
-      name: decodeText(row, 'tgname'),
-      always: decodeBoolean(row, 'always'),
-      acts: decodeBoolean(row, 'acts'),
-      unlogged: decodeBoolean(row, 'unlogged'),
+      table: decodeTextColumn(row, 'name'),
+      name: decodeTextColumn(row, 'tgname'),
+      always: decodeBooleanColumn(row, 'always'),
+      acts: decodeBooleanColumn(row, 'acts'),
+      unlogged: decodeBooleanColumn(row, 'unlogged'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,
@@ -104,9 +104,9 @@ export const eventTriggersQuery: PostgresqlPreflightQuery<readonly EventTrigger[
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'evtname'),
-      body: decodeOptionalText(row, 'body'),
-      atLogin: decodeOptionalText(row, 'at_login'),
+      name: decodeTextColumn(row, 'evtname'),
+      body: decodeOptionalTextColumn(row, 'body'),
+      atLogin: decodeOptionalTextColumn(row, 'at_login'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

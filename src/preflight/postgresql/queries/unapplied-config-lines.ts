@@ -1,6 +1,6 @@
 import { quoteIdentifier } from '../../../postgresql/quote.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumber, decodeText } from './decode.ts';
+import { decodeNumberColumn, decodeTextColumn } from './decode.ts';
 
 /** A line of a configuration file that the server could not apply. */
 export interface UnappliedConfigLine {
@@ -24,11 +24,11 @@ export const unappliedConfigLinesQuery: PostgresqlPreflightQuery<readonly Unappl
   `,
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'name'),
-      value: decodeText(row, 'setting'),
-      error: decodeText(row, 'error'),
-      file: decodeText(row, 'sourcefile'),
-      line: decodeNumber(row, 'sourceline'),
+      name: decodeTextColumn(row, 'name'),
+      value: decodeTextColumn(row, 'setting'),
+      error: decodeTextColumn(row, 'error'),
+      file: decodeTextColumn(row, 'sourcefile'),
+      line: decodeNumberColumn(row, 'sourceline'),
     })),
   absent: [],
   grant: (user) => {

@@ -1,6 +1,6 @@
-import { accessMethodOid, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { builtinAccessMethodOids, firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeList, decodeNumber, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A valid unique index of a table with rows of its own. */
@@ -13,10 +13,10 @@ export interface UniqueIndex {
   /** Whether the index contains only the rows that satisfy a condition. */
   readonly isPartial: boolean;
   readonly nullsEqual: boolean;
-  readonly key: readonly KeyColumn[];
+  readonly key: readonly IndexKeyColumn[];
 }
 
-export interface KeyColumn {
+export interface IndexKeyColumn {
   /** Number of the column in its table; 0: an expression. */
   readonly number: number;
   /** The type that the operator class compares; 0: a user defined the operator class. */
@@ -35,7 +35,7 @@ export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]
     SELECT
       i.indexrelid::regclass AS name,
       i.indrelid AS table_oid,
-      x.relam = '${accessMethodOid.btree}' AS is_btree,
+      x.relam = '${builtinAccessMethodOids.btree}' AS is_btree,
       i.indexprs IS NOT NULL AS has_expression,
       i.indpred IS NOT NULL AS is_partial,
       ${version < 150_000 ? 'false' : 'i.indnullsnotdistinct'} AS nulls_equal,
@@ -67,16 +67,16 @@ export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]
   decode: (rows) =>
     rows.map((row) => {
       const [types, modifiers, deterministic] = ['types', 'modifiers', 'deterministic'].map((name) =>
-        decodeList(row, name),
+        decodeTextArrayColumn(row, name),
       );
       return {
-        index: decodeText(row, 'name'),
-        table: decodeNumber(row, 'table_oid'),
-        isBtree: decodeBoolean(row, 'is_btree'),
-        hasExpression: decodeBoolean(row, 'has_expression'),
-        isPartial: decodeBoolean(row, 'is_partial'),
-        nullsEqual: decodeBoolean(row, 'nulls_equal'),
-        key: decodeList(row, 'numbers').map((number, at) => ({
+        index: decodeTextColumn(row, 'name'),
+        table: decodeNumberColumn(row, 'table_oid'),
+        isBtree: decodeBooleanColumn(row, 'is_btree'),
+        hasExpression: decodeBooleanColumn(row, 'has_expression'),
+        isPartial: decodeBooleanColumn(row, 'is_partial'),
+        nullsEqual: decodeBooleanColumn(row, 'nulls_equal'),
+        key: decodeTextArrayColumn(row, 'numbers').map((number, at) => ({
           number: Number(number),
           comparedType: Number(types?.[at]),
           typeModifier: Number(modifiers?.[at]),

@@ -1,6 +1,6 @@
 import { firstNormalObjectId, oidsOfCatalogs } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeBoolean, decodeNumber, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** An object that pg_dump reads, but that the role may not read. */
@@ -61,14 +61,14 @@ export const unreadableObjectsQuery: PostgresqlPreflightQuery<UnreadableObjects>
       `,
   decode: (rows) => ({
     objects: rows.map((row) => ({
-      kind: decodeBoolean(row, 'sequence') ? 'sequence' : 'table',
-      name: decodeText(row, 'name'),
-      schema: decodeText(row, 'schema'),
-      usage: decodeBoolean(row, 'usage'),
-      select: decodeBoolean(row, 'select'),
+      kind: decodeBooleanColumn(row, 'sequence') ? 'sequence' : 'table',
+      name: decodeTextColumn(row, 'name'),
+      schema: decodeTextColumn(row, 'schema'),
+      usage: decodeBooleanColumn(row, 'usage'),
+      select: decodeBooleanColumn(row, 'select'),
     })),
-    tables: decodeNumber(rows[0] ?? {}, 'tables'),
-    sequences: decodeNumber(rows[0] ?? {}, 'sequences'),
+    tables: decodeNumberColumn(rows[0] ?? {}, 'tables'),
+    sequences: decodeNumberColumn(rows[0] ?? {}, 'sequences'),
   }),
   absent: { objects: [], tables: 0, sequences: 0 },
   grant: buildGrantMonitorRoleStatement,

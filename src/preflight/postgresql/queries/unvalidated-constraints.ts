@@ -1,22 +1,22 @@
 import { isNullCopyField } from '../../../postgresql/table-rows.ts';
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 import {
   constraintHasRowsSql,
   decodeSearchedTable,
   domainTypeHasRowsSql,
+  type RowScanDependentResult,
   searchedTableColumnsSql,
   searchTablesForViolations,
-  type UndecidedTableResult,
 } from './row-scan.ts';
 
 /**
  * A constraint that is NOT VALID: existing rows were never checked. For NOT NULL constraints the rows are read. The
  * rows of a CHECK constraint are `unseen`, because preflight evaluates no expression of a user.
  */
-export interface UnvalidatedConstraint extends UndecidedTableResult {
+export interface UnvalidatedConstraint extends RowScanDependentResult {
   /** Quoted. */
   readonly name: string;
   /** The table or the domain to which the constraint belongs. */
@@ -63,15 +63,15 @@ export const unvalidatedConstraintsQuery: PostgresqlPreflightQuery<readonly Unva
   },
   decode: (rows) =>
     rows.map((row) => ({
-      name: decodeText(row, 'conname'),
-      owner: decodeText(row, 'owner'),
-      definition: decodeText(row, 'definition'),
-      ofDomain: decodeBoolean(row, 'of_domain'),
-      inArrays: decodeBoolean(row, 'in_arrays'),
-      foreignKey: decodeBoolean(row, 'foreign_key'),
-      ...(decodeBoolean(row, 'filled')
+      name: decodeTextColumn(row, 'conname'),
+      owner: decodeTextColumn(row, 'owner'),
+      definition: decodeTextColumn(row, 'definition'),
+      ofDomain: decodeBooleanColumn(row, 'of_domain'),
+      inArrays: decodeBooleanColumn(row, 'in_arrays'),
+      foreignKey: decodeBooleanColumn(row, 'foreign_key'),
+      ...(decodeBooleanColumn(row, 'filled')
         ? { rows: 'unseen', searched: decodeSearchedTable(row) }
-        : { rows: decodeBoolean(row, 'in_arrays') ? 'unseen' : 'none' }),
+        : { rows: decodeBooleanColumn(row, 'in_arrays') ? 'unseen' : 'none' }),
     })),
   searchRows: (found, search) => searchTablesForViolations(found, search, isNullCopyField),
   absent: [],

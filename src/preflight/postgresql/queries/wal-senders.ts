@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeOptionalText, decodeText } from './decode.ts';
+import { decodeOptionalTextColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A WAL sender process, which serves a standby, a base backup or logical replication. */
@@ -18,9 +18,9 @@ export const walSendersQuery: PostgresqlPreflightQuery<readonly WalSender[]> = {
   sql: () => 'SELECT usename, application_name, sync_state FROM pg_stat_replication',
   decode: (rows) =>
     rows.map((row) => ({
-      user: decodeText(row, 'usename'),
-      application: decodeText(row, 'application_name'),
-      syncState: decodeOptionalText(row, 'sync_state'),
+      user: decodeTextColumn(row, 'usename'),
+      application: decodeTextColumn(row, 'application_name'),
+      syncState: decodeOptionalTextColumn(row, 'sync_state'),
     })),
   absent: [],
   grant: buildGrantMonitorRoleStatement,

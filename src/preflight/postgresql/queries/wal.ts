@@ -1,5 +1,5 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
-import { decodeNumber } from './decode.ts';
+import { decodeNumberColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface WalPosition {
@@ -22,7 +22,7 @@ export const walPositionQuery: PostgresqlPreflightQuery<WalPosition | undefined>
           extract(epoch FROM clock_timestamp()) AS at
       `,
   decode: ([row]) =>
-    row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), at: decodeNumber(row, 'at') },
+    row === undefined ? undefined : { bytes: decodeNumberColumn(row, 'bytes'), at: decodeNumberColumn(row, 'at') },
   absent: undefined,
   grant: buildGrantMonitorRoleStatement,
 };
@@ -41,7 +41,9 @@ export const walVolumeSinceResetQuery: PostgresqlPreflightQuery<WalVolumeSinceRe
       ? undefined
       : 'SELECT wal_bytes AS bytes, extract(epoch FROM now() - stats_reset) AS seconds FROM pg_stat_wal',
   decode: ([row]) =>
-    row === undefined ? undefined : { bytes: decodeNumber(row, 'bytes'), seconds: decodeNumber(row, 'seconds') },
+    row === undefined
+      ? undefined
+      : { bytes: decodeNumberColumn(row, 'bytes'), seconds: decodeNumberColumn(row, 'seconds') },
   absent: undefined,
   grant: buildGrantMonitorRoleStatement,
 };

@@ -1,10 +1,10 @@
 import type { PostgresqlPreflightQuery } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
-import { decodeBoolean, decodeOptionalNumber, decodeText } from './decode.ts';
+import { decodeBooleanColumn, decodeOptionalNumberColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The time at which the counters of inserted, updated and deleted rows began. */
-export interface WriteCountersStart {
+export interface WriteCountersStartTime {
   /** Seconds since the counters began; undefined if not known. */
   readonly seconds: number | undefined;
   /** The time at which the counters began, as the server formats it. */
@@ -25,7 +25,7 @@ export interface WriteCountersStart {
  * two counters is used. The file PG_VERSION of a database is written when the database is created. Before PostgreSQL 15
  * the counters of a database began with its first session.
  */
-export const writeCountersStartQuery: PostgresqlPreflightQuery<WriteCountersStart> = {
+export const writeCountersResetTimeQuery: PostgresqlPreflightQuery<WriteCountersStartTime> = {
   id: 'write-counters',
   scope: 'database',
   when: whenDatabaseHasFeature('relations', 'columns'),
@@ -66,10 +66,10 @@ export const writeCountersStartQuery: PostgresqlPreflightQuery<WriteCountersStar
     `;
   },
   decode: ([row = {}]) => ({
-    seconds: decodeOptionalNumber(row, 'seconds'),
-    since: decodeText(row, 'since'),
-    start: decodeOptionalNumber(row, 'start'),
-    sinceCreation: decodeBoolean(row, 'since_creation'),
+    seconds: decodeOptionalNumberColumn(row, 'seconds'),
+    since: decodeTextColumn(row, 'since'),
+    start: decodeOptionalNumberColumn(row, 'start'),
+    sinceCreation: decodeBooleanColumn(row, 'since_creation'),
   }),
   absent: { seconds: undefined, since: '', start: undefined, sinceCreation: false },
   grant: buildGrantMonitorRoleStatement,

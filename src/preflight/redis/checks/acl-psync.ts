@@ -1,9 +1,8 @@
 import { emptyRedisInfo } from '../../../redis/info.ts';
 import { type FindingFix, failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
-import { usesDisklessSync } from '../diskless-sync.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
@@ -15,9 +14,10 @@ import {
 } from '../queries/acl.ts';
 import { redisAclfileConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
+import { usesDisklessSync } from '../redis-diskless-replication.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const aclPsyncCheck = redisCheck({
+export const aclPsyncCheck = declareRedisPreflightCheck({
   id: 'acl-psync',
   title: 'the user may run the replication commands',
   headline: 'The user may not run the replication commands',

@@ -1,7 +1,7 @@
 import { emptyRedisInfo, parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { getRedisCommandPermission, isRedisCommandDenied, isRedisOlderThanAcl } from '../command-permission.ts';
 import { buildRedisAclGrantFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
@@ -18,7 +18,7 @@ import { redisAclfileConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const aclScanCheck = redisCheck({
+export const aclScanCheck = declareRedisPreflightCheck({
   id: 'acl-scan',
   title: 'the user may read every key of every database',
   headline: 'The user may not read every key of every database',

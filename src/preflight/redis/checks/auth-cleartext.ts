@@ -1,9 +1,9 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 
 /** AUTH always contains the password in clear text, so only an encrypted connection protects it. */
-export const authCleartextCheck = redisCheck({
+export const authCleartextCheck = declareRedisPreflightCheck({
   id: 'auth-cleartext',
   title: 'the password is sent over an encrypted connection only',
   headline: 'The password was sent over a connection without TLS',

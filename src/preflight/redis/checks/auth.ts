@@ -1,11 +1,11 @@
 import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 import { redisDisconnectErrorCodes } from './redis-connect.ts';
 
-export const authCheck = redisCheck({
+export const authCheck = declareRedisPreflightCheck({
   id: 'auth',
   title: 'the server accepts the user and the password',
   headline: 'The server does not accept the user or the password',

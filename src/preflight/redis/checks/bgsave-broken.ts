@@ -10,14 +10,14 @@ import {
 } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { estimateRedisCopy } from '../copy-estimate.ts';
-import { usesDisklessSync } from '../diskless-sync.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
 import { type RedisConfigValues, redisDirConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
+import { usesDisklessSync } from '../redis-diskless-replication.ts';
 
-export const bgsaveBrokenCheck = redisCheck({
+export const bgsaveBrokenCheck = declareRedisPreflightCheck({
   id: 'bgsave-broken',
   title: 'the source can write the copy for the target',
   headline: 'The last BGSAVE failed',

@@ -1,14 +1,14 @@
 import { infoOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisBulkLengthConfigQuery } from '../queries/config.ts';
 
 /** The default of proto-max-bulk-len, in bytes. */
 const defaultLimit = 512 * 2 ** 20;
 
-export const bigKeysCheck = redisCheck({
+export const bigKeysCheck = declareRedisPreflightCheck({
   id: 'big-keys',
   title: 'no key is too large for RESTORE',
   headline: 'Some keys may be too large for RESTORE',

@@ -1,8 +1,8 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisAdministratorText } from '../fixes.ts';
 
-export const busyScriptCheck = redisCheck({
+export const busyScriptCheck = declareRedisPreflightCheck({
   id: 'busy-script',
   title: 'no script blocks the server',
   headline: 'A script blocks the server',

@@ -1,7 +1,7 @@
-import { type RedisInfoLines, readRedisInfoNumber } from '../../../redis/info.ts';
+import { type RedisInfoFields, readRedisInfoNumber } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisAdministratorText } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisClusterReadsConfigQuery } from '../queries/config.ts';
@@ -13,7 +13,7 @@ import {
   redisClusterNodesQuery,
 } from '../queries/server.ts';
 
-export const clusterSourceCheck = redisCheck({
+export const clusterSourceCheck = declareRedisPreflightCheck({
   id: 'cluster-source',
   title: 'the source is not a Redis Cluster node',
   headline: 'The source is a Redis Cluster node',
@@ -37,7 +37,7 @@ export const clusterSourceCheck = redisCheck({
         ? passOutcome('not in cluster mode')
         : buildOutcomeWithoutQueryResult(info);
     }
-    const state: RedisInfoLines<RedisClusterInfoField> = getPreflightQueryValueOrDefault(
+    const state: RedisInfoFields<RedisClusterInfoField> = getPreflightQueryValueOrDefault(
       cluster,
       new Map<string, string>(),
     );
@@ -100,7 +100,7 @@ function slotsMoving(slots: readonly string[]): PreflightCheckOutcome {
 }
 
 /** In this state of the cluster no key can be read, not even the keys of this shard. */
-function clusterDown(state: RedisInfoLines<RedisClusterInfoField>): PreflightCheckOutcome {
+function clusterDown(state: RedisInfoFields<RedisClusterInfoField>): PreflightCheckOutcome {
   const served = state.get('cluster_slots_ok') ?? '?';
   return failOutcome(redisMigrationMethods, `cluster mode, cluster_state:fail, ${served} of 16384 slots served`, {
     required: 'cluster_state:ok',

@@ -1,7 +1,7 @@
 import { parseKeyspace } from '../../../redis/info.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisDatabasesConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
@@ -9,7 +9,7 @@ import { redisInfoQuery } from '../queries/info.ts';
 /** The number of databases of a managed cluster, and of every server by default. */
 export const redisTargetDatabaseCount = 16;
 
-export const databasesCountCheck = redisCheck({
+export const databasesCountCheck = declareRedisPreflightCheck({
   id: 'databases-count',
   title: 'every database number exists on the target',
   headline: 'Some database numbers do not exist on the target',

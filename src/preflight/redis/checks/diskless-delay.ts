@@ -1,9 +1,9 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const disklessDelayCheck = redisCheck({
+export const disklessDelayCheck = declareRedisPreflightCheck({
   id: 'diskless-delay',
   title: 'the copy begins without delay',
   headline: 'The copy begins after a delay',

@@ -1,9 +1,9 @@
 import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const evictingNowCheck = redisCheck({
+export const evictingNowCheck = declareRedisPreflightCheck({
   id: 'evicting-now',
   title: 'the source evicts no keys',
   headline: 'The source evicts keys',

@@ -2,11 +2,11 @@ import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import { redisLatencyMaximaQuery } from '../queries/server.ts';
 
-export const forkMemoryCheck = redisCheck({
+export const forkMemoryCheck = declareRedisPreflightCheck({
   id: 'fork-memory',
   title: 'the machine has enough memory for a fork',
   headline: 'The machine may not have enough memory for a fork',

@@ -1,12 +1,12 @@
 import { parseKeyspace } from '../../../redis/info.ts';
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import { redisFunctionCountQuery } from '../queries/server.ts';
 
-export const functionsStreamsEtcCheck = redisCheck({
+export const functionsStreamsEtcCheck = declareRedisPreflightCheck({
   id: 'functions-etc',
   title: 'there are no functions, streams, vector sets or expiring hash fields',
   headline: 'There are functions, streams, vector sets or expiring hash fields',

@@ -1,7 +1,7 @@
 import { evaluateIpv6Only } from '../../network/evaluate-host.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 
-export const redisHostIpv6OnlyCheck = redisCheck({
+export const redisHostIpv6OnlyCheck = declareRedisPreflightCheck({
   id: 'host-ipv6-only',
   title: 'the host has an IPv4 address',
   headline: 'The host has IPv6 addresses only',

@@ -1,7 +1,7 @@
 import { evaluatePublicAddress } from '../../network/evaluate-host.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 
-export const redisHostPublicAddressCheck = redisCheck({
+export const redisHostPublicAddressCheck = declareRedisPreflightCheck({
   id: 'host-public-address',
   title: 'the host has a public address',
   headline: 'The host has no public address',

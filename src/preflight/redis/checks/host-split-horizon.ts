@@ -1,7 +1,7 @@
 import { evaluateSplitHorizon } from '../../network/evaluate-host.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 
-export const redisHostSplitHorizonCheck = redisCheck({
+export const redisHostSplitHorizonCheck = declareRedisPreflightCheck({
   id: 'host-split-horizon',
   title: 'the host resolves to the same addresses here and in public DNS',
   headline: 'The host resolves to other addresses in public DNS',

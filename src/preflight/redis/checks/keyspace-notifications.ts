@@ -1,10 +1,10 @@
 import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisKeyspaceEventsConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const keyspaceNotificationsCheck = redisCheck({
+export const keyspaceNotificationsCheck = declareRedisPreflightCheck({
   id: 'keyspace-notifications',
   title: 'there are no subscriptions and no keyspace notifications',
   headline: 'There are subscriptions or keyspace notifications',

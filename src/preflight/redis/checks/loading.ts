@@ -1,11 +1,11 @@
 import { emptyRedisInfo } from '../../../redis/info.ts';
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const loadingCheck = redisCheck({
+export const loadingCheck = declareRedisPreflightCheck({
   id: 'loading',
   title: 'the server has loaded its data',
   headline: 'The server is still loading its data',

@@ -8,13 +8,13 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisKnownCommandsQuery } from '../queries/commands.ts';
 import { type RedisConfigValues, redisDatabasesConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const managedBlockedCheck = redisCheck({
+export const managedBlockedCheck = declareRedisPreflightCheck({
   id: 'managed-blocked',
   title: 'no provider restricts replication',
   headline: 'A provider restricts replication',

@@ -2,13 +2,13 @@ import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { failOutcome, passOutcome, skipOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisMaxclientsConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const maxclientsCheck = redisCheck({
+export const maxclientsCheck = declareRedisPreflightCheck({
   id: 'maxclients',
   title: 'enough connections are free for a migration',
   headline: 'Too few connections are free for a migration',

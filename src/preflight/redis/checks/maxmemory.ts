@@ -2,12 +2,12 @@ import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { failOutcome, infoOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { estimateRedisCopy } from '../copy-estimate.ts';
 import { redisMaxmemoryConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const maxmemoryCheck = redisCheck({
+export const maxmemoryCheck = declareRedisPreflightCheck({
   id: 'maxmemory',
   title: 'the data fits into the memory of the target',
   headline: 'The data does not fit into the memory of the target',

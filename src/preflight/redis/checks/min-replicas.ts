@@ -1,13 +1,13 @@
 import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisMinReplicasConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const minReplicasCheck = redisCheck({
+export const minReplicasCheck = declareRedisPreflightCheck({
   id: 'min-replicas',
   title: 'writes do not depend on the number of replicas',
   headline: 'Writes depend on the number of replicas',

@@ -2,13 +2,13 @@ import { emptyRedisInfo } from '../../../redis/info.ts';
 import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoModulesQuery, redisInfoQuery } from '../queries/info.ts';
 import { redisModuleListQuery } from '../queries/server.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const modulesCheck = redisCheck({
+export const modulesCheck = declareRedisPreflightCheck({
   id: 'modules',
   title: 'the target has every module of the source',
   headline: 'The target does not have every module of the source',

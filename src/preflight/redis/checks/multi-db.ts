@@ -1,9 +1,9 @@
 import { parseKeyspace } from '../../../redis/info.ts';
 import { passOutcome, warnOutcome } from '../../finding.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const multiDbCheck = redisCheck({
+export const multiDbCheck = declareRedisPreflightCheck({
   id: 'multi-db',
   title: 'all keys are in database 0',
   headline: 'Some keys are not in database 0',

@@ -1,12 +1,12 @@
 import { emptyRedisInfo, type RedisInfo } from '../../../redis/info.ts';
 import { type FindingFix, failOutcome, passOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix, markRedisFixForReview, redisAdministratorText } from '../fixes.ts';
 import { redisKnownCommandsQuery } from '../queries/commands.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const pingRefusedCheck = redisCheck({
+export const pingRefusedCheck = declareRedisPreflightCheck({
   id: 'ping-refused',
   title: 'the server replies to PING with PONG',
   headline: 'The server replies to PING with an error',

@@ -2,13 +2,13 @@ import { quoteShellArg } from '../../../cli/shell-quote.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import { markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisAdministratorText } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisBindConfigQuery, redisProtectedModeConfigQuery } from '../queries/config.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const protectedModeCheck = redisCheck({
+export const protectedModeCheck = declareRedisPreflightCheck({
   id: 'protected-mode',
   title: 'the server accepts remote connections',
   headline: 'The server refuses remote connections',

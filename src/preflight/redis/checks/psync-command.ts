@@ -2,18 +2,18 @@ import { databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
 import type { RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
-import { usesDisklessSync } from '../diskless-sync.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildRedisConfigSetFix, buildRemoveRenameCommandFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { psyncProbeDescription } from '../probe-psync.ts';
 import { redisKnownCommandsQuery } from '../queries/commands.ts';
 import { redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
+import { usesDisklessSync } from '../redis-diskless-replication.ts';
 import { isSentinel, sentinelReason } from '../sentinel.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const psyncCommandCheck = redisCheck({
+export const psyncCommandCheck = declareRedisPreflightCheck({
   id: 'psync-command',
   title: 'the server has the PSYNC command',
   headline: 'The server has no PSYNC command',

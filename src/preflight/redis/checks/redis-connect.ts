@@ -3,11 +3,11 @@ import type { RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, warnOutcome } from '../../finding.ts';
 import { evaluateTcpConnections } from '../../network/evaluate-tcp-connections.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const redisConnectCheck = redisCheck({
+export const redisConnectCheck = declareRedisPreflightCheck({
   id: 'redis-connect',
   title: 'a Redis server accepts connections on the port',
   headline: 'No Redis server accepts connections on the port',

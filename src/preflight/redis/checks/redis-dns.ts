@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 
-export const redisDnsCheck = redisCheck({
+export const redisDnsCheck = declareRedisPreflightCheck({
   id: 'redis-dns',
   title: 'the host name has an address',
   headline: 'The host name has no address',

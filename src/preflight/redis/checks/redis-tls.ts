@@ -1,6 +1,6 @@
-import { closedDuringHandshake, databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
-import { clientCertificateRequired } from '../../../redis/command-error.ts';
-import { noHandshakeResponse } from '../../../redis/redis-socket.ts';
+import { closedDuringTlsHandshakeMessage, databaseConnectErrorCodes } from '../../../platform/connect-error.ts';
+import { redisClientCertificateRequiredText } from '../../../redis/command-error.ts';
+import { noTlsHandshakeResponseText } from '../../../redis/redis-socket.ts';
 import {
   failOutcome,
   infoOutcome,
@@ -12,10 +12,10 @@ import {
 } from '../../finding.ts';
 import { isConnectedOverLoopback } from '../../network/evaluate-host.ts';
 import type { PreflightOptions } from '../../preflight-options.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const redisTlsCheck = redisCheck({
+export const redisTlsCheck = declareRedisPreflightCheck({
   id: 'redis-tls',
   title: 'the TLS setting matches the server, and its certificate is valid',
   headline: 'The TLS handshake with the server fails',
@@ -76,9 +76,9 @@ function handshakeFailed({
       fix: { text: 'Give the tls-port of the server, or turn TLS off with --disable-ssl or redis://.' },
     });
   }
-  if (message === closedDuringHandshake) return handshakeClosed(message);
-  if (message === noHandshakeResponse) return handshakeTimeout(message);
-  if (message === clientCertificateRequired) {
+  if (message === closedDuringTlsHandshakeMessage) return handshakeClosed(message);
+  if (message === noTlsHandshakeResponseText) return handshakeTimeout(message);
+  if (message === redisClientCertificateRequiredText) {
     return failOutcome(redisMigrationMethods, message, {
       required: 'a TLS handshake that succeeds',
       detail: 'A migration request has no field for a client certificate.',

@@ -2,7 +2,7 @@ import { parseKeyspace, type RedisInfo } from '../../../redis/info.ts';
 import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, skipOutcome, warnOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { type QueriedRedisCommand, redisKnownCommandsQuery } from '../queries/commands.ts';
@@ -12,7 +12,7 @@ import { isSentinel, sentinelReason } from '../sentinel.ts';
 /** The commands that migration tools and the preflight send. */
 const expectedCommands = ['sync', 'psync', 'info', 'config', 'command', 'cluster'] as const;
 
-export const renamedCommandsCheck = redisCheck({
+export const renamedCommandsCheck = declareRedisPreflightCheck({
   id: 'renamed-commands',
   title: 'no command that a migration uses is renamed',
   headline: 'Some commands that a migration uses are renamed or removed',

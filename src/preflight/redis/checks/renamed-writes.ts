@@ -1,12 +1,12 @@
 import type { RedisInfo } from '../../../redis/info.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRemoveRenameCommandFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const renamedWriteCommandsCheck = redisCheck({
+export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
   id: 'renamed-writes',
   title: 'no write command has a changed name (rename-command)',
   headline: 'Applications call write commands by changed names (rename-command)',

@@ -2,14 +2,14 @@ import { readRedisInfoNumber } from '../../../redis/info.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
-import { writeRateText } from '../copy-estimate.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { formatRedisWriteRate } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
 import { computeFreeRedisMemory } from '../free-memory.ts';
 import { redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const replBacklogCheck = redisCheck({
+export const replBacklogCheck = declareRedisPreflightCheck({
   id: 'repl-backlog',
   title: 'the replication backlog holds the writes of one minute',
   headline: 'The replication backlog does not hold the writes of one minute',
@@ -22,7 +22,7 @@ export const replBacklogCheck = redisCheck({
     if (size === undefined) return unknownOutcome('the server does not report the size of the backlog');
     const observed = `repl-backlog-size ${size} (${formatBytes(size)})`;
     const writes = facts.rate?.writes;
-    const rate = writeRateText(facts, formatBytes);
+    const rate = formatRedisWriteRate(facts, formatBytes);
     if (writes === undefined || writes === 0) return passOutcome(observed, { detail: `${rate}.` });
     const minute = writes * 60;
     const detail = `${rate}, which is ${formatBytes(minute)} per minute.`;

@@ -1,12 +1,12 @@
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { estimateRedisCopy } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
 import { redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const replTimeoutCheck = redisCheck({
+export const replTimeoutCheck = declareRedisPreflightCheck({
   id: 'repl-timeout',
   title: 'the replication timeout outlasts the copy',
   headline: 'The replication timeout may end the copy',

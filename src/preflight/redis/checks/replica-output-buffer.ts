@@ -3,8 +3,8 @@ import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/v
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
-import { estimateRedisCopy, type RedisCopyEstimate, writeRateText } from '../copy-estimate.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
+import { estimateRedisCopy, formatRedisWriteRate, type RedisCopyEstimate } from '../copy-estimate.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
 import { computeFreeMachineMemory } from '../free-memory.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { redisInfoQuery } from '../queries/info.ts';
 import type { RedisSourceFacts } from '../source-facts.ts';
 
-export const replicaOutputBufferCheck = redisCheck({
+export const replicaOutputBufferCheck = declareRedisPreflightCheck({
   id: 'replica-output-buffer',
   title: 'the writes during the copy fit into the output buffer of replicas',
   headline: 'The writes during the copy may not fit into the output buffer of replicas',
@@ -105,7 +105,7 @@ const defaultHardLimit = 256 * 2 ** 20;
 function estimateBuffer(hard: number, limit: OutputBufferLimit, copy: RedisCopyEstimate, facts: RedisSourceFacts) {
   const seconds = Math.ceil(copy.longest);
   const duration = `${formatBytes(copy.bytes)} to copy in ${Math.ceil(copy.shortest)} to ${seconds} s`;
-  const rate = writeRateText(facts, formatBytes);
+  const rate = formatRedisWriteRate(facts, formatBytes);
   const writes = facts.rate?.writes;
   if (writes === undefined) {
     const wanted = copy.bytes / 5;

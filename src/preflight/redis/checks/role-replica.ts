@@ -2,7 +2,7 @@ import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional, type PreflightQueryResult } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { buildRedisConfigSetFix, markRedisFixForReview } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { redisInfoQuery } from '../queries/info.ts';
 import { isSentinel } from '../sentinel.ts';
 
-export const roleReplicaSourceCheck = redisCheck({
+export const roleReplicaSourceCheck = declareRedisPreflightCheck({
   id: 'role-replica',
   title: 'the source is a primary',
   headline: 'The source is not a primary',

@@ -1,7 +1,7 @@
 import { isRedisVersionAtLeast, parseRedisServerVersion } from '../../../redis/version.ts';
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix } from '../fixes.ts';
 import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisScriptReplicationConfigQuery } from '../queries/config.ts';
@@ -11,7 +11,7 @@ import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
  * Redis 5 and 6 can replicate a script as a script; Redis 7.0 and newer, and Valkey, always replicate the changes that
  * it makes.
  */
-export const scriptReplicationCheck = redisCheck({
+export const scriptReplicationCheck = declareRedisPreflightCheck({
   id: 'script-replication',
   title: 'scripts are replicated by their changes',
   headline: 'Scripts are replicated as scripts (lua-replicate-commands no)',

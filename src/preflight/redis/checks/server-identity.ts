@@ -1,7 +1,7 @@
 import { evaluateTlsServerIdentity } from '../../network/evaluate-server-identity.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 
-export const redisServerIdentityCheck = redisCheck({
+export const redisServerIdentityCheck = declareRedisPreflightCheck({
   id: 'server-identity',
   title: 'the identity of the server was verified',
   headline: 'The identity of the server was not verified',

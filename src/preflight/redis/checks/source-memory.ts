@@ -2,13 +2,13 @@ import { type RedisInfo, readRedisInfoNumber } from '../../../redis/info.ts';
 import { type FindingFix, failOutcome, passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
 import { formatBytes } from '../../formats/report-text.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { buildRedisConfigSetFix, redisAdministratorText } from '../fixes.ts';
 import { computeFreeMachineMemory } from '../free-memory.ts';
 import { redisMaxmemoryConfigQuery, redisReplicationConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const sourceMemoryCheck = redisCheck({
+export const sourceMemoryCheck = declareRedisPreflightCheck({
   id: 'source-memory',
   title: 'maxmemory of the source leaves room for the replication backlog',
   headline: 'maxmemory of the source leaves no room for the replication backlog',

@@ -1,8 +1,8 @@
 import { infoOutcome, passOutcome, warnOutcome } from '../../finding.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisTlsPortConfigQuery, redisTlsReplicationConfigQuery } from '../queries/config.ts';
 
-export const tlsReplicationCheck = redisCheck({
+export const tlsReplicationCheck = declareRedisPreflightCheck({
   id: 'tls-replication',
   title: 'replication uses TLS when the server supports it',
   headline: 'Replication does not use TLS although the server supports it',

@@ -1,9 +1,9 @@
 import { isRedisVersionAtLeast, parseRedisServerVersion, redisProductNames } from '../../../redis/version.ts';
 import { passOutcome, unknownOutcome, warnOutcome } from '../../finding.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-export const redisVersionMinCheck = redisCheck({
+export const redisVersionMinCheck = declareRedisPreflightCheck({
   id: 'version-min',
   title: 'the version can resume replication after an interruption',
   headline: 'The version cannot always resume replication after an interruption',

@@ -1,6 +1,6 @@
 import { parseKeyspace } from '../../../redis/info.ts';
 import {
-  compatibleRedisVersion,
+  getReportedCompatibleRedisVersion,
   isRedisVersionAtLeast,
   parseRedisServerVersion,
   parseRedisTargetVersion,
@@ -18,10 +18,10 @@ import {
   warnOutcome,
 } from '../../finding.ts';
 import { getPreflightQueryValueOrDefault, markPreflightQueryOptional } from '../../query.ts';
-import { redisCheck, redisMigrationMethods } from '../check.ts';
+import { declareRedisPreflightCheck, redisMigrationMethods } from '../check.ts';
 import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
 
-export const redisVersionNotNewerCheck = redisCheck({
+export const redisVersionNotNewerCheck = declareRedisPreflightCheck({
   id: 'version-not-newer',
   title: 'the target can read the data format of the source',
   headline: 'The target cannot read the data format of the source',
@@ -117,7 +117,7 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
     return blocked(`${name} reads no format of Redis ${source.major}.${source.minor} (RDB ${rdb}): ${refusal}`);
   }
   // Redis and Valkey number their versions separately; Valkey reports the Redis version with which it is compatible.
-  const comparable = family === target.product ? source : (compatibleRedisVersion(source) ?? source);
+  const comparable = family === target.product ? source : (getReportedCompatibleRedisVersion(source) ?? source);
   const isNewEnough = isRedisVersionAtLeast(target, comparable.major, comparable.minor);
   const reads = rdbVersion(target.product, target.major, target.minor ?? 0);
   if (!isNewEnough && reads < sent) {

@@ -1,8 +1,8 @@
 import { infoOutcome, passOutcome } from '../../finding.ts';
-import { redisCheck } from '../check.ts';
+import { declareRedisPreflightCheck } from '../check.ts';
 import { redisCommandCallsQuery } from '../queries/info.ts';
 
-export const waitUsersCheck = redisCheck({
+export const waitUsersCheck = declareRedisPreflightCheck({
   id: 'wait-users',
   title: 'no application uses WAIT',
   headline: 'Applications use WAIT',

@@ -1,10 +1,10 @@
-import { parseRedisInfo, type RedisInfoLines } from '../../../redis/info.ts';
+import { parseRedisInfo, type RedisInfoFields } from '../../../redis/info.ts';
 import type { RedisPreflightQuery } from '../query.ts';
 import { findRedisReplyValue, requireRedisReplyList } from './reply.ts';
 
 export type RedisClusterInfoField = 'cluster_state' | 'cluster_size' | 'cluster_slots_assigned' | 'cluster_slots_ok';
 
-export const redisClusterInfoQuery: RedisPreflightQuery<RedisInfoLines<RedisClusterInfoField>> = {
+export const redisClusterInfoQuery: RedisPreflightQuery<RedisInfoFields<RedisClusterInfoField>> = {
   id: 'CLUSTER INFO',
   command: () => ['CLUSTER', 'INFO'],
   decode(reply) {

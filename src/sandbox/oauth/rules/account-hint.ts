@@ -1,12 +1,16 @@
 import { redirectWithError } from '../authorization-redirects.ts';
 import type { AuthorizationRequestRule } from '../authorization-rule.ts';
 import { readPromptParameter } from './prompt.ts';
-import { readResponseType } from './response-type.ts';
+import { readResponseTypeParameter } from './response-type.ts';
 
 /** The account hint is used only with prompt=none (spec §4.1). */
 export const checkAccountHintParameter: AuthorizationRequestRule = ({ parameters, redirectTo }) => {
   const hint = parameters.get('i');
-  if (hint === undefined || readResponseType(parameters) !== 'code' || readPromptParameter(parameters) !== 'none')
+  if (
+    hint === undefined ||
+    readResponseTypeParameter(parameters) !== 'code' ||
+    readPromptParameter(parameters) !== 'none'
+  )
     return undefined;
   if (/^[0-9a-f]{6}$/i.test(hint)) return undefined;
   return redirectWithError(

@@ -1,17 +1,17 @@
-import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import { detectApplyStop, type StoppedReplicationApply } from '../apply-stop.ts';
-import type { MigrationWatchRule, MigrationWatchRuleInput, ReplicationSlotWithSender } from '../rule-input.ts';
+import { detectStoppedReplicationApply, type StoppedReplicationApply } from '../apply-stop.ts';
+import type { MigrationWatchRule, MigrationWatchRuleInput, TrackedReplicationSlot } from '../rule-input.ts';
 
 /** The target repeatedly fails to apply a change, does not apply, or is not connected. */
 export const applyFailureWatchRule: MigrationWatchRule = (input) =>
   input.slots.flatMap((seenSlot) => {
-    const stop = detectApplyStop(seenSlot, input);
+    const stop = detectStoppedReplicationApply(seenSlot, input);
     return stop?.isCertain === true ? [applyStopViolation(seenSlot, stop, input)] : [];
   });
 
 /** Rules of `applyFailureWatchRule`, and the causes that each of them can have, most likely first. */
-export const applyStopCandidates: Readonly<Record<string, readonly string[]>> = {
+export const candidateCausesOfApplyStop: Readonly<Record<string, readonly string[]>> = {
   'apply-failing': ['target-conflict', 'target-schema', 'target-lock-timeout', 'target-disk-full', 'target-read-only'],
   'apply-blocked': ['target-lock', 'target-busy'],
   'target-disconnected': [
@@ -35,14 +35,14 @@ export const applyStopCandidates: Readonly<Record<string, readonly string[]>> = 
 };
 
 /** A query for the target that shows which of the candidates is the cause. */
-export const targetDiagnosisFix: StopCauseFix = {
+export const targetDiagnosisFix: ReplicationStopCauseFix = {
   run_on: 'target',
   statement:
     "SELECT s.subname, a.state, a.wait_event_type, pg_blocking_pids(s.pid) AS blocked_by, pg_is_in_recovery() AS read_only, current_setting('lock_timeout') AS lock_timeout FROM pg_stat_subscription s LEFT JOIN pg_stat_activity a USING (pid) WHERE s.relid IS NULL;",
 };
 
 function applyStopViolation(
-  { name, database }: ReplicationSlotWithSender,
+  { name, database }: TrackedReplicationSlot,
   stop: StoppedReplicationApply,
   input: MigrationWatchRuleInput,
 ): WatchRuleViolation {
@@ -101,7 +101,7 @@ function candidateText(rule: string, warned: readonly string[]): string {
     return id === undefined ? [] : [`${words} (preflight warning ${id})`];
   });
   const isFailing = rule.startsWith('apply-failing');
-  const candidates = (applyStopCandidates[rule] ?? []).map((id) => candidateLabels[id] ?? id);
+  const candidates = (candidateCausesOfApplyStop[rule] ?? []).map((id) => candidateLabels[id] ?? id);
   return `one of these: ${[...(isFailing ? ofWarnings : []), ...candidates].join('; ')}`;
 }
 

@@ -1,5 +1,5 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
-import { compareSourceConnectionProbes } from '../../connection-probe.ts';
+import { compareSourceConnectionProbeResults } from '../../connection-probe.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
 
@@ -71,7 +71,7 @@ function countRules(lines: readonly string[]): string {
  * pg_hba.conf is wrong.
  */
 export const connectionChangeWatchRule: MigrationWatchRule = ({ now, first }) =>
-  compareSourceConnectionProbes(first.connection, now.connection).map((violation) =>
+  compareSourceConnectionProbeResults(first.connection, now.connection).map((violation) =>
     violation.rule === 'login-refused' && now.role !== undefined ? { ...violation, object: now.role.name } : violation,
   );
 

@@ -1,5 +1,5 @@
 import { quoteShellArg } from '../../../cli/shell-quote.ts';
-import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule, WatchRuleDatabase } from '../rule-input.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
@@ -18,7 +18,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
           rule: 'slot-dropped',
           observed: `the replication slot ${name} does not exist any more`,
           hint: `check in the control panel whether the migration was stopped; else ${startAgainHint}`,
-          fix: buildDbCommandFix('migrate', cluster),
+          fix: buildCloudctlDbCommandFix('migrate', cluster),
         },
       ];
     }
@@ -30,7 +30,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
         rule: 'slot-lost',
         observed: `the replication slot ${name} is lost (${why})`,
         hint: `raise max_slot_wal_keep_size on the source, stop the migration, drop the slot; ${startAgainHint}`,
-        fix: buildDbCommandFix('stop', cluster),
+        fix: buildCloudctlDbCommandFix('stop', cluster),
       },
     ];
   });
@@ -44,7 +44,7 @@ export const missingSlotRule: MigrationWatchRule = ({ slots, now, startedAt, lim
       rule: 'slot-missing',
       observed: 'the source has no replication slot of the migration',
       hint: 'the slot was dropped, the migration has ended, or the service is still copying the schema: check its status',
-      fix: buildDbCommandFix('status', cluster),
+      fix: buildCloudctlDbCommandFix('status', cluster),
     },
   ];
 };
@@ -59,7 +59,7 @@ export const publicationChangeWatchRule: MigrationWatchRule = ({ databases, slot
     return names.flatMap((publication): readonly WatchRuleViolation[] => {
       const after = now.publications.get(publication);
       if (after !== undefined && after === first.get(publication)) return [];
-      const part = { database: name, object: publication, fix: buildDbCommandFix('stop', cluster) };
+      const part = { database: name, object: publication, fix: buildCloudctlDbCommandFix('stop', cluster) };
       return [
         after === undefined
           ? {
@@ -104,7 +104,10 @@ function missingPublications(
 }
 
 /** The command for the next step at the service. */
-export function buildDbCommandFix(command: 'migrate' | 'status' | 'stop', cluster: string | undefined): StopCauseFix {
+export function buildCloudctlDbCommandFix(
+  command: 'migrate' | 'status' | 'stop',
+  cluster: string | undefined,
+): ReplicationStopCauseFix {
   return {
     run_on: 'shell',
     statement: `cloudctl db ${command} ${cluster === undefined ? 'CLUSTER_UUID' : quoteShellArg(cluster)}`,

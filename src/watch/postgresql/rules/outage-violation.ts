@@ -2,7 +2,7 @@ import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
 import type { PostgresSourceOutage, WatchedServerFacts } from '../server-facts.ts';
-import type { SourceBaseline } from '../source-baseline.ts';
+import type { WatchedSourceBaseline } from '../watched-source-baseline.ts';
 
 /**
  * Violations while the source cannot be reached; the error code decides the rule.
@@ -34,7 +34,7 @@ export function postgresOutageViolations(
 /** Facts from before the outage: without a session, only these facts show what the login needs. */
 interface LastFacts {
   readonly facts: WatchedServerFacts | undefined;
-  readonly baseline: Pick<SourceBaseline, 'hostRules'> | undefined;
+  readonly baseline: Pick<WatchedSourceBaseline, 'hostRules'> | undefined;
   /** The role that logs in. */
   readonly role: string;
 }

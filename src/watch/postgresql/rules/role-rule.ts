@@ -1,8 +1,8 @@
 import { quoteLiteral } from '../../../postgresql/quote.ts';
 import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
-import type { StopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
+import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-sample.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
-import type { StoredTimeout, WatchedRole } from '../server-facts.ts';
+import type { StoredTimeoutSetting, WatchedRole } from '../server-facts.ts';
 
 /**
  * Changes of the role after which the next login of the target to the source fails, or its statements are ended.
@@ -12,7 +12,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
   if (before === undefined || after === undefined || before.name !== after.name) return [];
   const quoted = quoteReportedObjectName(after.name);
   const violation = (rule: string, observed: string, hint: string, statement: string): WatchRuleViolation => {
-    const fix: StopCauseFix = { run_on: 'source', statement };
+    const fix: ReplicationStopCauseFix = { run_on: 'source', statement };
     return { rule, object: after.name, observed, hint, fix };
   };
   const lost = lostAttributes(before, after);
@@ -79,17 +79,17 @@ function lostAttributes(before: WatchedRole, after: WatchedRole): readonly strin
   ];
 }
 
-function isSameTimeout(one: StoredTimeout, other: StoredTimeout): boolean {
+function isSameTimeout(one: StoredTimeoutSetting, other: StoredTimeoutSetting): boolean {
   return one.setting === other.setting && one.isOfRole === other.isOfRole && one.database === other.database;
 }
 
-function describeOwner(role: string, { isOfRole, database }: StoredTimeout): string {
+function describeOwner(role: string, { isOfRole, database }: StoredTimeoutSetting): string {
   if (!isOfRole) return `the database ${database ?? 'of the role'}`;
   return database === undefined ? `the role ${role}` : `the role ${role} in the database ${database}`;
 }
 
 /** Returns the statement that removes the timeout where it is stored: ALTER ROLE has no effect on one of a database. */
-function resetSetting(role: string, { setting, isOfRole, database }: StoredTimeout): string {
+function resetSetting(role: string, { setting, isOfRole, database }: StoredTimeoutSetting): string {
   const [name = ''] = setting.split('=');
   const where = [
     ...(isOfRole ? [`ROLE ${quoteReportedObjectName(role)}`] : []),

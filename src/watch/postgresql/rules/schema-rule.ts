@@ -7,7 +7,7 @@ export const schemaChangeWatchRule: MigrationWatchRule = ({ databases }) =>
   databases.flatMap((database) => {
     const changes = findSchemaChanges(database);
     return [...new Set(changes.map(({ rule }) => rule))].map((rule) =>
-      schemaViolation(
+      buildSchemaChangeViolation(
         database.name,
         changes.filter((change) => change.rule === rule),
       ),
@@ -18,7 +18,7 @@ export const schemaChangeWatchRule: MigrationWatchRule = ({ databases }) =>
  * One violation for all changes of one rule, with the object and the statement of the first.
  * @param changes at least one
  */
-export function schemaViolation(database: string, changes: readonly SchemaChange[]): WatchRuleViolation {
+export function buildSchemaChangeViolation(database: string, changes: readonly SchemaChange[]): WatchRuleViolation {
   const [first] = changes as readonly [SchemaChange, ...SchemaChange[]];
   const names = changes.slice(0, 5).map(({ object }) => object);
   const more = changes.length > names.length ? ` and ${changes.length - names.length} more` : '';

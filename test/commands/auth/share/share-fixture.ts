@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
 import type { SandboxServers } from '../../../../src/sandbox/sandbox.ts';
 import { profilePaths } from '../../../../src/session/profile-paths.ts';
-import { createSessionSealer } from '../../../../src/session/sealed-session.ts';
+import { createSharedSessionEncryptor } from '../../../../src/session/sealed-session.ts';
 import { openSharedStore } from '../../../../src/shared-store/open-shared-store.ts';
-import { decodeShareKeys } from '../../../../src/shared-store/share-keys.ts';
 import type { SharedSessionStore } from '../../../../src/shared-store/shared-session.ts';
-import { parseStoreUrl } from '../../../../src/shared-store/store-url.ts';
+import { decodeSharedStoreKeys } from '../../../../src/shared-store/shared-store-keys.ts';
+import { parseSharedStoreUrl } from '../../../../src/shared-store/store-url.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
 import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
 import { profileOf, recordOf } from '../../../fixtures/session.ts';
@@ -42,9 +42,9 @@ export async function shareFixture(config: readonly string[] = ['appendonly yes'
     return host;
   };
   const withStore: ShareFixture['withStore'] = async (host, work) => {
-    const { share = '' } = decodeShareKeys(keysOf(host)) ?? {};
+    const { share = '' } = decodeSharedStoreKeys(keysOf(host)) ?? {};
     const store = await openSharedStore(
-      parseStoreUrl(url, () => undefined),
+      parseSharedStoreUrl(url, () => undefined),
       { share, profile: 'default' },
     );
     try {
@@ -67,13 +67,13 @@ export async function shareFixture(config: readonly string[] = ['appendonly yes'
       return host;
     },
     async login(host, seconds = 3600) {
-      const keys = decodeShareKeys(keysOf(host));
+      const keys = decodeSharedStoreKeys(keysOf(host));
       if (keys === undefined) throw new Error('the machine has no keys');
       const version = { epoch: Math.floor(Date.now() / 1000), sid: randomBytes(8).toString('hex'), gen: 1 };
       const grant = await tokenFor(sandbox);
       const expiresAt = Math.floor(Date.now() / 1000) + seconds;
       const record = recordOf(host, sandbox, grant, { sid: version.sid, expiresAt });
-      const sealed = createSessionSealer(keys, 'default', randomBytes).seal(version, record);
+      const sealed = createSharedSessionEncryptor(keys, 'default', randomBytes).seal(version, record);
       await withStore(host, (store) => store.run({ op: 'commit', by: 'login', event: 'login', ...sealed }));
     },
   };

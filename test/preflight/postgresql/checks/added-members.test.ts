@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { addedMembersCheck } from '../../../../src/preflight/postgresql/checks/added-members.ts';
+import { addedExtensionMembersCheck } from '../../../../src/preflight/postgresql/checks/added-members.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -12,7 +12,7 @@ test.each([
   { what: 'one that nothing needs', added: [member], verdict: 'warn' },
   { what: 'one that a view needs', added: [{ ...member, user: 'view public.v' }], verdict: 'fail continuous+dump' },
 ])('$what was added: $verdict', ({ added, verdict }) => {
-  const outcome = addedMembersCheck.evaluate({ added }, 'd1', sourceFacts(), preflightOptions());
+  const outcome = addedExtensionMembersCheck.evaluate({ added }, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
 });

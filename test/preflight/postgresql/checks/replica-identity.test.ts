@@ -5,7 +5,7 @@ import type {
   TableReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
 import type { PostgresqlServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
-import type { WriteCountersStart } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
+import type { WriteCountersStartTime } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { eventually } from '../../../fixtures/redis.ts';
@@ -37,7 +37,7 @@ function evaluate(
   tables: readonly TableReplicaIdentity[],
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
-  counters: WriteCountersStart = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
+  counters: WriteCountersStartTime = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },
   server?: PostgresqlServerInstance,
 ) {
   const where = sourceFacts({ connection: connected({ version }) });

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { searchPathCheck } from '../../../../src/preflight/postgresql/checks/search-path.ts';
 import type { FunctionBody } from '../../../../src/preflight/postgresql/queries/function-bodies.ts';
 import type { UserFunctionUse } from '../../../../src/preflight/postgresql/queries/function-uses.ts';
-import type { NamedDatabaseObject } from '../../../../src/preflight/postgresql/queries/named-objects.ts';
+import type { ObjectNamedInFunctionBody } from '../../../../src/preflight/postgresql/queries/named-objects.ts';
 import type { SearchPathOperator } from '../../../../src/preflight/postgresql/queries/search-path-operators.ts';
 import { expectText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
 
-const kinds: NamedDatabaseObject = { kind: 'relation', schema: 'My "S', name: 'kinds' };
-const plain: NamedDatabaseObject = { kind: 'function', schema: 'public', name: 'plain' };
+const kinds: ObjectNamedInFunctionBody = { kind: 'relation', schema: 'My "S', name: 'kinds' };
+const plain: ObjectNamedInFunctionBody = { kind: 'function', schema: 'public', name: 'plain' };
 
 function body(oid: string, text: string, more: Partial<FunctionBody> = {}): FunctionBody {
   const name = `f${oid}`;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { quoteLiteral } from '../../../../src/postgresql/quote.ts';
 import { sequenceStateQuery } from '../../../../src/postgresql/sequence-state.ts';
+import { buildSequenceValuesScript } from '../../../../src/preflight/postgresql/build-sequence-values-script.ts';
 import { sequencesCheck } from '../../../../src/preflight/postgresql/checks/sequences.ts';
 import { sequencesQuery } from '../../../../src/preflight/postgresql/queries/sequences.ts';
-import { sequenceScript } from '../../../../src/preflight/postgresql/sequence-script.ts';
 import { type Postgres, startPostgres } from '../../../fixtures/postgres.ts';
 import { overviewOf, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { queryRows } from '../query-rows.ts';
@@ -71,7 +71,7 @@ describe.each([14, 18] as const)('on PostgreSQL %i', (version) => {
 
   const script = async (user?: string) => {
     const sql = sequencesQuery.sql(version * 10_000, { inRecovery: false, superuser: user === undefined }) ?? '';
-    return sequenceScript(sequencesQuery.decode(await queryRows(server, 'source', sql, user)));
+    return buildSequenceValuesScript(sequencesQuery.decode(await queryRows(server, 'source', sql, user)));
   };
 
   test('the statements set the target to the values of the source, whatever the names of the sequences', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { tableOidsDependenceCheck } from '../../../../src/preflight/postgresql/checks/table-oids.ts';
+import { tableoidDependenceCheck } from '../../../../src/preflight/postgresql/checks/table-oids.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { preflightOptions, short, sourceFacts } from '../facts.ts';
@@ -19,7 +19,7 @@ test.each([
   { kind: 'check', definition: "CHECK (((tableoid)::regclass = 'public.t'::regclass))", verdict: 'pass' },
 ] as const)('$definition: $verdict', ({ kind, definition, verdict }) => {
   const uses = [{ kind, name: 'x', definition }];
-  const outcome = tableOidsDependenceCheck.evaluate({ uses }, 'd1', sourceFacts(), preflightOptions());
+  const outcome = tableoidDependenceCheck.evaluate({ uses }, 'd1', sourceFacts(), preflightOptions());
   expect(short(outcome)).toBe(verdict);
   if (verdict !== 'pass') expectOutcomeText(outcome);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { referencedTablesFirst, unloggedCheck } from '../../../../src/preflight/postgresql/checks/unlogged.ts';
+import { sortReferencedTablesFirst, unloggedCheck } from '../../../../src/preflight/postgresql/checks/unlogged.ts';
 import type { UnloggedForeignKey } from '../../../../src/preflight/postgresql/queries/constraints.ts';
 import { nonOrdinaryRelationsQuery } from '../../../../src/preflight/postgresql/queries/relations.ts';
 import { ready, startPostgres } from '../../../fixtures/postgres.ts';
@@ -139,5 +139,5 @@ test('tables with cyclic references end the sort', () => {
     ['b', 'a'],
     ['a', 'a'],
   ].map(([from = '', to = '']) => ({ from, to, logged: false, truncated: false }));
-  expect(referencedTablesFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
+  expect(sortReferencedTablesFirst(['a', 'b', 'c'], circle).toSorted()).toEqual(['a', 'b', 'c']);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { unreadTablesCheck } from '../../../../src/preflight/postgresql/checks/unread-tables.ts';
-import type { UnreadReason } from '../../../../src/preflight/postgresql/deep/unread-reason.ts';
+import type { TableUnreadReason } from '../../../../src/preflight/postgresql/deep/table-unread-reason.ts';
 import { expectOutcomeText } from '../expect-text.ts';
 import { deepRun, preflightOptions, short, sourceFacts } from '../facts.ts';
 
-const unread = (...reasons: readonly UnreadReason[]) =>
+const unread = (...reasons: readonly TableUnreadReason[]) =>
   reasons.map((reason, at) => ({ table: `public.t${at}`, reason, message: 'message of the server' }));
 
 test.each([

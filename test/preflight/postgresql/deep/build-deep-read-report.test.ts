@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { buildDeepReadReport } from '../../../../src/preflight/postgresql/deep/build-deep-read-report.ts';
-import { combineScans, failedScan } from '../../../../src/preflight/postgresql/deep/scanned-rows.ts';
+import {
+  buildFailedDatabaseScan,
+  combineTableScanResults,
+} from '../../../../src/preflight/postgresql/deep/scanned-rows.ts';
 import { scannedDatabase } from '../facts.ts';
 
 test('without --deep nothing is claimed of the rows', () => {
@@ -26,7 +29,7 @@ test('what was not read has its reason: tables, lists of tables, and databases',
   const unchecked = [{ table: 'public.t', index: 'public.i', reason: 'partial_index' }] as const;
   const scans = new Map([
     ['d1', scannedDatabase({ unread, unchecked })],
-    ['d2', failedScan('UTF8', 'denied')],
+    ['d2', buildFailedDatabaseScan('UTF8', 'denied')],
   ]);
   expect(buildDeepReadReport(scans, ['d1', 'd2', 'd3'])).toMatchObject({
     state: 'partly_read',
@@ -40,7 +43,7 @@ test('what was not read has its reason: tables, lists of tables, and databases',
 });
 
 test('a database without tables is read', () => {
-  const scans = new Map([['d1', combineScans('UTF8', [])]]);
+  const scans = new Map([['d1', combineTableScanResults('UTF8', [])]]);
   expect(buildDeepReadReport(scans, ['d1'])).toEqual({
     ...{ state: 'read', tables: 0, rows: 0, bytes: 0, not_read: [], keys_not_compared: [] },
   });

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createByteValidator, encodingKind } from '../../../../src/preflight/postgresql/deep/byte-validator.ts';
+import {
+  classifyDatabaseEncoding,
+  createByteValidator,
+} from '../../../../src/preflight/postgresql/deep/byte-validator.ts';
 
 test.each([
   ['SQL_ASCII', 'any bytes'],
@@ -15,7 +18,7 @@ test.each([
   ['MULE_INTERNAL', 'unknown'],
   ['toString', 'unknown'],
 ])('%s has %s', (encoding, kind) => {
-  expect(encodingKind(encoding)).toBe(kind);
+  expect(classifyDatabaseEncoding(encoding)).toBe(kind);
   expect(createByteValidator(encoding) === undefined).toBe(kind !== 'multibyte');
 });
 

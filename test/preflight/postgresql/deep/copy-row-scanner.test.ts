@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   type CopyRowScannerOptions,
   createCopyRowScanner,
-  passWholeRows,
+  joinCopyRowParts,
 } from '../../../../src/preflight/postgresql/deep/copy-row-scanner.ts';
 
 const seeds = [0x12345678, 0x9abcdef0] as const;
@@ -86,7 +86,7 @@ test('a million keys have different hashes', () => {
 
 test('parts of a row are joined; a row that is far too long for a key is left out', () => {
   const rows: string[] = [];
-  const take = passWholeRows((row) => void rows.push(Buffer.from(row).toString()));
+  const take = joinCopyRowParts((row) => void rows.push(Buffer.from(row).toString()));
   const part = Buffer.from('a\tb');
   take(part);
   part.fill('x');

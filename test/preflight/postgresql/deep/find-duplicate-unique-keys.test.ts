@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { ComparableKey } from '../../../../src/preflight/postgresql/deep/comparable-keys.ts';
+import type { ComparableUniqueKey } from '../../../../src/preflight/postgresql/deep/comparable-keys.ts';
 import {
   findDuplicateUniqueKeys,
-  type RereadUniqueKeys,
+  type UniqueKeyRereader,
 } from '../../../../src/preflight/postgresql/deep/find-duplicate-unique-keys.ts';
-import { createKeyHashes } from '../../../../src/preflight/postgresql/deep/key-hashes.ts';
+import { createUniqueKeyHashes } from '../../../../src/preflight/postgresql/deep/unique-key-hashes.ts';
 
-const key: ComparableKey = { index: 'public.t_key', names: ['a', 'b'], columns: [0, 1], nullsEqual: false };
+const key: ComparableUniqueKey = { index: 'public.t_key', names: ['a', 'b'], columns: [0, 1], nullsEqual: false };
 
 interface Row {
   readonly text: string;
@@ -16,9 +16,9 @@ interface Row {
 /** The rows of a table with one key, and how often they were read again. */
 async function compare(rows: readonly Row[], memory = 2 ** 20, isReadable = true) {
   let readings = 0;
-  const hashes = createKeyHashes(memory);
+  const hashes = createUniqueKeyHashes(memory);
   for (const { hash } of rows) hashes.add(...hash);
-  const read: RereadUniqueKeys = (onKey) => {
+  const read: UniqueKeyRereader = (onKey) => {
     readings += 1;
     for (const { text, hash } of rows) onKey(0, ...hash, Buffer.from(`${text}\n`));
     return Promise.resolve(isReadable);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
   decodePostgresqlServerInstance,
-  firstServerInstanceQuery,
+  firstConnectionServerInstanceQuery,
 } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
 
 const row = { system_identifier: '7711390199590428662', in_recovery: 'f', started: '1795447946.041056', read_at: '1' };
@@ -12,5 +12,5 @@ it('the properties of a server are decoded', () => {
     inRecovery: false,
     started: 1_795_447_946.041056,
   });
-  expect(firstServerInstanceQuery.decode([])).toBeUndefined();
+  expect(firstConnectionServerInstanceQuery.decode([])).toBeUndefined();
 });

@@ -1,0 +1,140 @@
+import type { ApiClient } from '../../api/client.ts';
+import { type Droplet, type DropletFilter, decodeDroplet, listDroplets } from '../../api/droplets.ts';
+import { readListTotal } from '../../api/list-page.ts';
+import { createRateLimitRetry, type WaitMilliseconds } from '../../api/rate-limit-retry.ts';
+import { shortenInputForError } from '../../cli/shorten-input-for-error.ts';
+import { CliError, usageError } from '../../errors.ts';
+import { isJsonRecord } from '../../json.ts';
+
+export interface DropletReadOptions {
+  readonly api: ApiClient;
+  /** Waits until the rate limit allows another request. */
+  readonly pause: WaitMilliseconds;
+  readonly onProgress?: (read: number, total: number | undefined) => void;
+}
+
+/** The droplets to which an argument of the command line can refer. */
+export interface DropletsMatchingArgument {
+  /** The droplet whose id equals the argument. */
+  readonly withId: Droplet | undefined;
+  readonly withName: readonly Droplet[];
+}
+
+/** Reads the droplets that the filter selects and that match. Throws `incomplete_list` unless every droplet was read. */
+export async function readMatchingDroplets(
+  { api, pause, onProgress }: DropletReadOptions,
+  filter: DropletFilter,
+  matches: (droplet: Droplet) => boolean,
+): Promise<readonly Droplet[]> {
+  const droplets: Droplet[] = [];
+  // The first page also waits for the rate limit: no output was printed that a repeated run would print again.
+  const waiting: ApiClient = {
+    ...api,
+    success: (request) =>
+      api.success({ ...request, rateLimitRetry: request.rateLimitRetry ?? createRateLimitRetry(pause) }),
+  };
+  for await (const { items } of listDroplets(waiting, filter, { matches, pause, onProgress }))
+    for (const droplet of items()) droplets.push(droplet);
+  return droplets;
+}
+
+/** Finds the droplets that have the texts as id or name, with the fewest requests. */
+export async function findDropletsByIdOrName(
+  texts: readonly string[],
+  reader: DropletReadOptions,
+): Promise<ReadonlyMap<string, DropletsMatchingArgument>> {
+  const wanted = [...new Set(texts)];
+  const lookups = wanted.reduce((sum, text) => sum + (isDropletId(text) ? 2 : 1), 0);
+  if (lookups <= 2 || lookups <= (await countPages(reader))) return lookUpEach(wanted, reader);
+  const names = new Set(wanted);
+  const all = await readMatchingDroplets(reader, {}, ({ id, name }) => names.has(name) || names.has(String(id)));
+  return new Map(wanted.map((text) => [text, matchDropletsByIdOrName(text, all)]));
+}
+
+/** Finds the droplets whose id or name equals the text, among droplets that were already read. */
+export function matchDropletsByIdOrName(text: string, droplets: readonly Droplet[]): DropletsMatchingArgument {
+  return {
+    withId: isDropletId(text) ? droplets.find(({ id }) => String(id) === text) : undefined,
+    withName: droplets.filter(({ name }) => name === text),
+  };
+}
+
+/**
+ * Returns the only droplet to which the text can refer; undefined when there is none. Throws a usage error when several
+ * droplets match. @param method the HTTP method of the request that the hint shows with an id
+ */
+export function requireUnambiguousDroplet(
+  text: string,
+  { withId, withName }: DropletsMatchingArgument,
+  method: 'GET' | 'DELETE',
+): Droplet | undefined {
+  const typed = shortenInputForError(text);
+  const others = withName.filter(({ id }) => id !== withId?.id);
+  const [first] = others;
+  if (withId !== undefined && first !== undefined)
+    throw usageError(
+      `"${typed}" is the id of one droplet and the name of another`,
+      `select the first with \`cloudctl api ${method} /v2/droplets/${withId.id}\`, and the other by its id, ${first.id}`,
+      `droplet ${withId.id} has the name "${shortenInputForError(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
+    );
+  if (others.length > 1)
+    throw usageError(
+      `${others.length} droplets have the name "${typed}"`,
+      `pass the id of one of these droplets, such as \`${first?.id}\``,
+      `ids: ${others.map(({ id }) => id).join(', ')}`,
+    );
+  return withId ?? first;
+}
+
+/** A droplet id as the API writes it. Numbers in another form, such as 007, are droplet names. */
+export function isDropletId(text: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
+/** Requests one small page to get the total: the whole list is read only if that needs fewer requests than the single lookups. */
+async function countPages({ api, pause }: DropletReadOptions): Promise<number> {
+  const page = await api.json({
+    method: 'GET',
+    path: '/v2/droplets?page=1&per_page=1',
+    rateLimitRetry: createRateLimitRetry(pause),
+  });
+  const total = isJsonRecord(page) ? readListTotal(page) : undefined;
+  // Without a total in the response, the number of pages is not known.
+  return total === undefined ? Number.POSITIVE_INFINITY : Math.ceil(total / pageSize);
+}
+
+const pageSize = 200;
+const concurrentLookups = 4;
+
+async function lookUpEach(
+  texts: readonly string[],
+  reader: DropletReadOptions,
+): Promise<ReadonlyMap<string, DropletsMatchingArgument>> {
+  const found = new Map<string, DropletsMatchingArgument>();
+  const queue = texts.values();
+  const work = async (): Promise<void> => {
+    for (const text of queue) {
+      const withName = await readMatchingDroplets(reader, { name: text }, ({ name }) => name === text);
+      found.set(text, { withName, withId: isDropletId(text) ? await readDroplet(text, reader) : undefined });
+      reader.onProgress?.(found.size, texts.length);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrentLookups }, work));
+  return found;
+}
+
+/** Reads the droplet with this id; undefined when it does not exist. */
+async function readDroplet(id: string, { api, pause }: DropletReadOptions): Promise<Droplet | undefined> {
+  const path = `/v2/droplets/${id}`;
+  try {
+    const json = await api.json({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
+    const droplet = isJsonRecord(json) ? decodeDroplet(json.droplet) : undefined;
+    if (droplet !== undefined && String(droplet.id) === id) return droplet;
+  } catch (error) {
+    if (error instanceof CliError && error.code === 'not_found') return undefined;
+    throw error;
+  }
+  throw new CliError('api_error', `could not parse the response of GET ${path}: it is not droplet ${id}`, {
+    hint: 'check base_url with `cloudctl config list`',
+  });
+}

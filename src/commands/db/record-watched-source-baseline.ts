@@ -1,0 +1,74 @@
+import type { ParsedArgs } from '../../cli/command.ts';
+import type { CommandContext } from '../../context.ts';
+import type { DbSource } from '../../db-source/read-source.ts';
+import { runUntilSignal } from '../../platform/until-signal.ts';
+import type { PreflightReport } from '../../preflight/report.ts';
+import { watchedSourceBaselinePath, writeWatchedSourceBaselineFile } from '../../watch/baseline-file.ts';
+import { getWatchedSourceIdentity, recordFirstSlots } from '../../watch/save-watched-slots.ts';
+import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../watch/source-before-migration.ts';
+import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
+
+/** Milliseconds for reading the source, and for the service to create its slots. */
+const readLimit = 20_000;
+const slotLimit = 5000;
+
+/** `note`, for the user, says why there is no baseline. */
+export type RecordedWatchedSourceBaseline = SourceBeforeMigration & { readonly note?: string };
+
+/**
+ * Records the source as it is before the migration, so that `db watch` can name what changed later. A source that cannot be read
+ * does not prevent the migration.
+ */
+export async function recordWatchedSourceBaseline(
+  { host }: CommandContext,
+  args: ParsedArgs,
+  source: DbSource,
+  cluster: string,
+): Promise<RecordedWatchedSourceBaseline> {
+  const before = await runUntilSignal(host.signals, 'the migration was not started', (signal) =>
+    observeSourceBeforeMigration(source, {
+      ignoreDbs: args.values('ignore-dbs'),
+      now: () => host.clock.now(),
+      limit: readLimit,
+      signal,
+    }),
+  );
+  if (source.engine === 'redis') return before;
+  // If the baseline is undefined, `saveBaseline` removes the baseline of an earlier migration.
+  const unsaved = saveBaseline(
+    watchedSourceBaselinePath(host.folders.state, getWatchedSourceIdentity(source), cluster),
+    before,
+  );
+  const reason = before.failure ?? unsaved;
+  if (reason === undefined) return before;
+  const { baseline: _baseline, ...rest } = before;
+  const note = `No baseline was written: ${reason}. If the migration stops, \`db watch\` knows only what changes while it runs.`;
+  return { ...rest, note };
+}
+
+/** Records the slots that the service creates in the first seconds. */
+export async function recordSlotsOfStartedMigration(
+  { host }: CommandContext,
+  args: ParsedArgs,
+  source: DbSource,
+): Promise<void> {
+  const path = getMigrationWatchRecordPath(host.folders.state, getWatchedSourceIdentity(source));
+  const options = { clock: host.clock, ignoreDbs: args.values('ignore-dbs'), limit: slotLimit };
+  await recordFirstSlots(path, source, options);
+}
+
+/** Ids of preflight checks that did not pass; `db watch` ranks likely causes by them. */
+export function listWarnedOrFailedCheckIds({ findings }: PreflightReport): readonly string[] {
+  return [...new Set(findings.flatMap(({ id, status }) => (status === 'warn' || status === 'fail' ? [id] : [])))];
+}
+
+/** Writes the baseline file; returns the reason if the file could not be written. */
+function saveBaseline(path: string, { baseline }: SourceBeforeMigration): string | undefined {
+  try {
+    writeWatchedSourceBaselineFile(path, baseline);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,135 @@
+import { createPkce } from '../oauth/pkce.ts';
+import type { Secret } from '../secret.ts';
+import { type AuthorizationRequestOutcome, leadsToCallback, sendConformanceAuthorizationRequest } from './browse.ts';
+import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
+import { firstSandboxPerson, setSandboxConsent } from './sandbox-people.ts';
+import {
+  type RequestParameterValues,
+  rememberSecret,
+  type ServerUnderTest,
+  type TestedClient,
+  type TestedPerson,
+} from './server-under-test.ts';
+
+export interface TestAuthorizationOptions {
+  readonly flow?: 'code' | 'implicit';
+  /** Default: `read`; undefined leaves the parameter out. */
+  readonly scope?: string | undefined;
+  readonly state?: string | undefined;
+  readonly decision?: 'approve' | 'deny';
+  /** Only at a sandbox: who authorizes (default: its first user), and for which team. */
+  readonly person?: TestedPerson;
+  readonly team?: string;
+  readonly client?: TestedClient;
+  readonly more?: RequestParameterValues;
+}
+
+/** The redirect with which an authorization ended. */
+export interface Authorization {
+  /** The request and the redirect, for descriptions of differences. */
+  readonly response: { readonly sent: string; readonly received: string };
+  readonly query: URLSearchParams;
+  readonly fragment: URLSearchParams;
+  /** Whether only the parameters are known, because a browser received the redirect. */
+  readonly isFromBrowser: boolean;
+  /** The PKCE verifier, when a challenge was sent. */
+  readonly verifier: Secret | undefined;
+}
+
+/** The challenge of RFC 7636, appendix B, for requests whose code is not exchanged. */
+export const examplePkceChallenge = {
+  code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+  code_challenge_method: 'S256',
+};
+
+/** A state with characters that a server may change: reserved, encoded, and outside ASCII. */
+export const oauthStateWithSpecialCharacters = 'a+b c%2Fd&e=f/ü漢~"\'';
+
+export function requireTestedClient(server: ServerUnderTest): TestedClient {
+  if (server.client === undefined) throw new ConformanceNotTestableError('there is no client ID');
+  return server.client;
+}
+
+/** The parameters of a valid authorization request, with the changes. */
+export function buildAuthorizationRequestParameters(
+  server: ServerUnderTest,
+  changes: RequestParameterValues = {},
+  client: TestedClient = requireTestedClient(server),
+): RequestParameterValues {
+  const isCodeFlow = changes.response_type !== 'token';
+  return {
+    response_type: 'code',
+    client_id: client.id,
+    redirect_uri: client.callbackUrl,
+    ...(server.pkce && isCodeFlow ? examplePkceChallenge : {}),
+    ...changes,
+  };
+}
+
+/**
+ * Lets a person authorize the application: by the consent script of a sandbox, or in a browser. Throws ConformanceNotTestableError when neither
+ * is available, and ConformanceDifferenceError when the authorization does not end in a redirect to the callback URL.
+ */
+export async function authorizeTestedClient(
+  server: ServerUnderTest,
+  order: TestAuthorizationOptions = {},
+): Promise<Authorization> {
+  const { flow = 'code', state, decision = 'approve', client = requireTestedClient(server), more } = order;
+  const scope = 'scope' in order ? order.scope : 'read';
+  const pkce = server.pkce && flow === 'code' ? createPkce(server.random) : undefined;
+  if (pkce !== undefined) server.secrets.add(pkce.verifier);
+  const challenge = pkce === undefined ? {} : { code_challenge: pkce.challenge, code_challenge_method: 'S256' };
+  const verifier = pkce?.verifier;
+  const changes = { response_type: flow === 'code' ? 'code' : 'token', scope, state, ...challenge, ...more };
+  const parameters = buildAuthorizationRequestParameters(server, changes, client);
+  if (server.admin === undefined) return authorizeInBrowser(server, parameters, order, verifier);
+  const { person = firstSandboxPerson(server), team } = order;
+  await setSandboxConsent(
+    server,
+    decision === 'deny'
+      ? { mode: 'deny' }
+      : { mode: 'approve', user: person.email, ...(team === undefined ? {} : { team }) },
+  );
+  const end = await sendConformanceAuthorizationRequest(server, parameters);
+  await setSandboxConsent(server, { mode: 'ask' });
+  if (!isRedirectTo(server, client, end))
+    throw new ConformanceDifferenceError('a redirect to redirect_uri after the decision of the user', end.response);
+  rememberParameters(server, end);
+  return { response: end.response, query: end.query, fragment: end.fragment, isFromBrowser: false, verifier };
+}
+
+async function authorizeInBrowser(
+  server: ServerUnderTest,
+  parameters: RequestParameterValues,
+  { flow = 'code', decision = 'approve', state = server.unique() }: TestAuthorizationOptions,
+  verifier: Secret | undefined,
+): Promise<Authorization> {
+  const { visit, authUrl } = server;
+  if (visit === undefined) throw new ConformanceNotTestableError('needs --browser');
+  const url = new URL('/v1/oauth/authorize', authUrl);
+  for (const [name, value] of Object.entries({ ...parameters, state }))
+    if (typeof value === 'string') url.searchParams.set(name, value);
+  url.search = url.search.replaceAll('+', '%20');
+  const received = await visit({ url: url.href, state, flow, request: decision });
+  const values = new URLSearchParams(received);
+  const end = { query: flow === 'code' || values.has('error') ? values : new URLSearchParams(), fragment: values };
+  rememberParameters(server, end);
+  const sent = `GET /v1/oauth/authorize?response_type=${flow === 'code' ? 'code' : 'token'}&… in a browser`;
+  const response = { sent, received: `a redirect with ${[...values.keys()].join(', ')}` };
+  return { response, ...end, isFromBrowser: true, verifier };
+}
+
+function isRedirectTo(server: ServerUnderTest, client: TestedClient, end: AuthorizationRequestOutcome): boolean {
+  return leadsToCallback({ ...server, client }, end);
+}
+
+function rememberParameters(
+  server: ServerUnderTest,
+  { query, fragment }: Pick<AuthorizationRequestOutcome, 'query' | 'fragment'>,
+): void {
+  for (const parameters of [query, fragment])
+    for (const name of ['code', 'access_token', 'refresh_token']) {
+      const value = parameters.get(name);
+      if (value !== null) rememberSecret(server, value, name === 'code' ? '[code]' : '[token]');
+    }
+}

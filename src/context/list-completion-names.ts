@@ -1,0 +1,53 @@
+import type { CompletableName } from '../cli/stored-help.ts';
+import { type CachedCompletionNames, readCachedCompletionNames } from '../config/cached-completion-names.ts';
+import { readConfigFileIfHomeExists } from '../config/config-file.ts';
+import { resolveProfileSettings } from '../config/settings.ts';
+import type { HostSystem } from '../platform/host.ts';
+import { readGlobalSettingOverrides } from './global-overrides.ts';
+
+/** The kind of names in the cache, by the name of the completion source. */
+const cachedKinds: Readonly<Record<string, keyof CachedCompletionNames>> = {
+  droplet: 'droplets',
+  cluster: 'clusters',
+  region: 'regions',
+  size: 'sizes',
+  image: 'images',
+};
+
+/**
+ * The names that completion suggests, from files alone: profiles from config.json, checks from the program, and the
+ * names that earlier commands of this profile have seen at its server. With an invalid configuration nothing is
+ * suggested.
+ */
+export async function listCompletionNames(
+  host: Pick<HostSystem, 'env' | 'folders'>,
+  from: string,
+  typed: ReadonlyMap<string, string>,
+): Promise<readonly CompletableName[]> {
+  try {
+    if (from === 'check') return await checkNames();
+    const config = readConfigFileIfHomeExists(host.folders);
+    if (from === 'profile') return [...config.profiles.keys()].map((value) => ({ value }));
+    const kind = Object.hasOwn(cachedKinds, from) ? cachedKinds[from] : undefined;
+    if (kind === undefined) return [];
+    const overrides = readGlobalSettingOverrides({ value: (name) => typed.get(name) });
+    const { profileName, values } = resolveProfileSettings({
+      env: host.env,
+      config,
+      profile: typed.get('profile'),
+      overrides,
+    });
+    return readCachedCompletionNames(host.folders.state, profileName, values.base_url)[kind];
+  } catch {
+    return [];
+  }
+}
+
+async function checkNames(): Promise<readonly CompletableName[]> {
+  const [{ postgresqlChecks }, { redisChecks }] = await Promise.all([
+    import('../preflight/postgresql/checks.ts'),
+    import('../preflight/redis/checks.ts'),
+  ]);
+  const titles = new Map([...postgresqlChecks, ...redisChecks].map(({ id, title }) => [id, title]));
+  return [...titles].map(([value, description]) => ({ value, description }));
+}

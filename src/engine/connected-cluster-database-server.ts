@@ -1,0 +1,103 @@
+import { CliError } from '../errors.ts';
+import { DatabaseConnectError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+import { type PostgresqlSource, parsePostgresqlSource as readPostgres } from '../postgresql/source.ts';
+import { formatPostgresqlVersion } from '../postgresql/version.ts';
+import { type RedisSource, parseRedisSource as readRedis } from '../redis/source.ts';
+import { parseRedisServerVersion } from '../redis/version.ts';
+import { MigrationError, redactErrorReason } from './migration-error.ts';
+import type { MigrationEngineDependencies } from './migration-job.ts';
+import { withMigrationEngineSession } from './postgresql/engine-session.ts';
+import { migrationEngineApplicationName } from './postgresql/replication-object-names.ts';
+import { readPostgresqlServerIdentity } from './postgresql/server-identity.ts';
+import { readRedisServerInfo } from './redis/replica.ts';
+
+interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The version as the server reports it. */
+  readonly version: string;
+}
+
+/** The server behind a database cluster of the sandbox: migrations into the cluster write to it. */
+export type ConnectedClusterDatabaseServer = ServerAddress &
+  (
+    | { readonly engine: 'postgresql'; readonly endpoint: PostgresqlSource }
+    | { readonly engine: 'redis'; readonly endpoint: RedisSource }
+  );
+
+/**
+ * Connects to a server and reads its version. Throws a MigrationError without the URL, which may contain a password.
+ * @param url `postgres://…`, `redis://…` or `rediss://…`
+ */
+export async function connectClusterDatabaseServer(
+  url: string,
+  deps: MigrationEngineDependencies,
+): Promise<ConnectedClusterDatabaseServer> {
+  if (/^(redis|valkey)s?:\/\//i.test(url)) {
+    const endpoint = parseAddress(() => readRedis({ url }).source);
+    return {
+      engine: 'redis',
+      endpoint,
+      ...addressOf(endpoint),
+      version: await withAddressInError(endpoint, () => readRedisVersion(endpoint, deps)),
+    };
+  }
+  const requested = parseAddress(() => readPostgres({ source: url }, () => undefined).source);
+  const hasTlsOption = /[?&\s](sslmode|ssl)=/.test(url);
+  const { endpoint, version } = await withAddressInError(requested, () => probePostgres(requested, hasTlsOption, deps));
+  return { engine: 'postgresql', endpoint, ...addressOf(endpoint), version };
+}
+
+function addressOf({ host, port }: PostgresqlSource | RedisSource): Omit<ServerAddress, 'version'> {
+  return { host, port };
+}
+
+/** Replaces errors of the option parsers, which name command-line options, because a data plane has only a URL. */
+function parseAddress<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    throw new MigrationError(error.message.replaceAll('--source', 'the URL').replaceAll('the source', 'the URL'));
+  }
+}
+
+async function withAddressInError<T>(endpoint: PostgresqlSource | RedisSource, enter: () => Promise<T>): Promise<T> {
+  try {
+    return await enter();
+  } catch (error) {
+    throw new MigrationError(`${endpoint.host}:${endpoint.port}: ${redactErrorReason(error, endpoint.password)}`);
+  }
+}
+
+/**
+ * Without `sslmode` in the URL, the connection uses TLS if the server supports it, as libpq does with `sslmode=prefer`.
+ */
+async function probePostgres(
+  endpoint: PostgresqlSource,
+  hasTlsOption: boolean,
+  deps: MigrationEngineDependencies,
+): Promise<{ readonly endpoint: PostgresqlSource; readonly version: string }> {
+  try {
+    const { version } = await withMigrationEngineSession(
+      endpoint,
+      deps,
+      { name: migrationEngineApplicationName },
+      readPostgresqlServerIdentity,
+    );
+    return { endpoint, version: formatPostgresqlVersion(version) };
+  } catch (error) {
+    if (hasTlsOption || !(error instanceof DatabaseConnectError) || error.code !== databaseConnectErrorCodes.noTls)
+      throw error;
+    return probePostgres({ ...endpoint, ssl: 'disable' }, true, deps);
+  }
+}
+
+async function readRedisVersion(endpoint: RedisSource, deps: MigrationEngineDependencies): Promise<string> {
+  const session = await deps.connectRedis(endpoint, { limit: deps.limits.connectTimeout });
+  try {
+    return parseRedisServerVersion(await readRedisServerInfo(session))?.version ?? 'unknown';
+  } finally {
+    session.end();
+  }
+}

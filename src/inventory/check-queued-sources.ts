@@ -1,0 +1,128 @@
+import type { Clock } from '../platform/host.ts';
+import type { CheckedSource } from './check-inventory-source.ts';
+import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
+import type { ServerConcurrencyLimits, ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
+import type { ClaimedInventorySource, SourceInventoryQueue } from './source-inventory-queue.ts';
+
+export interface SourceInventoryQueueWorkerOptions extends ServerConcurrencyLimits {
+  readonly queue: SourceInventoryQueue;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds. */
+  readonly lease: number;
+  readonly addressOf: (line: number) => string;
+  readonly check: (line: number, slot: ServerConcurrencySlot) => Promise<CheckedSource>;
+  /** Called for each outcome that this machine has stored. */
+  readonly onOutcome: (outcome: InventorySourceOutcome) => Promise<void>;
+  /** Called with the number of sources that all machines have finished. */
+  readonly onProgress: (finished: number) => void;
+}
+
+/**
+ * Takes sources from the queue until all have an outcome, from whatever machine. A machine without the password of a source returns
+ * it once; if no other machine takes it within a lease, it stores the outcome itself.
+ */
+export async function checkQueuedSources(work: SourceInventoryQueueWorkerOptions): Promise<void> {
+  const { queue, clock, signal, lease, onProgress } = work;
+  const state: WorkerState = { held: new Map(), busy: new Map(), returned: new Map(), failure: undefined };
+  const stopRenewing = renewLeases(work, state);
+  let wake = (): void => {};
+  try {
+    for (;;) {
+      if (signal.aborted || state.failure !== undefined) break;
+      const claim = state.held.size < work.parallel ? await queue.claim(excluded(work, state)) : undefined;
+      if (claim !== undefined) {
+        void runClaim(work, state, claim).finally(() => wake());
+        continue;
+      }
+      const counts = await queue.counts();
+      onProgress(counts.finished);
+      if (counts.finished >= counts.total) break;
+      const finished = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      await Promise.race([finished, clock.sleep(Math.min(1000, lease / 4), signal).catch(() => {})]);
+    }
+    while (state.held.size > 0) await Promise.race([...state.held.values()].map(({ ended }) => ended));
+  } finally {
+    stopRenewing();
+  }
+  if (state.failure !== undefined) throw state.failure.error;
+}
+
+interface WorkerState {
+  readonly held: Map<number, { readonly ended: Promise<void> }>;
+  /** Number of sources that are checked now, by address. */
+  readonly busy: Map<string, number>;
+  /** Sources that were returned for want of a password, with the time. */
+  readonly returned: Map<number, number>;
+  failure: { readonly error: unknown } | undefined;
+}
+
+function excluded(
+  { perServer, clock, lease }: SourceInventoryQueueWorkerOptions,
+  { held, busy, returned }: WorkerState,
+) {
+  const waiting = [...returned].filter(([, at]) => clock.now() - at < lease).map(([line]) => line);
+  return {
+    lines: [...new Set([...waiting, ...held.keys()])],
+    addresses: [...busy].filter(([, count]) => count >= perServer).map(([address]) => address),
+  };
+}
+
+function runClaim(
+  work: SourceInventoryQueueWorkerOptions,
+  state: WorkerState,
+  claim: ClaimedInventorySource,
+): Promise<void> {
+  const { line } = claim;
+  const address = work.addressOf(line);
+  state.busy.set(address, (state.busy.get(address) ?? 0) + 1);
+  const ended = checkClaim(work, state, claim)
+    .catch((error: unknown) => {
+      state.failure ??= { error };
+    })
+    .finally(() => {
+      state.held.delete(line);
+      state.busy.set(address, (state.busy.get(address) ?? 1) - 1);
+    });
+  state.held.set(line, { ended });
+  return ended;
+}
+
+async function checkClaim(
+  work: SourceInventoryQueueWorkerOptions,
+  { returned }: WorkerState,
+  claim: ClaimedInventorySource,
+): Promise<void> {
+  const { queue, clock, signal, check, onOutcome } = work;
+  const checked = await check(claim.line, noSharedLimit).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  // After Ctrl-C the others need not wait for the lease.
+  if (checked === undefined || signal.aborted) return queue.release(claim);
+  const { outcome, lacksPassword } = checked;
+  if (lacksPassword && !returned.has(claim.line)) {
+    returned.set(claim.line, clock.now());
+    return queue.release(claim);
+  }
+  await queue.record(claim, JSON.stringify(outcome));
+  await onOutcome(outcome);
+}
+
+/** The sources of a machine are limited by the addresses of the rows alone. */
+const noSharedLimit: ServerConcurrencySlot = { identify: () => {}, pause: (waiting) => waiting() };
+
+function renewLeases({ queue, clock, lease }: SourceInventoryQueueWorkerOptions, { held }: WorkerState): () => void {
+  const end = new AbortController();
+  const run = async () => {
+    for (;;) {
+      await clock.sleep(lease / 3, end.signal).catch(() => {});
+      if (end.signal.aborted) return;
+      // A lease that was not renewed costs a second preflight, and nothing else.
+      await queue.renew([...held.keys()]).catch(() => {});
+    }
+  };
+  void run();
+  return () => end.abort();
+}

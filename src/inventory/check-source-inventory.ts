@@ -1,0 +1,23 @@
+import { checkInventorySource, type InventorySourceCheckDeps } from './check-inventory-source.ts';
+import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
+import { runWithServerConcurrencySlots, type ServerConcurrencyLimits } from './run-with-server-concurrency-slots.ts';
+import type { SourceInventoryEntry } from './source-inventory-entry.ts';
+
+/** Checks all sources within the limits, and calls `onOutcome` as soon as one is checked. */
+export function checkSourceInventory(
+  entries: readonly SourceInventoryEntry[],
+  checker: InventorySourceCheckDeps,
+  limits: ServerConcurrencyLimits,
+  onOutcome: (outcome: InventorySourceOutcome) => Promise<void>,
+): Promise<void> {
+  return runWithServerConcurrencySlots(entries, buildInventoryServerAddress, limits, async (entry, slot) => {
+    if (checker.signal.aborted) return;
+    await onOutcome((await checkInventorySource(entry, slot, checker)).outcome);
+  });
+}
+
+/** Host and port, by which sources of a server are recognized before the first of them is connected. */
+export function buildInventoryServerAddress({ withPassword }: Pick<SourceInventoryEntry, 'withPassword'>): string {
+  const { engine, source } = withPassword(undefined);
+  return `${engine}:${source.host.toLowerCase()}:${source.port}`;
+}

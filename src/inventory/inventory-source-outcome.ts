@@ -1,0 +1,144 @@
+import type { MigrationMethod, PreflightFindingStatus } from '../preflight/finding.ts';
+import { groupFindings, selectBlockingFindingGroups } from '../preflight/formats/finding-groups.ts';
+import type { PreflightReport, PreflightVerdict } from '../preflight/report.ts';
+
+/** What an inventory keeps of one preflight. It contains no secret, and can be stored as JSON. */
+export interface InventorySourceOutcome {
+  readonly line: number;
+  readonly name: string;
+  readonly url: string;
+  readonly engine: PreflightReport['engine'];
+  /** The requested method. */
+  readonly method: MigrationMethod;
+  readonly state: 'checked' | 'not_checked';
+  /** Why it was not checked, as a clause. */
+  readonly reason?: string;
+  /** Identifies the server, whatever name led to it. */
+  readonly server?: string;
+  readonly server_version?: string;
+  readonly address?: string;
+  readonly verdict?: PreflightVerdict;
+  /** Whether the requested method is possible. */
+  readonly ok: boolean;
+  readonly proven: boolean;
+  /** Ids of the checks that block the requested method. */
+  readonly blocked_by: readonly string[];
+  /** Findings that a person must know: failures, warnings and unknown results. */
+  readonly findings: readonly CondensedFinding[];
+  readonly databases: number;
+  readonly size_bytes?: number;
+  readonly queries: number;
+  readonly duration_ms: number;
+  /** Findings and schemas that differ from the baseline; absent without one. */
+  readonly changes?: readonly string[];
+}
+
+/** The findings of one check and status in all databases of a source. */
+export interface CondensedFinding {
+  readonly id: string;
+  readonly scope: 'server' | 'database';
+  readonly status: PreflightFindingStatus;
+  readonly title: string;
+  /** Whether the finding blocks the requested method. */
+  readonly is_blocker: boolean;
+  readonly accepted?: true;
+  /** At most 20; `database_count` counts all. */
+  readonly databases: readonly string[];
+  readonly database_count: number;
+  /** The first observed value. */
+  readonly observed: string;
+  readonly fix?: CondensedFix;
+}
+
+export interface CondensedFix {
+  readonly text: string;
+  /** The first statements. */
+  readonly sql: readonly string[];
+  readonly restart?: true;
+}
+
+/** What describes a source before its preflight. */
+export type InventorySourceDescription = Pick<InventorySourceOutcome, 'line' | 'name' | 'url' | 'engine' | 'method'>;
+
+/** The outcome of a source of which nothing is known. */
+export function buildUncheckedSourceOutcome(
+  origin: InventorySourceDescription,
+  reason: string,
+  report?: PreflightReport,
+): InventorySourceOutcome {
+  return {
+    ...origin,
+    state: 'not_checked',
+    reason: cut(reason),
+    ok: false,
+    proven: false,
+    blocked_by: [],
+    findings: [],
+    databases: 0,
+    queries: report?.queries ?? 0,
+    duration_ms: report?.duration_ms ?? 0,
+  };
+}
+
+/** Keeps of the report what the report of the inventory shows. */
+export function condensePreflightReport(
+  origin: InventorySourceDescription,
+  report: PreflightReport,
+  server: string | undefined,
+  changes?: readonly string[],
+): InventorySourceOutcome {
+  const groups = groupFindings(report.findings);
+  const blocking = new Set(report.ok ? [] : selectBlockingFindingGroups(report, groups));
+  const known = groups.filter(({ first }) => ['fail', 'warn', 'unknown'].includes(first.status));
+  const sizes = report.databases.flatMap(({ size_bytes: size }) => size ?? []);
+  const { address, server_version: version } = report.source;
+  return {
+    ...origin,
+    state: 'checked',
+    ...(server === undefined ? {} : { server }),
+    ...(version === undefined ? {} : { server_version: version }),
+    ...(address === undefined ? {} : { address }),
+    verdict: report.verdict,
+    ok: report.ok,
+    proven: report.proven,
+    blocked_by: [...new Set([...blocking].map(({ first }) => first.id))],
+    findings: known.map((group): CondensedFinding => {
+      const { first, title, databases } = group;
+      return {
+        id: first.id,
+        scope: first.scope,
+        status: first.status,
+        title: cut(title),
+        is_blocker: blocking.has(group),
+        ...(first.accepted === true ? { accepted: true } : {}),
+        databases: databases.slice(0, shownDatabases).map(cut),
+        database_count: databases.length,
+        observed: cut(first.observed),
+        ...(first.fix === undefined
+          ? {}
+          : {
+              fix: {
+                text: cut(group.fixText?.text ?? first.fix.text),
+                sql: (first.fix.sql ?? []).slice(0, shownStatements).map(cut),
+                ...(first.fix.restart === true ? { restart: true } : {}),
+              },
+            }),
+      };
+    }),
+    databases: report.databases.length,
+    ...(sizes.length === 0 ? {} : { size_bytes: sizes.reduce((sum, size) => sum + size, 0) }),
+    queries: report.queries,
+    duration_ms: report.duration_ms,
+    ...(changes === undefined ? {} : { changes: changes.slice(0, shownChanges).map(cut) }),
+  };
+}
+
+const shownDatabases = 20;
+const shownStatements = 3;
+const shownChanges = 50;
+const shownLength = 500;
+
+/** A server may report names and messages of any length. */
+function cut(text: string): string {
+  return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
+}

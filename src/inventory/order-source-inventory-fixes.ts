@@ -1,0 +1,90 @@
+import { groupByKey } from './group-by-key.ts';
+
+/** Changes that make sources possible together: none of these sources is possible with a part of the changes. */
+export interface SourceInventoryFixStep {
+  /** Ids of the checks whose findings are fixed. */
+  readonly ids: readonly string[];
+  /** Number of sources whose requested method becomes possible with this step and the steps before it. */
+  readonly unblocks: number;
+  /** Number of all sources whose requested method is possible after this step. */
+  readonly possible_after: number;
+  /** The servers of the sources that become possible, those with the most sources first. */
+  readonly servers: readonly { readonly server: string; readonly sources: number }[];
+}
+
+/** A checked source, as far as the order of fixes needs it. */
+export interface SourceWithBlockers {
+  /** The server as people know it. */
+  readonly server: string;
+  readonly blockedBy: readonly string[];
+}
+
+/**
+ * The order in which fixes make the most sources possible. Each step is the set of fixes that unblocks the most sources for each
+ * fix. A step assumes that each fix succeeds.
+ * @param possible the number of sources that are possible without a fix
+ * @param maxSteps steps after which the order ends
+ */
+export function orderSourceInventoryFixes(
+  blocked: readonly SourceWithBlockers[],
+  possible: number,
+  maxSteps = 30,
+): readonly SourceInventoryFixStep[] {
+  let groups = groupByBlockers(blocked.filter(({ blockedBy }) => blockedBy.length > 0));
+  const steps: SourceInventoryFixStep[] = [];
+  for (let total = possible; groups.length > 0 && steps.length < maxSteps; ) {
+    const ids = selectBestSet(groups);
+    const sources = groups.filter((group) => group.ids.every((id) => ids.includes(id))).flatMap((one) => one.sources);
+    total += sources.length;
+    const servers = [...groupByKey(sources, ({ server }) => server)];
+    steps.push({
+      ids,
+      unblocks: sources.length,
+      possible_after: total,
+      servers: servers
+        .map(([server, all]) => ({ server, sources: all.length }))
+        .sort((a, b) => b.sources - a.sources || compare(a.server, b.server)),
+    });
+    groups = groupByBlockers(
+      groups.flatMap((group) =>
+        group.sources.map((one) => ({ ...one, blockedBy: group.ids.filter((id) => !ids.includes(id)) })),
+      ),
+    );
+  }
+  return steps;
+}
+
+interface BlockedGroup {
+  readonly ids: readonly string[];
+  readonly sources: readonly SourceWithBlockers[];
+}
+
+function groupByBlockers(blocked: readonly SourceWithBlockers[]): readonly BlockedGroup[] {
+  const open = blocked.filter(({ blockedBy }) => blockedBy.length > 0);
+  return [...groupByKey(open, ({ blockedBy }) => [...blockedBy].sort().join())].map(([key, sources]) => ({
+    ids: key.split(','),
+    sources,
+  }));
+}
+
+/** Of sets with the same rate the one that unblocks more, then the smaller one, then by name, so that the order does not change. */
+function selectBestSet(groups: readonly BlockedGroup[]): readonly string[] {
+  const rated = groups.map(({ ids }) => {
+    const own = new Set(ids);
+    let unblocked = 0;
+    for (const group of groups) if (group.ids.every((id) => own.has(id))) unblocked += group.sources.length;
+    return { ids, unblocked, rate: unblocked / ids.length };
+  });
+  rated.sort(
+    (a, b) =>
+      b.rate - a.rate ||
+      b.unblocked - a.unblocked ||
+      a.ids.length - b.ids.length ||
+      compare(a.ids.join(), b.ids.join()),
+  );
+  return rated[0]?.ids ?? [];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,105 @@
+import { CliError } from '../errors.ts';
+import { sanitizeLine } from '../sanitize/terminal-text.ts';
+import { type SourceInventoryCells, sourceInventoryColumns } from './source-inventory-columns.ts';
+import {
+  buildSourceInventoryEntry,
+  type SourceInventoryEntry,
+  type SourceInventoryEntryInput,
+} from './source-inventory-entry.ts';
+import {
+  type BadSourceInventoryLine,
+  parseSourceInventoryRecord,
+  type SourceInventoryLine,
+  splitSourceInventoryLines,
+} from './split-source-inventory-lines.ts';
+
+export interface ParsedSourceInventory {
+  readonly entries: readonly SourceInventoryEntry[];
+  /** In the order of the lines. */
+  readonly bad: readonly BadSourceInventoryLine[];
+}
+
+/**
+ * Parses an inventory: a URL or a service name on each line, or CSV with a header. Nothing is connected to. Every line that
+ * cannot be used is in `bad`.
+ */
+export function parseSourceInventory(bytes: Uint8Array, input: SourceInventoryEntryInput): ParsedSourceInventory {
+  const { lines, bad } = splitSourceInventoryLines(bytes);
+  const cells: (readonly [number, SourceInventoryCells])[] = [];
+  const found: BadSourceInventoryLine[] = [...bad];
+  const [first, ...rest] = lines;
+  const header = first === undefined ? undefined : readHeader(first);
+  if (header === undefined) cells.push(...lines.map((one) => [one.line, cellsOfLine(one)] as const));
+  else if ('reason' in header) found.push({ line: first?.line ?? 1, reason: header.reason });
+  else
+    for (const { line, text } of rest) {
+      const record = cellsOfRecord(header.columns, text);
+      if ('reason' in record) found.push({ line, reason: record.reason });
+      else cells.push([line, record.cells]);
+    }
+  const entries = buildSourceInventoryEntries(cells, input, found);
+  return { entries, bad: found.sort((a, b) => a.line - b.line) };
+}
+
+/** Builds the entries; lines without one, and repeated names, are added to `bad`. */
+export function buildSourceInventoryEntries(
+  all: readonly (readonly [line: number, cells: SourceInventoryCells])[],
+  input: SourceInventoryEntryInput,
+  bad: BadSourceInventoryLine[],
+): readonly SourceInventoryEntry[] {
+  const lineOfName = new Map<string, number>();
+  return all.flatMap(([line, cells]) => {
+    try {
+      const entry = buildSourceInventoryEntry(cells, line, input);
+      const earlier = lineOfName.get(entry.name);
+      if (earlier !== undefined) {
+        bad.push({ line, reason: `has the same source or name as line ${earlier}` });
+        return [];
+      }
+      lineOfName.set(entry.name, line);
+      return [entry];
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      bad.push({ line, reason: sanitizeLine(error.message) });
+      return [];
+    }
+  });
+}
+
+function cellsOfLine({ text }: SourceInventoryLine): SourceInventoryCells {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? { url: text } : { service: text };
+}
+
+type Header = { readonly columns: readonly string[] } | { readonly reason: string };
+
+/** A first line is a header if it names a column of a source; undefined for a list of URLs and services. */
+function readHeader({ text }: SourceInventoryLine): Header | undefined {
+  if (text.includes('://')) return undefined;
+  const record = parseSourceInventoryRecord(text);
+  if ('reason' in record) return undefined;
+  const columns = record.map((name) => name.toLowerCase());
+  if (!columns.some((name) => ['url', 'service', 'host'].includes(name))) {
+    return columns.length === 1 ? undefined : { reason: 'is a header without the column url, service or host' };
+  }
+  if (columns.includes('password'))
+    return { reason: 'has the column password: use .pgpass, PGPASSWORD or password_command' };
+  const known = new Set(sourceInventoryColumns.map(({ name }) => name));
+  const position = columns.findIndex((name) => !known.has(name));
+  if (position >= 0)
+    return { reason: `has an unknown column (number ${position + 1}); known are ${[...known].join(', ')}` };
+  const repeated = columns.find((name, at) => columns.indexOf(name) !== at);
+  return repeated === undefined ? { columns } : { reason: `has the column ${repeated} twice` };
+}
+
+function cellsOfRecord(
+  columns: readonly string[],
+  text: string,
+): { readonly cells: SourceInventoryCells } | { readonly reason: string } {
+  const fields = parseSourceInventoryRecord(text);
+  if ('reason' in fields) return fields;
+  if (fields.length !== columns.length)
+    return { reason: `has ${fields.length} fields, and the header has ${columns.length}` };
+  return {
+    cells: Object.fromEntries(columns.flatMap((name, at) => (fields[at] === '' ? [] : [[name, fields[at]!]]))),
+  };
+}

@@ -1,0 +1,204 @@
+import type { ListView } from '../cli/columns.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { readInputFile } from '../cli/input-file.ts';
+import { CliError, usageError } from '../errors.ts';
+import { runUntilSignal } from '../platform/until-signal.ts';
+import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
+import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
+import { createSharedSourceSchemas, type InventorySourceCheckDeps } from './check-inventory-source.ts';
+import { checkSourceInventory } from './check-source-inventory.ts';
+import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
+import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
+import { parseSourceInventory } from './parse-source-inventory.ts';
+import { openPerSourceFileFolder } from './per-source-file-folder.ts';
+import { readSourceInventoryFile } from './read-source-inventory-file.ts';
+import { createPostgresqlPreflightEngineFactory } from './shared-postgresql.ts';
+import { createRedisPreflightEngineFactory } from './shared-redis.ts';
+import type { SourceInventoryEntry, SourceInventoryEntryInput } from './source-inventory-entry.ts';
+import { createSourceInventoryReportBuilder, type SourceInventoryReport } from './source-inventory-report.ts';
+import type { RunSourceInventoryInput } from './source-inventory-settings.ts';
+import type { BadSourceInventoryLine } from './split-source-inventory-lines.ts';
+import { streamPushedItems } from './stream-pushed-items.ts';
+
+/**
+ * Checks all sources of an inventory, shows the progress, and writes the files that the options name. In ndjson and csv each source
+ * is printed as soon as it is checked.
+ */
+export async function runSourceInventory(input: RunSourceInventoryInput): Promise<SourceInventoryReport> {
+  const { io, inventory } = input;
+  for (const file of inventory.reports) requireWritableFile(file);
+  const { entries, entryInput } = await readEntries(input);
+  const startedAt = io.host.clock.now();
+  const builder = createSourceInventoryReportBuilder();
+  const createChecker = (all: readonly SourceInventoryEntry[], signal: AbortSignal) =>
+    createSourceChecker(input, all, signal);
+  try {
+    await runUntilSignal(io.host.signals, 'the inventory was cancelled', async (signal) => {
+      const showCount = createCountProgress(io, entries?.length);
+      const outcomes = streamPushedItems<InventorySourceOutcome>(async (push) => {
+        if (inventory.queue !== undefined) {
+          const { runSourceInventoryQueue } = await import('./run-source-inventory-queue.ts');
+          const common = { input, signal, entries, entryInput, builder, onOutcome: push, onProgress: showCount };
+          await runSourceInventoryQueue({ ...common, createChecker: (all) => createChecker(all, signal) });
+          return;
+        }
+        let done = 0;
+        const all = entries ?? [];
+        await checkSourceInventory(all, createChecker(all, signal), inventory, async (outcome) => {
+          builder.add(outcome);
+          showCount(++done, all.length);
+          await push(outcome);
+        });
+      });
+      await printOutcomes(io, outcomes);
+      signal.throwIfAborted();
+    });
+  } finally {
+    await io.progress.stop();
+  }
+  const report = builder.finish(startedAt, io.host.clock.now());
+  for (const file of inventory.reports) writeReportFile(file, renderSourceInventoryReport(file, report) ?? '');
+  return report;
+}
+
+async function readEntries({ io, args, settings, inventory }: RunSourceInventoryInput) {
+  const { sources: path, queue } = inventory;
+  const file = path === undefined ? undefined : await readSourceInventoryFile(path, io.host);
+  const entryInput: SourceInventoryEntryInput = {
+    passwordRefusal:
+      queue === undefined ? file?.passwordRefusal : 'the URL has a password, and a queue stores no secrets',
+    commandRefusal:
+      queue === undefined
+        ? file?.commandRefusal
+        : 'password_command is not shared: use --password-command on each machine',
+    args,
+    settings,
+    env: io.host.env,
+    readText: readInputFile,
+    now: io.host.clock.now(),
+  };
+  if (file === undefined || path === undefined) return { entries: undefined, entryInput };
+  const { entries, bad } = parseSourceInventory(file.bytes, entryInput);
+  if (bad.length > 0) await refuseBadLines(io, path, bad);
+  if (entries.length === 0)
+    throw usageError('the inventory has no source', 'write a URL or a service name on each line');
+  return { entries, entryInput };
+}
+
+/** Every bad line is printed, since the detail of an error would be cut. */
+async function refuseBadLines(
+  { output }: CommandIo,
+  path: string,
+  bad: readonly BadSourceInventoryLine[],
+): Promise<never> {
+  const from = path === '-' ? 'standard input' : path;
+  for (const { line, reason } of bad) await output.show(`${from}:${line}: ${reason}`);
+  throw usageError(
+    `${bad.length} ${bad.length === 1 ? 'line' : 'lines'} of ${from} cannot be used; nothing was checked`,
+    'correct the lines above, and run the command again',
+  );
+}
+
+function createSourceChecker(
+  { io, args, inventory }: RunSourceInventoryInput,
+  entries: readonly SourceInventoryEntry[],
+  signal: AbortSignal,
+): InventorySourceCheckDeps {
+  const { host, output } = io;
+  const { baseline, reportDir } = inventory;
+  return {
+    postgresql: createPostgresqlPreflightEngineFactory({
+      named: databasesByUser(entries),
+      connections: inventory.perServer,
+    }),
+    redis: createRedisPreflightEngineFactory(),
+    env: host.env,
+    platform: host.platform,
+    clock: host.clock,
+    signal,
+    deadline: inventory.deadline,
+    baselines: baseline === undefined ? undefined : openPerSourceFileFolder(baseline, '--baseline'),
+    reports: reportDir === undefined ? undefined : openPerSourceFileFolder(reportDir, '--report-dir'),
+    schemas: createSharedSourceSchemas(),
+    onQuery(name, place, text) {
+      if (args.has('show-queries'))
+        void output.show(`query sent to ${name}, ${place}: ${text}`, maxSanitizedTextLength);
+    },
+  };
+}
+
+/** The databases that sources with the scope `database` name, by user name. */
+function databasesByUser(entries: readonly SourceInventoryEntry[]): (username: string) => ReadonlySet<string> {
+  const names = new Map<string, Set<string>>();
+  for (const { scope, withPassword } of entries) {
+    const { engine, source } = withPassword(undefined);
+    if (scope !== 'database' || engine !== 'postgresql') continue;
+    names.set(source.username, (names.get(source.username) ?? new Set()).add(source.dbname));
+  }
+  return (username) => names.get(username) ?? new Set();
+}
+
+function createCountProgress({ progress }: CommandIo, known: number | undefined) {
+  const show = (done: number, total: number) => void progress.show(`${done} of ${total} sources checked`);
+  if (known !== undefined) show(0, known);
+  return show;
+}
+
+/** Prints a line for each outcome on a terminal, and on standard output where the format has rows. */
+async function printOutcomes(
+  { host, output }: CommandIo,
+  outcomes: AsyncIterable<InventorySourceOutcome>,
+): Promise<void> {
+  async function* rows(): AsyncGenerator<InventorySourceOutcome> {
+    for await (const outcome of outcomes) {
+      if (host.stderr.isTTY) await output.note(outcomeLine(outcome));
+      yield outcome;
+    }
+  }
+  if (output.format === 'ndjson' || output.format === 'csv') return output.list(rows(), outcomeView);
+  for await (const _ of rows());
+}
+
+function outcomeLine({ name, verdict, ok, method, reason, blocked_by: blockedBy }: InventorySourceOutcome): string {
+  if (reason !== undefined) return `${name}: not checked, ${reason}`;
+  if (ok) return `${name}: ${verdict}`;
+  return `${name}: ${method} is not possible (${blockedBy.join(', ')})`;
+}
+
+const outcomeView: ListView<InventorySourceOutcome> = {
+  isReport: true,
+  columns: [
+    { name: 'Name', value: ({ name }) => name },
+    { name: 'State', value: ({ state }) => state },
+    { name: 'Verdict', value: ({ verdict }) => verdict },
+    { name: 'Ok', value: ({ ok }) => ok },
+    { name: 'BlockedBy', value: ({ blocked_by: ids }) => ids.join(',') },
+    { name: 'Reason', value: ({ reason }) => reason },
+    { name: 'Server', value: ({ server }) => server, extra: true },
+    { name: 'Version', value: ({ server_version: version }) => version, extra: true },
+    { name: 'Databases', value: ({ databases }) => databases, extra: true },
+    { name: 'URL', value: ({ url }) => url, extra: true },
+    { name: 'Line', value: ({ line }) => line, extra: true },
+  ],
+};
+
+/** The error of an inventory with sources that are not possible or were not checked; undefined if all are possible. */
+export function buildSourceInventoryError({
+  summary,
+  fix_first: [first],
+}: SourceInventoryReport): CliError | undefined {
+  const { sources, not_possible: blocked, not_checked: unchecked } = summary;
+  const counts = `of ${sources} sources ${summary.possible} are possible, ${blocked} not, and ${unchecked} were not checked`;
+  // A blocked source stays blocked whatever the others show, so its exit code wins.
+  if (blocked > 0)
+    return new CliError('preflight_blocked', `the requested migration is not possible for ${blocked} sources`, {
+      detail: counts,
+      hint: first === undefined ? 'fix the findings of the report' : `fix first: ${first.ids.join(', ')}`,
+    });
+  if (unchecked > 0)
+    return new CliError('inventory_incomplete', `${unchecked} sources could not be checked`, {
+      detail: counts,
+      hint: 'the report has the reason of each; run the same command again',
+    });
+  return undefined;
+}

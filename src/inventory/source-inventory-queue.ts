@@ -1,0 +1,175 @@
+import type { PostgresqlRow } from '../postgresql/postgresql-row.ts';
+import { quoteLiteral } from '../postgresql/quote.ts';
+import {
+  sourceInventoryQueueSchemaLockSql,
+  sourceInventoryQueueSchemaSql,
+} from './source-inventory-queue-schema-sql.ts';
+
+/** A source of a queue that this machine has taken. */
+export interface ClaimedInventorySource {
+  readonly line: number;
+  /** Grows with each claim of the source: the outcome of the newest claim is kept. */
+  readonly fence: number;
+}
+
+export interface QueuedInventorySource {
+  readonly line: number;
+  /** JSON. */
+  readonly cells: string;
+  /** By which sources of one server are recognized. */
+  readonly address: string;
+}
+
+export interface SourceInventoryQueueContents {
+  readonly fingerprint: string;
+  /** JSON. */
+  readonly options: string;
+  readonly total: number;
+}
+
+export interface SourceInventoryQueueCounts {
+  readonly finished: number;
+  /** Sources that a machine holds with a valid lease. */
+  readonly held: number;
+  readonly total: number;
+}
+
+/** Sends SQL, and returns the rows of the last statement; repeats it on a new connection when the connection is lost. */
+export type QueuedSqlRunner = (sql: readonly string[]) => Promise<readonly PostgresqlRow[]>;
+
+/** The sources of one inventory in a PostgreSQL table. All times are by the clock of its server. */
+export interface SourceInventoryQueue {
+  /** Adds the sources; if the queue exists already, it stays as it is. */
+  fill(
+    contents: SourceInventoryQueueContents,
+    createdBy: string,
+    sources: readonly QueuedInventorySource[],
+  ): Promise<void>;
+  /** Undefined if the queue does not exist. */
+  contents(): Promise<SourceInventoryQueueContents | undefined>;
+  sources(): Promise<readonly QueuedInventorySource[]>;
+  /** Takes a source that no machine has claimed; undefined if there is none. */
+  claim(exclude: {
+    readonly lines: readonly number[];
+    readonly addresses: readonly string[];
+  }): Promise<ClaimedInventorySource | undefined>;
+  /** Extends the leases of these sources, as far as this machine still holds them. */
+  renew(lines: readonly number[]): Promise<void>;
+  /** Returns a source to the others. */
+  release(claim: ClaimedInventorySource): Promise<void>;
+  /** Stores the outcome, unless the outcome of a newer claim is stored. */
+  record(claim: ClaimedInventorySource, outcome: string): Promise<void>;
+  counts(): Promise<SourceInventoryQueueCounts>;
+  /** Outcomes in the order of the lines, after a line. */
+  outcomes(afterLine: number, limit: number): Promise<readonly { readonly line: number; readonly outcome: string }[]>;
+}
+
+/** @param lease milliseconds @param holder identifies this process */
+export function createSourceInventoryQueue(
+  send: QueuedSqlRunner,
+  { name, holder, lease }: { readonly name: string; readonly holder: string; readonly lease: number },
+): SourceInventoryQueue {
+  const inventory = quoteLiteral(name);
+  const me = quoteLiteral(holder);
+  const own = `inventory = ${inventory}`;
+  const until = `clock_timestamp() + interval '${Math.round(lease)} milliseconds'`;
+  return {
+    async fill({ fingerprint, options, total }, createdBy, sources) {
+      const values = [name, createdBy, fingerprint, options].map(quoteLiteral).join(', ');
+      const rows = sources.map(
+        ({ line, address, cells }) => `(${inventory}, ${line}, ${quoteLiteral(address)}, ${quoteLiteral(cells)})`,
+      );
+      await send([
+        'BEGIN',
+        sourceInventoryQueueSchemaLockSql,
+        ...sourceInventoryQueueSchemaSql,
+        // The rows are added only with the inventory: another machine may have filled the queue in between.
+        `CREATE TEMPORARY TABLE cloudctl_new ON COMMIT DROP AS SELECT * FROM cloudctl_inventory.source WHERE false`,
+        ...chunked(rows).map(
+          (some) => `INSERT INTO cloudctl_new (inventory, line, address, cells) VALUES ${some.join(', ')}`,
+        ),
+        `WITH new AS (
+          INSERT INTO cloudctl_inventory.inventory (name, created_by, fingerprint, options, total)
+          VALUES (${values}, ${total}) ON CONFLICT DO NOTHING RETURNING name
+        ), rows AS (
+          INSERT INTO cloudctl_inventory.source (inventory, line, address, cells)
+          SELECT c.inventory, c.line, c.address, c.cells FROM cloudctl_new c, new RETURNING 1
+        ) SELECT count(*) FROM rows`,
+        'COMMIT',
+      ]);
+    },
+    async contents() {
+      const [table] = await send(["SELECT to_regclass('cloudctl_inventory.inventory') IS NOT NULL AS found"]);
+      if (table?.found !== 't') return undefined;
+      const [row] = await send([
+        `SELECT fingerprint, options, total FROM cloudctl_inventory.inventory WHERE name = ${inventory}`,
+      ]);
+      return row === undefined
+        ? undefined
+        : { fingerprint: row.fingerprint ?? '', options: row.options ?? '', total: Number(row.total) };
+    },
+    async sources() {
+      const rows = await send([
+        `SELECT line, cells, address FROM cloudctl_inventory.source WHERE ${own} ORDER BY line`,
+      ]);
+      return rows.map(({ line, cells, address }) => ({
+        line: Number(line),
+        cells: cells ?? '',
+        address: address ?? '',
+      }));
+    },
+    async claim({ lines, addresses }) {
+      const notLines = lines.length === 0 ? '' : ` AND line NOT IN (${lines.join(', ')})`;
+      const notBusy = addresses.length === 0 ? '' : ` AND address NOT IN (${addresses.map(quoteLiteral).join(', ')})`;
+      const [row] = await send([
+        `UPDATE cloudctl_inventory.source SET holder = ${me}, fence = fence + 1, lease_until = ${until}
+         WHERE ${own} AND line = (
+           SELECT line FROM cloudctl_inventory.source
+           WHERE ${own} AND outcome IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())${notLines}${notBusy}
+           ORDER BY line LIMIT 1 FOR UPDATE SKIP LOCKED
+         ) RETURNING line, fence`,
+      ]);
+      return row === undefined ? undefined : { line: Number(row.line), fence: Number(row.fence) };
+    },
+    async renew(lines) {
+      if (lines.length === 0) return;
+      await send([
+        `UPDATE cloudctl_inventory.source SET lease_until = ${until}
+         WHERE ${own} AND line IN (${lines.join(', ')}) AND holder = ${me} AND outcome IS NULL`,
+      ]);
+    },
+    async release({ line, fence }) {
+      await send([
+        `UPDATE cloudctl_inventory.source SET holder = NULL, lease_until = NULL
+         WHERE ${own} AND line = ${line} AND fence = ${fence} AND outcome IS NULL`,
+      ]);
+    },
+    async record({ line, fence }, outcome) {
+      await send([
+        `UPDATE cloudctl_inventory.source SET outcome = ${quoteLiteral(outcome)}, outcome_fence = ${fence},
+           finished_at = clock_timestamp(), lease_until = NULL
+         WHERE ${own} AND line = ${line} AND (outcome_fence IS NULL OR outcome_fence <= ${fence})`,
+      ]);
+    },
+    async counts() {
+      const [row] = await send([
+        `SELECT count(outcome) AS finished, count(*) AS total,
+           count(*) FILTER (WHERE outcome IS NULL AND lease_until >= clock_timestamp()) AS held
+         FROM cloudctl_inventory.source WHERE ${own}`,
+      ]);
+      return { finished: Number(row?.finished), held: Number(row?.held), total: Number(row?.total) };
+    },
+    async outcomes(afterLine, limit) {
+      const rows = await send([
+        `SELECT line, outcome FROM cloudctl_inventory.source
+         WHERE ${own} AND line > ${afterLine} AND outcome IS NOT NULL ORDER BY line LIMIT ${limit}`,
+      ]);
+      return rows.map(({ line, outcome }) => ({ line: Number(line), outcome: outcome ?? '' }));
+    },
+  };
+}
+
+/** One INSERT with all rows could exceed the memory of the server. */
+function chunked<T>(all: readonly T[], size = 500): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
+}

@@ -1,0 +1,185 @@
+import type { OptionSpec, ParsedArgs } from '../cli/command.ts';
+import type { CommandIo } from '../cli/command-io.ts';
+import { parseDurationOrThrow } from '../cli/duration.ts';
+import { requireWholeNumber } from '../cli/whole-number.ts';
+import type { ProfileSettings } from '../config/settings.ts';
+import { usageError } from '../errors.ts';
+import type { ServerConcurrencyLimits } from './run-with-server-concurrency-slots.ts';
+
+/** The options of `db preflight` for many sources. */
+export const sourceInventoryOptionSpecs: readonly OptionSpec[] = [
+  {
+    name: 'sources',
+    valueName: 'FILE',
+    description: 'Check many sources: a URL or a service name on each line, or CSV with a header; - for standard input',
+    completion: 'file',
+  },
+  { name: 'parallel', valueName: 'N', description: 'Sources that are checked at the same time (default: 16)' },
+  {
+    name: 'parallel-per-server',
+    valueName: 'N',
+    description: 'Of these, sources of one server, and its connections for databases (default: 2)',
+  },
+  {
+    name: 'scope',
+    valueName: 'SCOPE',
+    description: 'Databases of each source: all of its server, or only the one that it names (default: server)',
+    choices: ['server', 'database'],
+  },
+  {
+    name: 'password-command',
+    valueName: 'JSON',
+    description: 'Program that prints the password of a source, as a JSON array; it is run without a shell',
+  },
+  {
+    name: 'report-dir',
+    valueName: 'FOLDER',
+    description: 'Write the JSON report of each source into FOLDER',
+    completion: 'folder',
+  },
+  {
+    name: 'queue',
+    valueName: 'NAME',
+    description: 'Share the sources with other machines, through the PostgreSQL server of CLOUDCTL_QUEUE_URL',
+  },
+  {
+    name: 'lease',
+    valueName: 'DURATION',
+    description: 'Time after which a source of a stopped machine is taken again (default: 60s)',
+  },
+];
+
+export interface SourceInventorySettings extends ServerConcurrencyLimits {
+  /**
+   * The path of the inventory, or `-` for standard input; undefined if this machine only takes sources from a queue that
+   * another machine has filled.
+   */
+  readonly sources: string | undefined;
+  readonly queue: string | undefined;
+  /** Milliseconds. */
+  readonly lease: number;
+  readonly deadline: number;
+  readonly reportDir: string | undefined;
+  readonly baseline: string | undefined;
+  readonly reports: readonly string[];
+}
+
+/** What the run of an inventory needs from its command. */
+export interface RunSourceInventoryInput {
+  readonly io: CommandIo;
+  readonly args: ParsedArgs;
+  readonly settings: ProfileSettings;
+  readonly inventory: SourceInventorySettings;
+}
+
+/** Formats of the report of an inventory, by file extension. */
+export const sourceInventoryReportFileExtensions: readonly string[] = ['.json', '.md', '.html'];
+
+/**
+ * Options that are refused with an inventory: those that the inventory itself gives for each source, and those that work
+ * with one source only.
+ */
+const refusedOptions = [
+  'source',
+  'engine',
+  'host',
+  'port',
+  'dbname',
+  'username',
+  'password-stdin',
+  'ignore-dbs',
+  'deep',
+  'deep-rate',
+  'deep-timeout',
+  'fix-sql',
+  'undo-sql',
+  'sarif-uri',
+];
+
+/**
+ * The options of an inventory; undefined if the command line names one source. Throws a CliError (usage) for options that do not
+ * belong together.
+ */
+export function readSourceInventorySettings(args: ParsedArgs): SourceInventorySettings | undefined {
+  const [sources, queue] = [args.value('sources'), args.value('queue')];
+  if (sources === undefined && queue === undefined) {
+    const unused = sourceInventoryOptionSpecs.find(({ name }) => args.has(name));
+    if (unused !== undefined) throw usageError(`cannot use --${unused.name} without --sources`, 'add `--sources FILE`');
+    return undefined;
+  }
+  const way = sources === undefined ? '--queue' : '--sources';
+  const refused = refusedOptions.find((name) => args.has(name));
+  if (refused !== undefined)
+    throw usageError(`cannot use --${refused} with ${way}`, `remove \`--${refused}\``, inventoryNote);
+  if (queue === undefined && args.has('lease')) throw usageError('cannot use --lease without --queue', 'add `--queue`');
+  if (queue !== undefined) requireQueueOptions(args, queue);
+  const reports = args.values('report');
+  const odd = reports.find(
+    (file) => !sourceInventoryReportFileExtensions.some((end) => file.toLowerCase().endsWith(end)),
+  );
+  if (odd !== undefined)
+    throw usageError(
+      `an inventory has no report of the format of ${odd}`,
+      `use a file name that ends in one of ${sourceInventoryReportFileExtensions.join(' ')}`,
+    );
+  const parallel = requireWholeNumber(args.value('parallel') ?? '16', '--parallel', { min: 1, max: 1000 });
+  return {
+    sources,
+    queue,
+    lease: parseDurationOrThrow(args.value('lease') ?? '60s', '--lease', 1000),
+    deadline: parseDurationOrThrow(args.value('deadline') ?? '60s', '--deadline', 1000),
+    parallel,
+    perServer: requireWholeNumber(args.value('parallel-per-server') ?? '2', '--parallel-per-server', {
+      min: 1,
+      max: 100,
+    }),
+    reportDir: args.value('report-dir'),
+    baseline: args.value('baseline'),
+    reports,
+  };
+}
+
+const inventoryNote =
+  'an inventory names each source on a line of its own; CSV has columns for the options of a source';
+
+function requireQueueOptions(args: ParsedArgs, queue: string): void {
+  if (args.has('probe'))
+    throw usageError(
+      'cannot use --probe with --queue',
+      'remove `--probe`',
+      'a source of a stopped machine is checked again, and a probe would then run twice',
+    );
+  if (args.has('baseline'))
+    throw usageError(
+      'cannot use --baseline with --queue',
+      'remove `--baseline`',
+      'each machine has a part of the sources',
+    );
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(queue))
+    throw usageError('the name of the queue is not valid', 'use letters, digits, dots, underscores and hyphens');
+  const sources = args.value('sources');
+  const fixed = sources === undefined ? inventoryCheckOptionNames.find((name) => args.has(name)) : undefined;
+  if (fixed !== undefined)
+    throw usageError(
+      `cannot use --${fixed} without --sources`,
+      `give \`--${fixed}\` to the command that fills the queue`,
+      'all machines check with the options that the queue was filled with',
+    );
+}
+
+/** Options that decide what is checked, so that all machines of a queue must use the same. */
+export const inventoryCheckOptionNames: readonly string[] = [
+  'target-version',
+  'target-extensions',
+  'target-memory',
+  'source-disk-free',
+  'method',
+  'accept',
+  'strict',
+  'allow-private',
+  'judge-as-public',
+  'disable-ssl',
+  'allow-cleartext-password',
+  'ca-file',
+  'scope',
+];

@@ -1,0 +1,65 @@
+import { systemClock } from './clock.ts';
+import { resolveProgramFolders } from './folders.ts';
+import { createHelperKeychain } from './helper-keychain.ts';
+import type { HostSystem } from './host.ts';
+import { startPager } from './pager.ts';
+import { streamSink } from './stream-sink.ts';
+import { systemSignals } from './system-signals.ts';
+
+export interface SystemHostOptions {
+  /** The bundle of keychain-child.ts (default: beside this file). */
+  readonly keychainHelper?: string;
+  /** Called once before the first HTTP request of the process. */
+  readonly onNetwork?: () => Promise<void>;
+}
+
+/** This machine. Creates the Host of the real system; modules are loaded, streams opened and processes started on first use. */
+export function createSystemHost(options: SystemHostOptions = {}): HostSystem {
+  const { env, platform } = process;
+  const signals = systemSignals();
+  // A closed pipe ends the program with exit code 0. Work that must be completed, such as a token refresh, listens for signals
+  // until it is committed.
+  const onClosed = () => signals.whenNoListeners(() => process.exit(0));
+  return {
+    env,
+    platform,
+    get stdin() {
+      return process.stdin;
+    },
+    get screen() {
+      return process.stderr;
+    },
+    stdout: streamSink(() => process.stdout, { descriptor: 1, name: 'standard output', lossless: true, onClosed }),
+    stderr: streamSink(() => process.stderr, {
+      descriptor: 2,
+      name: 'standard error',
+      lossless: false,
+      onClosed: () => {},
+    }),
+    clock: systemClock,
+    random: (bytes) => crypto.getRandomValues(new Uint8Array(bytes)),
+    folders: resolveProgramFolders(env, platform),
+    async bootId(folder) {
+      const { readMachineBootId } = await import('./read-machine-boot-id.ts');
+      return readMachineBootId(folder, platform);
+    },
+    async createSender(sendOptions) {
+      const { createUndiciSender } = await import('./undici-sender.ts');
+      const send = await createUndiciSender({ ...sendOptions, now: systemClock.now });
+      await options.onNetwork?.();
+      return send;
+    },
+    browser: {
+      async open(url) {
+        const { createSystemBrowser } = await import('./browser.ts');
+        return createSystemBrowser(env, platform).open(url);
+      },
+    },
+    startPager: (command) => startPager(command, env),
+    keychain: createHelperKeychain({
+      env,
+      ...(options.keychainHelper === undefined ? {} : { script: options.keychainHelper }),
+    }),
+    signals,
+  };
+}

@@ -1,0 +1,93 @@
+declare const pinned: unique symbol;
+
+/**
+ * A message that may be sent: no stored search_path resolves a name in it, and no stored setting changes its effect.
+ * Only the functions of this module create a PinnedMessage, so sending any other statement does not compile.
+ */
+export type SearchPathSafeSql = string & { readonly [pinned]: true };
+
+/** Settings of one transaction by name, for example `{ statement_timeout: '15s' }`; names and values are not escaped. */
+export type TransactionSettings = Readonly<Record<string, string>>;
+
+/**
+ * The owner of a database sets what its sessions begin with: `ALTER DATABASE … SET search_path = evil, pg_catalog` would replace
+ * functions and operators, `SET role` would answer as another role, and `default_transaction_deferrable` would wait for the
+ * writers. pg_temp is named last: otherwise it comes first, and a temporary pg_class would replace the catalog.
+ */
+const pin = ['SET LOCAL role TO none', 'SET LOCAL search_path TO pg_catalog, pg_temp'];
+
+/**
+ * Builds one message that cannot write, and after which no setting remains: SET without LOCAL would stay in the server
+ * session of a pooler, for its next client. The statements of the message are SELECT or COPY … TO STDOUT.
+ */
+export function buildReadOnlyTransaction(
+  statements: readonly string[],
+  settings: TransactionSettings = {},
+): SearchPathSafeSql {
+  return join([
+    'BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY, NOT DEFERRABLE',
+    ...pin,
+    ...Object.entries(settings).map(([name, value]) => `SET LOCAL ${name}='${value}'`),
+    ...statements.map(withoutBlankLines),
+    'COMMIT',
+  ]);
+}
+
+/**
+ * Builds one message that is one transaction that may write, and after which no setting remains, so that a pooler in
+ * transaction mode may be in between. The statements resolve no name by the search_path but those of pg_catalog.
+ */
+export function buildWriteTransactionMessage(
+  statements: readonly string[],
+  settings: TransactionSettings = {},
+): SearchPathSafeSql {
+  return join([
+    'BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE, NOT DEFERRABLE',
+    ...pin,
+    ...Object.entries(settings).map(([name, value]) => `SET LOCAL ${name}='${value}'`),
+    ...statements,
+    'COMMIT',
+  ]);
+}
+
+/** The results of the statements in a `buildReadOnlyTransaction`, without the results of BEGIN, SET and COMMIT. */
+export function omitTransactionControlResults<T>(sets: readonly T[], statements: number): readonly T[] {
+  return sets.slice(-statements - 1, -1);
+}
+
+/** Statements that contain no name which a user could define. */
+export const searchPathSafeRollbackSql = join(['ROLLBACK']);
+export const poolerShowVersionMessage = join(['SHOW VERSION']);
+export const searchPathSafeIdentifySystemSql = join(['IDENTIFY_SYSTEM']);
+
+/**
+ * The first message of a session that writes, or whose statements cannot run inside a transaction. The message does not
+ * begin with a SELECT: SET does not resolve names by the search_path.
+ */
+export const searchPathSafeSessionSetupSql = join([
+  'SET role TO none',
+  'SET search_path TO pg_catalog, pg_temp',
+  "SET default_transaction_isolation TO 'read committed'",
+  'SET default_transaction_deferrable TO off',
+  'SET default_transaction_read_only TO off',
+]);
+
+/** Only `makeSessionSearchPathSafe` may use this function, because its sessions have sent `searchPathSafeSessionSetupSql`. */
+export function buildSearchPathSafeSql(text: string): SearchPathSafeSql {
+  return join([text]);
+}
+
+function join(statements: readonly string[]): SearchPathSafeSql {
+  return statements.join('; ') as SearchPathSafeSql;
+}
+
+/**
+ * Removes blank lines and trailing spaces, because --show-queries prints the text of queries that are composed of
+ * multi-line parts.
+ */
+function withoutBlankLines(sql: string): string {
+  return sql
+    .replace(/[ \t]+$/gm, '')
+    .replace(/\n{2,}/g, '\n')
+    .trim();
+}

@@ -1,0 +1,27 @@
+import { type PreflightCheckOutcome, skipOutcome, unknownOutcome } from '../../finding.ts';
+import type { PreflightOptions } from '../../preflight-options.ts';
+import type { PostgresqlSourceFacts } from '../source-facts.ts';
+import { pluralize } from '../units.ts';
+import type { DatabaseScanResult } from './scanned-rows.ts';
+
+/** What reading the rows of a database found, or the outcome of a check that needs it. */
+export function getDatabaseScanOrOutcome(
+  database: string,
+  { scans, access }: PostgresqlSourceFacts,
+  { deep }: PreflightOptions,
+): { readonly scan: DatabaseScanResult } | { readonly outcome: PreflightCheckOutcome } {
+  if (deep === undefined) return { outcome: skipOutcome('needs --deep') };
+  if (access.get(database)?.kind !== 'entered')
+    return { outcome: skipOutcome('the database was not reached (db-noconnect)') };
+  const scan = scans?.get(database);
+  return scan === undefined
+    ? { outcome: unknownOutcome('the rows were not read before the end of the run') }
+    : { scan };
+}
+
+/** The outcome of a check that found nothing in what was read, if a table was not read; undefined: all were. */
+export function buildIncompleteScanOutcome({ failure, unread }: DatabaseScanResult): PreflightCheckOutcome | undefined {
+  if (failure !== undefined) return skipOutcome('the tables could not be listed (unread-tables)');
+  if (unread.length === 0) return undefined;
+  return skipOutcome(`nothing found, and ${pluralize(unread.length, 'table')} not read (unread-tables)`);
+}

@@ -1,0 +1,146 @@
+import { DatabaseConnectError } from '../../../platform/connect-error.ts';
+import { connectPostgresql, type PostgresqlSession } from '../../../postgresql/connection.ts';
+import { getPreflightQueryValue } from '../../query.ts';
+import { type TableToRead, tablesToReadQuery } from '../queries/tables-to-read.ts';
+import { type UniqueIndex, uniqueIndexesQuery } from '../queries/unique-indexes.ts';
+import {
+  isTransientDatabaseErrorCode,
+  type RunPreflightQueriesOptions,
+  runPreflightQueriesInDatabase,
+} from '../run-preflight-queries-in-database.ts';
+import { classifyDatabaseEncoding } from './byte-validator.ts';
+import { planTableScan } from './comparable-keys.ts';
+import { type ScanTableRowsOptions, scanTableRows } from './scan-table-rows.ts';
+import {
+  buildFailedDatabaseScan,
+  combineTableScanResults,
+  type DatabaseScanResult,
+  type TableScanResult,
+} from './scanned-rows.ts';
+import type { TableUnreadReason } from './table-unread-reason.ts';
+
+export interface ScanDatabaseRowsOptions extends Pick<ScanTableRowsOptions, 'seeds' | 'pace' | 'keyMemory' | 'now'> {
+  /** Aborting the member `signal` ends the reading. */
+  readonly query: RunPreflightQueriesOptions;
+  /** Called before a table is read; `position` begins with 1. */
+  readonly onTable: (table: string, position: number, total: number) => void;
+}
+
+/** Reads every table of a database, one after the other. What cannot be read is in the result. */
+export async function scanDatabaseRows(
+  dbname: string,
+  encoding: string,
+  options: ScanDatabaseRowsOptions,
+): Promise<DatabaseScanResult> {
+  const { access, results } = await runPreflightQueriesInDatabase(
+    dbname,
+    [tablesToReadQuery, uniqueIndexesQuery],
+    options.query,
+  );
+  const tables = getPreflightQueryValue(results, tablesToReadQuery);
+  const indexes = getPreflightQueryValue(results, uniqueIndexesQuery);
+  if (tables === undefined || indexes === undefined) {
+    const result = [tablesToReadQuery, uniqueIndexesQuery].map((query) => results.get(query));
+    const reason = result.flatMap((one) => (one !== undefined && 'reason' in one ? [one.reason] : []))[0];
+    return buildFailedDatabaseScan(
+      encoding,
+      reason ?? ('message' in access ? access.message : 'the server returned no result'),
+    );
+  }
+  const indexesOf = new Map<number, UniqueIndex[]>();
+  for (const index of indexes) indexesOf.set(index.table, [...(indexesOf.get(index.table) ?? []), index]);
+  const scans: TableScanResult[] = [];
+  const connection = createConnection(dbname, options.query);
+  try {
+    for (const [at, table] of tables.entries()) {
+      const plan = planTableScan(table, indexesOf.get(table.oid) ?? []);
+      options.onTable(table.table, at + 1, tables.length);
+      const session = await connection.open();
+      if (session instanceof DatabaseConnectError) {
+        const { aborted } = options.query.signal;
+        scans.push(unreadScan(table, plan, aborted ? 'time_limit' : 'no_connection', session.message));
+        continue;
+      }
+      const { scan, isLost } = await scanTableRows(session, table, plan, tableOptions(dbname, encoding, options));
+      scans.push(scan);
+      if (isLost) await connection.close();
+    }
+  } finally {
+    await connection.close();
+  }
+  return combineTableScanResults(encoding, scans);
+}
+
+function tableOptions(
+  dbname: string,
+  encoding: string,
+  { query, seeds, pace, keyMemory, now }: ScanDatabaseRowsOptions,
+): ScanTableRowsOptions {
+  return {
+    version: query.version,
+    seeds,
+    now,
+    onSend: (text) => query.onSend(dbname, text),
+    // What SQL_ASCII accepts may be refused by a target that has another encoding.
+    encoding:
+      encoding === 'SQL_ASCII' ? 'UTF8' : classifyDatabaseEncoding(encoding) === 'multibyte' ? encoding : undefined,
+    ...(pace === undefined ? {} : { pace }),
+    ...(keyMemory === undefined ? {} : { keyMemory }),
+  };
+}
+
+function unreadScan(
+  { table }: TableToRead,
+  { unchecked, keys }: ReturnType<typeof planTableScan>,
+  reason: TableUnreadReason,
+  message: string,
+): TableScanResult {
+  return {
+    ...{ table, rows: 0, bytes: 0, longestRow: 0, milliseconds: 0, invalid: [], comparedKeys: 0, duplicates: [] },
+    unread: { table, reason, message },
+    unchecked: [...unchecked, ...keys.map(({ index }) => ({ index, table, reason: 'table_not_read' as const }))],
+  };
+}
+
+interface ScanConnection {
+  /** The open session, or why there is none. */
+  open(): Promise<PostgresqlSession | DatabaseConnectError>;
+  close(): Promise<void>;
+}
+
+/** Connects when a table is to be read, and again after a connection was lost. After a failure there is no further try. */
+function createConnection(
+  dbname: string,
+  { source, clock, signal, memory }: RunPreflightQueriesOptions,
+): ScanConnection {
+  let session: PostgresqlSession | undefined;
+  let failure: DatabaseConnectError | undefined;
+  const connect = async (triesLeft: number): Promise<PostgresqlSession | DatabaseConnectError> => {
+    try {
+      return await connectPostgresql(source, { dbname, limit: connectTimeout, signal, memory });
+    } catch (error) {
+      if (!(error instanceof DatabaseConnectError)) throw error;
+      if (!isTransientDatabaseErrorCode(error.code) || triesLeft === 0 || signal.aborted) return error;
+      await clock.sleep(1000, signal).catch(() => {});
+      return connect(triesLeft - 1);
+    }
+  };
+  return {
+    async open() {
+      if (session !== undefined) return session;
+      if (failure !== undefined) return failure;
+      // A server that crashed or was restarted needs some seconds.
+      const opened = await connect(10);
+      if (opened instanceof DatabaseConnectError) failure = opened;
+      else session = opened;
+      return opened;
+    },
+    async close() {
+      const open = session;
+      session = undefined;
+      await open?.end();
+    },
+  };
+}
+
+const connectTimeout = 10_000;

@@ -1,0 +1,122 @@
+import type { PostgresqlSession } from '../../../postgresql/connection.ts';
+import { PostgresqlQueryError } from '../../../postgresql/query-error.ts';
+import {
+  buildComparableTextSettings,
+  type ReadTableOptions,
+  readTableRowsByCopy,
+} from '../../../postgresql/read-table-rows-by-copy.ts';
+import type { TableToRead } from '../queries/tables-to-read.ts';
+import type { TableScanPlan } from './comparable-keys.ts';
+import {
+  type CopyRowScanner,
+  type CopyRowScannerOptions,
+  createCopyRowScanner,
+  joinCopyRowParts,
+  type ScannedRows,
+} from './copy-row-scanner.ts';
+import {
+  buildUncheckedUniqueIndexes,
+  findDuplicateUniqueKeys,
+  type UniqueKeyComparison,
+  type UniqueKeyRereader,
+} from './find-duplicate-unique-keys.ts';
+import type { TableScanResult } from './scanned-rows.ts';
+import { determineUnreadTableReason } from './table-unread-reason.ts';
+import { createUniqueKeyHashes } from './unique-key-hashes.ts';
+
+export interface ScanTableRowsOptions extends Pick<ReadTableOptions, 'version' | 'pace' | 'onSend'> {
+  /** The encoding that the rows must be valid in; undefined: they are not checked. */
+  readonly encoding: string | undefined;
+  /** Random numbers for the hashes of keys. */
+  readonly seeds: readonly [number, number];
+  /** Milliseconds. */
+  readonly now: () => number;
+  /** Bytes for the keys of one table (default: 256 MiB). */
+  readonly keyMemory?: number;
+}
+
+type ReadingSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
+
+/**
+ * Reads the rows of a table in one transaction. Only if keys have equal hashes, their columns are read again. For a
+ * table that cannot be read, the result contains the reason. `isLost`: whether the session is closed.
+ */
+export async function scanTableRows(
+  session: ReadingSession,
+  table: TableToRead,
+  plan: TableScanPlan,
+  options: ScanTableRowsOptions,
+): Promise<{ readonly scan: TableScanResult; readonly isLost: boolean }> {
+  const { version, pace, onSend, now, seeds, encoding, keyMemory = defaultKeyMemory } = options;
+  // Without a conversion the bytes arrive as they are stored.
+  const settings = {
+    ...buildComparableTextSettings(version, version),
+    client_encoding: 'SQL_ASCII',
+    lock_timeout: '5s',
+  };
+  let bytes = 0;
+  let milliseconds = 0;
+  let error: PostgresqlQueryError | undefined;
+  const read = async (
+    columns: readonly string[],
+    scanned: Omit<CopyRowScannerOptions, 'seeds'>,
+    asReceived: (add: CopyRowScanner['add']) => CopyRowScanner['add'] = (add) => add,
+  ): Promise<ScannedRows> => {
+    const scanner = createCopyRowScanner({ ...scanned, seeds });
+    const visit = asReceived(scanner.add);
+    const began = now();
+    try {
+      error = await readTableRowsByCopy(session, { schema: table.schema, name: table.name, columns }, visit, {
+        ...{ version, settings },
+        ...(pace === undefined ? {} : { pace }),
+        ...(onSend === undefined ? {} : { onSend }),
+      });
+    } catch (failure) {
+      if (!(failure instanceof PostgresqlQueryError)) throw failure;
+      error = failure;
+    }
+    bytes += scanner.found.bytes;
+    milliseconds = Math.max(milliseconds, now() - began);
+    return scanner.found;
+  };
+  const hashes = plan.keys.map(() => createUniqueKeyHashes(keyMemory / plan.keys.length));
+  const { keyColumns, keys } = plan;
+  const found = await read(plan.columns, {
+    ...{ keyColumns, keys, encoding },
+    onKey: (key, high, low) => hashes[key]!.add(high, low),
+  });
+  const readKeys: UniqueKeyRereader = async (onKey) => {
+    await read(plan.columns.slice(0, keyColumns), { keyColumns, keys, onKey }, joinCopyRowParts);
+    return error === undefined;
+  };
+  const compared: UniqueKeyComparison =
+    error === undefined
+      ? await findDuplicateUniqueKeys(table.table, keys, hashes, readKeys)
+      : { duplicates: [], unchecked: buildUncheckedUniqueIndexes(table.table, keys, 'table_not_read') };
+  return {
+    isLost: error?.lost === true,
+    scan: {
+      table: table.table,
+      rows: found.rows,
+      longestRow: found.longestRow,
+      bytes,
+      milliseconds,
+      unread: unreadTable(table, error),
+      invalid: [...found.invalid].map(([column, rows]) => ({
+        table: table.table,
+        column: plan.columns[column] ?? '',
+        rows,
+      })),
+      comparedKeys: keys.length - compared.unchecked.length,
+      duplicates: compared.duplicates,
+      unchecked: [...plan.unchecked, ...compared.unchecked],
+    },
+  };
+}
+
+const defaultKeyMemory = 256 * 2 ** 20;
+
+function unreadTable(table: TableToRead, error: PostgresqlQueryError | undefined): TableScanResult['unread'] {
+  if (error === undefined) return undefined;
+  return { table: table.table, reason: determineUnreadTableReason(error, table), message: error.message };
+}

@@ -1,0 +1,101 @@
+import type { CheckFinding } from '../finding.ts';
+import type { PreflightFixEffect } from '../fix-effect.ts';
+import type { PreflightOptions } from '../preflight-options.ts';
+import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
+import { buildFindingKey, type EvaluatedFixEffects, type FixEffectInDatabase } from '../simulated-preflight-fix.ts';
+import { applyFixEffectsToFacts, applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
+import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerPreflightCheck } from './check.ts';
+import type { CollectedPostgresqlFacts } from './collected-postgresql-facts.ts';
+import { evaluateDatabaseCheck, evaluateServerCheck } from './evaluate-checks.ts';
+import {
+  getNumericPostgresqlSetting,
+  getPostgresqlSetting,
+  type PostgresqlServerSettings,
+  postgresqlSettingsQuery,
+} from './queries/settings.ts';
+import { isCheckResultChangedByFixes, queriesOfCheck } from './results-for-effects.ts';
+import { getSourceServerVersion, type PostgresqlSourceFacts } from './source-facts.ts';
+
+/**
+ * Evaluates the checks as if the statements of the fixes with these effects had run. Only checks for which a query
+ * result changes are evaluated.
+ */
+export function evaluatePostgresqlChecksAfterFixes(
+  checks: readonly PostgresqlCheck[],
+  collected: CollectedPostgresqlFacts,
+  facts: PostgresqlSourceFacts,
+  options: PreflightOptions,
+  placed: readonly FixEffectInDatabase[],
+): EvaluatedFixEffects {
+  const effects = placed.map(({ effect }) => effect);
+  const server = applyFixEffectsToPostgresqlResults(collected.results, effects);
+  const serverFacts = applyFixEffectsToFacts(facts, effects);
+  const hasNewFacts = serverFacts !== facts;
+  const changed = new Map<string, CheckFinding>();
+  const add = (finding: CheckFinding) => changed.set(buildFindingKey(finding), finding);
+  for (const check of checks) {
+    if (check.scope === 'server' && (hasNewFacts || isCheckResultChangedByFixes(check, collected.results, server)))
+      add(evaluateServerCheck(check as PostgresqlServerPreflightCheck, server, serverFacts, options));
+  }
+  const { databases, access } = collected;
+  const databaseFacts = applyFixEffectsToFacts({ ...collected.facts, databases, access }, effects);
+  const isShared = server !== collected.results || hasNewFacts || effects.some(({ kind }) => kind === 'role');
+  const everywhere = effects.filter(isForEveryDatabase);
+  const own = ownEffects(placed);
+  for (const [database, results] of collected.retained) {
+    const local = own.get(database) ?? [];
+    if (results.size === 0 || !(isShared || local.length > 0)) continue;
+    const before = new Map([...collected.results, ...results]);
+    const after = new Map([...server, ...applyFixEffectsToPostgresqlResults(results, [...everywhere, ...local])]);
+    for (const check of checks) {
+      if (check.scope !== 'database' || !hasResults(check, before)) continue;
+      if (hasNewFacts || isCheckResultChangedByFixes(check, before, after))
+        add(evaluateDatabaseCheck(check as PostgresqlDatabaseCheck, after, database, databaseFacts, options));
+    }
+  }
+  return { changed, cannotStart: startProblem(server, effects, getSourceServerVersion(facts)) };
+}
+
+function hasResults(check: PostgresqlCheck, results: PreflightQueryResults): boolean {
+  return queriesOfCheck(check).every((query) => results.has(query));
+}
+
+function ownEffects(
+  placed: readonly FixEffectInDatabase[],
+): ReadonlyMap<string | undefined, readonly PreflightFixEffect[]> {
+  const own = new Map<string | undefined, PreflightFixEffect[]>();
+  for (const { effect, database } of placed) {
+    if (isForEveryDatabase(effect)) continue;
+    const known = own.get(database);
+    if (known === undefined) own.set(database, [effect]);
+    else known.push(effect);
+  }
+  return own;
+}
+
+function isForEveryDatabase({ kind }: PreflightFixEffect): boolean {
+  return kind !== 'result' && kind !== 'replica-identity';
+}
+
+/**
+ * The combinations of settings with which PostgreSQL refuses to start (PostmasterMain, CheckRequiredParameterValues in
+ * its source).
+ */
+function startProblem(
+  results: PreflightQueryResults,
+  effects: readonly PreflightFixEffect[],
+  version: number,
+): string | undefined {
+  const settings = getPreflightQueryValue<PostgresqlServerSettings>(results, postgresqlSettingsQuery);
+  if (settings === undefined || !effects.some(({ kind }) => kind === 'restart')) return undefined;
+  const senders = getNumericPostgresqlSetting(settings, 'max_wal_senders');
+  if (getPostgresqlSetting(settings, 'wal_level') === 'minimal' && senders > 0) {
+    return 'WAL streaming (max_wal_senders > 0) requires wal_level "replica" or "logical"';
+  }
+  const connections = getNumericPostgresqlSetting(settings, 'max_connections');
+  const reserved = getNumericPostgresqlSetting(settings, 'superuser_reserved_connections');
+  if (version < 120_000 && settings.has('max_connections') && reserved + senders >= connections) {
+    return `superuser_reserved_connections (${reserved}) plus max_wal_senders (${senders}) must be less than max_connections (${connections})`;
+  }
+  return undefined;
+}

@@ -1,0 +1,103 @@
+import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
+import { parsePostgresqlArray, parsePostgresqlCompositeValue } from '../../../postgresql/nested-text.ts';
+import { splitTextCopyRow } from '../../../postgresql/table-rows.ts';
+import { isOneOfSql } from './catalog-predicates.ts';
+import { containingTypesSql } from './containing-types.ts';
+import { hasRowsSql } from './row-scan.ts';
+
+/**
+ * Table columns whose values contain certain types, directly or inside a domain, an array or a composite type. Columns:
+ * The result has the columns `relid`, `attname` and `type`, and the `path` from the table column to the value:
+ * `domain`, `array` or the position of a field of a composite, each followed by a space.
+ */
+export function columnsContainingTypesSql(version: number, types: readonly number[]): string {
+  const whole = `
+    up(oid) AS (
+      SELECT oid
+      FROM pg_type
+      WHERE ${isOneOfSql(types, 'oid')}
+      UNION
+      SELECT h.whole
+      FROM up
+      JOIN (${containingTypesSql(version)}) h ON h.part = up.oid
+    )
+  `;
+  const columns = `
+    SELECT
+      c.oid,
+      a.attname,
+      a.atttypid,
+      '' COLLATE "C"
+    FROM pg_attribute a
+    JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.oid >= '${firstNormalObjectId}'
+      AND c.relkind = 'r'
+      AND a.attnum > 0
+      AND NOT a.attisdropped
+      AND a.atttypid IN (SELECT oid FROM up)
+      AND ${hasRowsSql('c')}
+  `;
+  const parts = [
+    "SELECT t.typbasetype, 'domain' WHERE t.typtype = 'd'",
+    `
+      SELECT t.typelem, 'array'
+      WHERE t.typtype = 'b'
+        AND t.typelem <> '0'
+        AND t.typlen = -1
+    `,
+    `
+      SELECT f.atttypid, (row_number() OVER (ORDER BY f.attnum) - 1)::text
+      FROM pg_attribute f
+      WHERE t.typtype = 'c'
+        AND f.attrelid = t.typrelid
+        AND f.attnum > 0
+        AND NOT f.attisdropped
+    `,
+  ];
+  const deeper = `
+    SELECT
+      v.relid,
+      v.attname,
+      s.type,
+      (v.path || s.step || ' ') COLLATE "C"
+    FROM v
+    JOIN pg_type t ON t.oid = v.type
+    CROSS JOIN LATERAL (${parts.join(' UNION ALL ')}) s(type, step)
+    WHERE NOT ${isOneOfSql(types, 'v.type')}
+      AND s.type IN (SELECT oid FROM up)
+  `;
+  return `
+    (
+      WITH RECURSIVE ${whole}, v(relid, attname, type, path) AS (${columns} UNION ALL ${deeper})
+      SELECT *
+      FROM v
+      WHERE ${isOneOfSql(types, 'v.type')}
+    )
+  `;
+}
+
+/** A table column with values of these types, and where the values are in the column. */
+export interface NestedValueColumn {
+  readonly path: string;
+  /** The type of the values. */
+  readonly type: string;
+}
+
+/**
+ * The values of these types in one row that COPY returned for the column, without NULL; each element of an array is a
+ * value.
+ */
+export function extractNestedColumnValues(row: Uint8Array, { path, type }: NestedValueColumn): readonly string[] {
+  const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];
+  let values = withoutNull(splitTextCopyRow(row));
+  for (const step of steps) {
+    if (step === 'array') values = values.flatMap((value) => withoutNull(parsePostgresqlArray(value)));
+    else if (step !== 'domain')
+      values = withoutNull(values.map((value) => parsePostgresqlCompositeValue(value)[Number(step)]));
+  }
+  return values;
+}
+
+function withoutNull(values: readonly (string | null | undefined)[]): readonly string[] {
+  return values.filter((value) => value != null);
+}

@@ -1,0 +1,67 @@
+import { CliError } from '../errors.ts';
+import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
+import type { CredentialRecord } from './credential-record.ts';
+import {
+  type CredentialStoreItems,
+  credentialStoreUnavailableError,
+  isCredentialStoreUnavailable,
+} from './credential-store.ts';
+import { reachFailpoint } from './failpoints.ts';
+import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
+import { revokeTokenGrant } from './revoke-grant.ts';
+import type { SessionRefreshDeps } from './session-refresh-deps.ts';
+import { type FoundStoredSession, readStoredSession, requireStoredSession } from './stored-session.ts';
+
+/** A refresh whose response was received. */
+export interface ReceivedTokenRefresh {
+  readonly deps: SessionRefreshDeps;
+  readonly items: CredentialStoreItems;
+  readonly found: FoundStoredSession;
+  readonly reservation: PreparedRefreshJournalFile;
+  /** Whether the response is stored on the disk. */
+  readonly isKept: boolean;
+}
+
+/** Returns the record in the store, which may be a newer one of another process. Throws if the new grant could not be stored. */
+export async function commitTokenRefresh(
+  ongoing: ReceivedTokenRefresh,
+  next: CredentialRecord,
+): Promise<CredentialRecord> {
+  const { deps, items, found, reservation, isKept } = ongoing;
+  const written = await reservation.commit(next, () =>
+    writeCredentialUnlessSuperseded(deps.store, items, next, found.record),
+  );
+  reservation.close();
+  if (isCredentialStoreUnavailable(written)) {
+    const { message, detail, hint } = credentialStoreUnavailableError(written, deps.profile);
+    if (isKept && deps.store.kind !== 'file') {
+      const consequence = 'an encrypted copy in the state folder is used by later commands';
+      await deps.warn(
+        `could not store the refreshed session in the ${storeName(deps)}: ${message}; ${consequence}; ${hint}`,
+      );
+      return next;
+    }
+    const consequence = isKept
+      ? `the new tokens are kept in ${reservation.path}, and later commands use them`
+      : 'the new tokens are lost with this command, and the next one needs a login';
+    throw new CliError('keychain_unavailable', `could not store the refreshed session in the ${storeName(deps)}`, {
+      detail: `${detail}; ${consequence}`,
+      hint,
+    });
+  }
+  if (written.kind === 'superseded') {
+    // A login or a logout on another machine has replaced the session, so no machine may use this grant.
+    if (items.shared !== undefined)
+      await revokeTokenGrant({ client: await deps.client(), createSender: deps.createSender }, next);
+    const stored = await readStoredSession(deps.store, items, deps.binding);
+    return requireStoredSession(stored, deps.profile, deps.store.location).record;
+  }
+  reachFailpoint(deps, 'K10-stored');
+  deps.store.journal.removeCommitted(next);
+  reachFailpoint(deps, 'K10-cleared');
+  return next;
+}
+
+function storeName({ store }: SessionRefreshDeps): string {
+  return { file: 'credential file', keychain: 'keychain', shared: 'shared store' }[store.kind];
+}

@@ -1,0 +1,87 @@
+import { DatabaseConnectError, DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
+
+/** Time limits in milliseconds, by the clock of this machine. */
+export const sharedStoreLimits = { connectMs: 3_000, statementMs: 5_000 } as const;
+
+export interface ReconnectingCallConnector<T> {
+  readonly connect: (limit: number) => Promise<T>;
+  readonly end: (session: T) => void | Promise<void>;
+}
+
+export interface ReconnectingCall<T> {
+  /**
+   * Runs one operation on the open session. If the session was lost, or the server is read-only or starting, the operation is
+   * repeated once on a new one: a failover or a restart ends sessions that the program still has open. An operation must allow
+   * a repetition. Throws DatabaseConnectError or DatabaseError.
+   */
+  run<R>(operation: (session: T) => Promise<R>): Promise<R>;
+  close(): Promise<void>;
+}
+
+/** Opens a session on first use, and one operation uses it at a time. */
+export function createReconnectingCall<T>({ connect, end }: ReconnectingCallConnector<T>): ReconnectingCall<T> {
+  let session: T | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+  const drop = async (): Promise<void> => {
+    const open = session;
+    session = undefined;
+    if (open !== undefined) await end(open);
+  };
+  /** A busy machine or server may need longer than the limit for the first connection. */
+  const connectTwice = async (): Promise<T> => {
+    try {
+      return await connect(sharedStoreLimits.connectMs);
+    } catch (error) {
+      if (!(error instanceof DatabaseConnectError) || error.code !== databaseConnectErrorCodes.timeout) throw error;
+      return connect(sharedStoreLimits.connectMs);
+    }
+  };
+  const attempt = async <R>(operation: (session: T) => Promise<R>): Promise<R> => {
+    session ??= await connectTwice();
+    try {
+      return await operation(session);
+    } catch (error) {
+      // After an error the session may be inside a failed transaction.
+      await drop();
+      throw error;
+    }
+  };
+  const runOnce = async <R>(operation: (session: T) => Promise<R>): Promise<R> => {
+    const wasOpen = session !== undefined;
+    try {
+      return await attempt(operation);
+    } catch (error) {
+      if (!isRepeatable(error, wasOpen)) throw error;
+      return attempt(operation);
+    }
+  };
+  return {
+    run<R>(operation: (session: T) => Promise<R>): Promise<R> {
+      const result = queue.then(() => runOnce(operation));
+      queue = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      await queue;
+      await drop();
+    },
+  };
+}
+
+/** A new session that was lost at once would be lost again. */
+function isRepeatable(error: unknown, wasOpen: boolean): boolean {
+  if (error instanceof DatabaseConnectError) return false;
+  if (!(error instanceof DatabaseError)) return false;
+  return wasOpen && (error.lost || failoverCodes.has(error.code));
+}
+
+/** A former primary that is a standby now (25006, 0A000, READONLY), and servers that stop or start. */
+const failoverCodes: ReadonlySet<string> = new Set([
+  '25006',
+  '0A000',
+  '57P01',
+  '57P02',
+  '57P03',
+  'READONLY',
+  'LOADING',
+]);

@@ -1,0 +1,84 @@
+import type { RefusedRequestHints } from '../api/api-response.ts';
+import type { ApiClient } from '../api/client.ts';
+import {
+  MigrationStartUnknownError,
+  type OnlineMigrationRequest,
+  type StartedOnlineMigration,
+  startOnlineMigration,
+} from '../api/start-online-migration.ts';
+import { CliError } from '../errors.ts';
+import { migrationTimeLimit } from './migration-deadline.ts';
+import {
+  settleUnconfirmedMigrationRequest,
+  type UnconfirmedMigrationRequest,
+  writeUnconfirmedMigrationRequest,
+} from './unconfirmed-migration-request.ts';
+
+export interface StartAndRecordMigrationDeps {
+  readonly api: ApiClient;
+  readonly stateFolder: string;
+  /** The present time in milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly loginHints: RefusedRequestHints;
+  /** Formats a command for the profile, in backquotes. */
+  readonly commandOf: (words: string) => string;
+  /** Called if the state folder could not be written after the migration was started. */
+  readonly onUnsaved: (reason: string) => Promise<void>;
+}
+
+/**
+ * Starts a migration with `startOnlineMigration`, and records it. The request is stored before it is sent, and is
+ * removed when its result is known. Throws `internal` if the request cannot be stored; no request was sent in this
+ * case.
+ */
+export async function startAndRecordMigration(
+  deps: StartAndRecordMigrationDeps,
+  sent: Omit<UnconfirmedMigrationRequest, 'at'>,
+  request: OnlineMigrationRequest,
+): Promise<StartedOnlineMigration> {
+  const { api, stateFolder, now, loginHints, commandOf } = deps;
+  const start: UnconfirmedMigrationRequest = { ...sent, at: now() };
+  try {
+    writeUnconfirmedMigrationRequest(stateFolder, start);
+  } catch (error) {
+    throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
+      detail: 'nothing was sent: without a record, a run that is interrupted could lead to a second start',
+      hint: 'make the state folder writable, or choose another one with CLOUDCTL_STATE_DIR',
+      cause: error,
+    });
+  }
+  try {
+    const started = await startOnlineMigration(api, sent.cluster, request, loginHints, commandOf);
+    await settle(deps, start, { id: started.id, at: pickPlausibleMigrationStartTime(started.createdAt, now()) });
+    return started;
+  } catch (error) {
+    if (error instanceof CliError && !(error instanceof MigrationStartUnknownError))
+      await settle(deps, start, undefined);
+    throw error;
+  }
+}
+
+/**
+ * The start time that the service reports, if it is plausible for a migration that starts now; else the present time.
+ * Time of the sample in milliseconds since the epoch.
+ */
+export function pickPlausibleMigrationStartTime(createdAt: string | undefined, now: number): number {
+  const told = Date.parse(createdAt ?? '');
+  return Math.abs(told - now) < migrationTimeLimit ? told : now;
+}
+
+async function settle(
+  { stateFolder, onUnsaved }: StartAndRecordMigrationDeps,
+  start: UnconfirmedMigrationRequest,
+  started: Parameters<typeof settleUnconfirmedMigrationRequest>[2],
+): Promise<void> {
+  try {
+    settleUnconfirmedMigrationRequest(stateFolder, start, started);
+  } catch (error) {
+    await onUnsaved(reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

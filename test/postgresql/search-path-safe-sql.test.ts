@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  buildReadOnlyTransaction,
+  buildWriteTransactionMessage,
+  omitTransactionControlResults,
+  poolerShowVersionMessage,
+  searchPathSafeIdentifySystemSql,
+  searchPathSafeRollbackSql,
+  searchPathSafeSessionSetupSql,
+} from '../../src/postgresql/search-path-safe-sql.ts';
+import { isPinnedTransaction, pinRules } from '../fixtures/pin-rules.ts';
+
+test('a read-only transaction begins with the pin and ends with COMMIT', () => {
+  const text = buildReadOnlyTransaction(['SELECT 1  \n\n\n', 'COPY s.t (a) TO STDOUT'], { statement_timeout: '15s' });
+  expect(isPinnedTransaction(text)).toBe(true);
+  expect(text.split('; ').slice(3)).toEqual([
+    "SET LOCAL statement_timeout='15s'",
+    'SELECT 1',
+    'COPY s.t (a) TO STDOUT',
+    'COMMIT',
+  ]);
+});
+
+test('a transaction that may write begins with the pin and ends with COMMIT', () => {
+  const text = buildWriteTransactionMessage(['SELECT s.f()'], { synchronous_commit: 'on' });
+  expect(isPinnedTransaction(text)).toBe(false);
+  expect(pinRules({ replication: false }).refuse(text)).toBeUndefined();
+  expect(text.split('; ').slice(3)).toEqual(["SET LOCAL synchronous_commit='on'", 'SELECT s.f()', 'COMMIT']);
+});
+
+test('the results of the statements are those before COMMIT', () => {
+  expect(omitTransactionControlResults(['BEGIN', 'SET', 'SET', 'a', 'b', 'COMMIT'], 2)).toEqual(['a', 'b']);
+});
+
+test('every other message resolves no name, or pins the session', () => {
+  for (const text of [searchPathSafeRollbackSql, poolerShowVersionMessage]) {
+    const rules = pinRules({ replication: false });
+    expect(rules.refuse(text)).toBeUndefined();
+    expect(rules.refuse('SELECT 1')).toBeDefined();
+  }
+  expect(pinRules({ replication: true }).refuse(searchPathSafeIdentifySystemSql)).toBeUndefined();
+  const session = pinRules({ replication: false });
+  expect([session.refuse(searchPathSafeSessionSetupSql), session.refuse('SELECT 1')]).toEqual([undefined, undefined]);
+});
+
+test('only pinned sessions send any text, and only the connection uses the client', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const using = (text: string) =>
+    files.filter((path) => readFileSync(join('src', path), 'utf8').includes(text)).toSorted();
+  expect(using('buildSearchPathSafeSql')).toEqual([
+    'postgresql/search-path-safe-session.ts',
+    'postgresql/search-path-safe-sql.ts',
+  ]);
+  expect(using("import('./pg.ts')")).toEqual(['postgresql/connection.ts']);
+  expect(using('client.query(')).toEqual(['postgresql/send-postgresql-statement.ts']);
+  expect(using('as SearchPathSafeSql')).toEqual(['postgresql/search-path-safe-sql.ts']);
+});
