@@ -56,7 +56,7 @@ export interface CommandContext {
   readonly profilePaths: (profile: string) => ProfilePaths;
   /** `limit`: milliseconds to wait for the keychain. */
   readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
-  /** The share of a profile whose credential store is shared, for `auth share`. */
+  /** The shared part of a profile with `credential_store: shared`, for the commands of `auth share`. */
   readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ProfileSettings) => Promise<ProfileAccessTokenProvider>;

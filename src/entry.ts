@@ -6,7 +6,7 @@ import { programVersion } from './version.ts';
 
 declare global {
   interface ImportMeta {
-    /** Absent when the sources are run. */
+    /** The bundle files of the program; absent when the program runs from its source files. */
     readonly packs?: ProgramBundleFiles;
   }
 }

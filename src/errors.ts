@@ -50,7 +50,10 @@ export type CliErrorCode = keyof typeof exitCodes;
 export type ExitCode = 0 | 143 | (typeof exitCodes)[CliErrorCode];
 
 export interface CliErrorParts {
-  /** The facts of the error, numbers with their units. The text of an error contains no secret and no query of a URL. */
+  /**
+   * Details of the error: only facts, and numbers with their units. The text of an error contains no secret and no query of
+   * a URL.
+   */
   readonly detail?: string | undefined;
   /** The hint is one action in the imperative, with a command that can be pasted. */
   readonly hint?: string | undefined;

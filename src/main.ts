@@ -33,7 +33,7 @@ export async function runCliCommandLine(argv: readonly string[], host: HostSyste
         (await import('./context/list-completion-names.ts')).listCompletionNames(host, from, typed),
       fixedNames: ['check'],
       makeContext: async (globals) => {
-        // Context.ts is loaded here because help does not need it.
+        // The module context.ts is loaded on first use, because `cloudctl help` does not need it.
         const { createCommandContext: createContext } = await import('./context.ts');
         const context = await createContext(host, globals);
         // The output format of the profile is known only after the context has been created.
@@ -67,7 +67,7 @@ async function toDescribedError(thrown: unknown): Promise<CliError> {
   return explainDamagedConfig(thrown);
 }
 
-/** Whether this process runs as a server for a long time. The word `sandbox` can also be the name of a profile. */
+/** Whether the command is `sandbox start`. The word `sandbox` alone proves nothing: a profile can have this name. */
 export function isSandboxStartCommand(argv: readonly string[]): boolean {
   return argv.some((word, at) => word === 'sandbox' && argv[at + 1] === 'start');
 }

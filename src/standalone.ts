@@ -21,7 +21,10 @@ type PackFunction = (
 
 const packParameters: readonly string[] = ['exports', 'require', 'module', '__filename', '__dirname'];
 
-/** Written before this code by scripts/standalone.mjs: the packs that almost every command needs; the others are assets. */
+/**
+ * The packs that almost every command needs, which scripts/standalone.mjs writes into the executable in front of this code.
+ * The other packs are assets of the executable.
+ */
 declare const standalonePacks: Readonly<Record<string, PackFunction | undefined>>;
 declare const standaloneBuild: string;
 
@@ -73,7 +76,7 @@ const fileSystem: object = Object.assign(Object.create(fs), {
 
 const modules: object = Object.assign(Object.create(module), { createRequire: () => requireInPack });
 
-/** As fs-native-extensions/index.js, which loads its binary from its own folder. */
+/** Creates the same functions as fs-native-extensions/index.js, which would load its binary from its own folder. */
 function createLockLibrary(binding: object): { tryLock(descriptor: number): boolean } {
   if (!('tryLock' in binding) || typeof binding.tryLock !== 'function')
     throw new Error('the lock library has no tryLock');
@@ -103,7 +106,8 @@ function loadNativeModule(name: string): object {
   return created.exports;
 }
 
-// Node repeats the path of the executable in place of the script. The keychain helper is this executable with the name of its pack.
+// In an executable, Node sets argv[1] to the path of the executable instead of a script. The keychain helper is this
+// executable with the path of `keychain.cjs` as its first argument.
 const [, , first] = process.argv;
 if (first === join(root, 'keychain.cjs')) {
   process.argv.splice(1, 1);
@@ -112,7 +116,7 @@ if (first === join(root, 'keychain.cjs')) {
   const node = `Node ${process.versions.node}, ${process.platform}-${process.arch}`;
   writeSync(1, `${programVersion} (standalone, build ${standaloneBuild}, ${node})\n`);
 } else {
-  // The executable contains compiled code, and its packs are no files.
+  // The compile cache is off, because the executable already contains compiled code and the cache would need files.
   process.env.CLOUDCTL_CODE_CACHE = 'off';
   loadPack('entry.cjs');
 }

@@ -44,7 +44,7 @@ export async function fetchAccountDetails(
   return decodeAccount(response);
 }
 
-/** The server has no such endpoint, or this token may not read it. */
+/** The status codes which show that the server lacks the account endpoint, or that the token may not read it. */
 const missingStatuses: ReadonlySet<number> = new Set([400, 403, 404, 405, 410, 421, 501]);
 
 function decodeAccount(response: Pick<ApiResponse, 'text'>): AccountDetails {

@@ -88,7 +88,7 @@ export function toApiError(response: ApiResponse, method: string, path: string, 
     });
   }
   const isNotApi = serverMessage === undefined && response.contentType() !== 'application/json';
-  // A 429 or 5xx response keeps its meaning when a proxy sends it.
+  // Status 429 or 5xx has the same meaning whether the server or a proxy sends the response.
   if (isNotApi && status >= 400 && status < 500 && status !== 429) return notJsonError(response, method, path);
   switch (status) {
     case 401:

@@ -35,7 +35,7 @@ export function createByteSpanCache(): ByteSpanCache {
     remember(bytes, from, end) {
       if (end - from < minSpanLength || misses === maxMisses) return;
       misses += 1;
-      // The cache is emptied, so that no later piece of text is compared without success.
+      // From now on the cache stays empty, because searching it costs time and finds nothing.
       if (misses === maxMisses) return void pieces.splice(0);
       pieces.unshift(Buffer.from(bytes.subarray(from, end)));
       pieces.length = Math.min(pieces.length, maxSpans);

@@ -43,9 +43,9 @@ export interface ApiRequest {
   readonly body?: string | undefined;
   /** Secrets in the request body, which an error response of the server may repeat. */
   readonly secrets?: readonly Secret[] | undefined;
-  /** Waits after a 429 in `success` and `json`; without `rateLimitRetry` a 429 is an error. */
+  /** The wait after a 429 response, used by the functions `success` and `json`; if undefined, a 429 response is an error. */
   readonly rateLimitRetry?: RateLimitRetry | undefined;
-  /** Aborts the request, and replaces its default time limit. */
+  /** A signal that aborts the request, and is used instead of the default time limit. */
   readonly signal?: AbortSignal | undefined;
   /** Aborts the request before its time limit. An aborted request throws the abort reason instead of a CliError. */
   readonly until?: AbortSignal | undefined;
@@ -64,7 +64,10 @@ export interface ApiClient {
 /** A list page of 200 droplets has about 1 MiB, far below this limit of a response body. */
 const maxResponseBytes = 64 * 1024 * 1024;
 const maxAttempts = 3;
-/** A token may be refused twice, because another process may renew the session before the first new token is used. */
+/**
+ * The maximum number of renewals for one request. Another process may renew the session again before this process uses its
+ * new token, so one renewal may not be enough.
+ */
 const maxRenewals = 2;
 
 export function createApiClient(deps: ApiClientDeps): ApiClient {
@@ -78,7 +81,7 @@ export function createApiClient(deps: ApiClientDeps): ApiClient {
       if (asked !== call && (proof.status === 429 || proof.status >= 500)) return proof;
       if (!isAccessTokenRefused(proof, asked.path)) return response;
       if (renewals === maxRenewals) throw tokenStillRefusedError(deps, response);
-      // The server did not carry out a request whose token it refused, so it is sent again whatever its method.
+      // A request whose token was refused had no effect, so it is sent again, also if its method is POST, PUT or DELETE.
       const other = await deps.renew(token);
       if (other.reveal() === token.reveal()) throw tokenStillRefusedError(deps, response);
       token = other;
@@ -115,7 +118,10 @@ function tokenStillRefusedError(deps: ApiClientDeps, { status, requestId }: ApiR
   });
 }
 
-/** A missing resource and an unknown token have the same response (spec.md §5.7); a collection always exists, so it is read. */
+/**
+ * Tests the access token with a request for a collection, because a collection always exists. For a single resource, a
+ * missing resource and an unknown token have the same response (spec.md §5.7).
+ */
 const probeRequest: ApiRequest = { method: 'GET', path: '/v2/actions?page=1&per_page=1' };
 
 /** Repeats GET and HEAD after any network failure, and requests with other methods only if they were not sent. */
@@ -163,7 +169,7 @@ function responseTooLongError({ method, path }: ApiRequest): CliError {
   );
 }
 
-/** One access token is used for thousands of requests. */
+/** Caches the request headers of each access token, because thousands of requests use the same token. */
 const headersOfToken = new WeakMap<Secret, readonly HttpRequestInit['headers'][]>();
 
 function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] {
@@ -173,8 +179,10 @@ function headersOf(token: Secret, hasBody: boolean): HttpRequestInit['headers'] 
   return known[Number(hasBody)] ?? bare;
 }
 
-// Some members are functions and not getters: for each object literal with getters V8 keeps a hidden class, and with
-// the hidden class the captured values.
+/**
+ * Members are functions instead of getters: for each object literal with getters, V8 keeps a hidden class, which would keep
+ * the captured values in memory.
+ */
 function toApiResponse(
   response: HttpResponse,
   raw: BufferedResponseBody,

@@ -35,7 +35,7 @@ export async function fetchAllListItems(
     if (!isJsonRecord(page) || list === undefined) {
       if (isFirst) return undefined;
       throw new CliError('api_error', `could not read all of ${path}: a page is not a list`, {
-        detail: `the pages before it have ${items.length} items`,
+        detail: `the earlier pages have ${items.length} items`,
         hint: 'run the command again',
       });
     }
@@ -50,8 +50,7 @@ export async function fetchAllListItems(
     if (idle === maxUnchangedPages && next !== undefined)
       throw incompleteListError(path, items.length, total, `${maxUnchangedPages} consecutive pages have no new items`);
   }
-  // Even if other users create and delete items during the reading, all pages together have at least as many items as the
-  // lowest total.
+  // Although other users create and delete items during the reading, all pages together contain at least the lowest total.
   if (isFromStart && items.length < least)
     throw incompleteListError(path, items.length, least, 'the pages have fewer items than meta.total');
   return items;

@@ -15,7 +15,10 @@ export interface SplitJsonList {
   readonly spans: readonly number[];
   /** Parses each object of the list with only the requested members. */
   readonly partialItems: readonly JsonRecord[];
-  /** The JSON text with an empty list in place of the split list. The JSON text after the list is not validated. */
+  /**
+   * The JSON text of the page with an empty list in place of the list under `key`. The JSON text after that list is not
+   * validated.
+   */
   readonly rest: string;
 }
 
@@ -58,7 +61,7 @@ interface SplitOptions {
   /** How many members of each JSON object the caller requested. */
   readonly wanted: number;
   readonly cacheAt: (nameLength: number) => ByteSpanCache;
-  /** Caches the text from the last requested member to the end of an object. */
+  /** Caches the end of each object: the JSON text after its last requested member. */
   readonly tails: ByteSpanCache;
 }
 
@@ -68,8 +71,10 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
   const partialItems: JsonRecord[] = [];
   let [listStart, listEnd] = [noJsonValue, noJsonValue];
   let skim: Record<string, unknown> = {};
-  // State of the current object: the number of requested members found, the end of the last one, and whether the text after it
-  // is cached.
+  /**
+   * State of the current object: number of requested members found, end of the last such member, whether the text after it
+   * is cached.
+   */
   let [met, metEnd, isTailKnown, isOver] = [0, 0, false, false];
 
   const readMember: JsonMemberVisitor = (from, name, nameEnd) => {
@@ -91,7 +96,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     skim = {};
     [met, isTailKnown] = [0, false];
     const end = skipJsonObject(bytes, from, readMember);
-    // The rest of an object that repeats a requested member is not cached.
+    // If a requested member occurs twice in an object, the JSON text after it is not cached.
     if (end !== noJsonValue && met === wanted && !isTailKnown) tails.remember(bytes, wanted === 0 ? end : metEnd, end);
     spans.push(from, end);
     partialItems.push(skim);
@@ -104,7 +109,7 @@ function splitList(bytes: Buffer, splitting: SplitOptions): SplitJsonList | unde
     if (listStart !== noJsonValue || bytes[from] !== openBracket) return noJsonValue;
     listStart = from;
     listEnd = skipJsonArray(bytes, from, readListItem);
-    // The JSON text after the list is parsed later, without the list.
+    // The JSON text after the end of the list is parsed separately.
     isOver = listEnd !== noJsonValue && isLast(listEnd);
     return isOver ? noJsonValue : listEnd;
   });
@@ -122,7 +127,7 @@ function skipCachedValue(caches: ByteSpanCache, bytes: Buffer, from: number): nu
   return end;
 }
 
-/** The text between the two positions is known to be valid JSON. */
+/** Parses the JSON text between two byte positions, which the caller knows to be valid JSON. */
 function valueAt(bytes: Buffer, from: number, end: number, isEscaped: boolean): unknown {
   if (bytes[from] === quote && !isEscaped) return bytes.toString('utf8', from + 1, end - 1);
   const whole = end - from <= longestNumber ? digitsAt(bytes, from, end) : noJsonValue;
@@ -143,7 +148,7 @@ function digitsAt(bytes: Buffer, from: number, end: number): number {
 
 type NameAt = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => string | undefined;
 
-/** Finds which of the given names is between two positions. */
+/** Creates a function that compares the text between two byte positions with the given names, and returns the equal name. */
 function namesAt(names: readonly string[]): NameAt {
   const quoted = names.map((name) => ({ name, text: Buffer.from(JSON.stringify(name)) }));
   /** Comparing the lengths of two names first avoids most comparisons of their bytes. */

@@ -114,7 +114,7 @@ function isHex(byte: number): boolean {
   return isDigit(byte) || (letter >= 0x61 && letter <= 0x66);
 }
 
-/** Values that are nested more deeply are parsed by JSON.parse. */
+/** The maximum nesting depth that this scanner reads. JSON with deeper nesting is parsed by JSON.parse. */
 const maxDepth = 200;
 const tab = 0x09;
 const space = 0x20;

@@ -31,7 +31,7 @@ export function listItemId({ id, raw }: { readonly id: number; readonly raw: Jso
  * missed nothing if it read at least as many items as its total and the next pass reads all of these items again.
  */
 export interface ListCompleteness {
-  /** Starts another pass over the list, which must use another page size. */
+  /** Starts another pass over the list. Each pass must use another page size. */
   beginPass(): void;
   beginPage(total: number | undefined): void;
   /** Returns whether no pass has read the item before. @param isNewcomer the item was created during the reading */
@@ -49,7 +49,7 @@ export interface ListCompleteness {
 export function createListCompleteness(): ListCompleteness {
   /** Every item that was read, with the item that followed it on the page. */
   const next = new Map<ListItemId, ListItemId>();
-  /** Items that this pass and the previous pass have read. The items of the first pass are stored in `next`. */
+  /** Items that the current pass has read, from the second pass on. The items of the first pass are the keys of `next`. */
   let metNow = new Set<ListItemId>();
   let metBefore: ReadonlySet<ListItemId> | undefined;
   let pass: PassCounts = { ...emptyPassCounts };
@@ -57,7 +57,7 @@ export function createListCompleteness(): ListCompleteness {
   let neighbour: ListItemId = listStart;
   /** Whether earlier pages had all items of this page; undefined for an empty page. */
   let isPageAgain: boolean | undefined;
-  /** A chain of neighbouring pairs leads from the start of the list to this item without a gap. */
+  /** The last item of the chain of neighbouring pairs that begins at the start of the list and has no gap. */
   let front: ListItemId = listStart;
 
   const met = (): number => next.size - (next.has(listStart) ? 1 : 0);
@@ -132,11 +132,15 @@ export function createListCompleteness(): ListCompleteness {
       if (!mayBeIncomplete(pass, metInPass())) return 'complete';
       if (before === undefined) return 'again';
       if (before.isShort && pass.isShort && isStill(before)) return 'short';
-      // If an item was created and deleted before it was read, and so hid a deletion, the pass reads fewer items than its
-      // total.
+      /**
+       * A deletion stays unnoticed if an item was created and deleted before its page was read, but then the pass reads
+       * fewer items than its total.
+       */
       if (!before.isShort && isMetAgain(before)) return 'complete';
-      // The chain of neighbouring pairs may end at an item that was deleted later. Another chain of neighbouring pairs may lead
-      // past the deleted item.
+      /**
+       * The chain of neighbouring pairs may end at an item that was deleted later. The next search may find a chain past
+       * this item.
+       */
       front = listStart;
       return isUnbroken() ? 'complete' : 'again';
     },
@@ -159,7 +163,7 @@ interface PassCounts {
   newcomers: number;
   /** The number of items that only this pass has read. */
   fresh: number;
-  /** Set at the end of a pass: the number of items read, and whether it is below the lowest total. */
+  /** The number of items that the pass read; set at the end of the pass. */
   met: number;
   isShort: boolean;
 }

@@ -135,7 +135,7 @@ async function* readOnePass<T>(
   for (let empty = 0; asked !== undefined; ) {
     const { path, answer }: RequestedPage = asked;
     const answered: ApiResponse = await answer;
-    // When the next page is certainly needed, it is requested before this one is parsed.
+    // When the next page is certainly needed, it is requested before the current page is parsed.
     const soon: string | undefined =
       completeness.isFirstPass && demand.left > size
         ? readNextPagePathFromTail(api.baseOrigin, answered.raw, path)
@@ -204,7 +204,10 @@ interface RequestedPage {
 
 async function requestPage(api: ApiClient, path: string, pause?: WaitMilliseconds): Promise<RequestedPage> {
   const answer = api.success({ method: 'GET', path, rateLimitRetry: createRateLimitRetry(pause) });
-  // A caller that stops before this page never awaits the response, and an unhandled rejection must not end the program.
+  /**
+   * The caller may stop before this page and never await its response. Without this handler, a failed request would then end
+   * the program.
+   */
   answer.catch(() => undefined);
   // The connection pool sends the request now, while the previous page is still to be processed.
   for (let turn = 0; turn < turnsUntilSent; turn++) await new Promise(setImmediate);

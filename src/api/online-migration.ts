@@ -89,13 +89,16 @@ export function decodeOnlineMigration(
   };
 }
 
-/** Whether the migration was created in the last `elapsed` milliseconds; undefined when the times do not show it. */
+/**
+ * Whether the migration was created in the last `elapsed` milliseconds; undefined when its creation time is missing or
+ * cannot be right.
+ */
 export function isMigrationCreatedWithin(
   { createdAt = '', readAt }: FetchedOnlineMigration,
   elapsed: number,
 ): boolean | undefined {
   const created = Date.parse(createdAt);
-  // A creation time in the future has another time zone or is not a time, so it proves nothing.
+  // A `created_at` later than the time of reading has another time zone or is wrong, so the age of the migration is unknown.
   if (Number.isNaN(created) || Number.isNaN(readAt) || created > readAt + clockToleranceMs) return undefined;
   return created >= readAt - elapsed - clockToleranceMs;
 }

@@ -10,8 +10,8 @@ export type RateLimitRetry = (refusal: Pick<ApiResponse, 'retryAfter'>) => Promi
 export type WaitMilliseconds = (ms: number) => Promise<void>;
 
 /**
- * Creates the waiting function for the retries of one request; undefined without `pause`. @param maxWaitMs the longest total
- * wait for the request
+ * Creates the function that waits before each retry of one request; returns undefined when `pause` is undefined. @param
+ * maxWaitMs the longest total wait for the request
  */
 export function createRateLimitRetry(
   pause: WaitMilliseconds | undefined,

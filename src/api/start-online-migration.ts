@@ -140,7 +140,7 @@ async function adoptMigration(target: Target, cause: CliError): Promise<StartedO
       : `the service shows ${describeOnlineMigration(shown)}`;
   throw new MigrationStartUnknownError(cause.code, 'it is not known whether the migration was started', {
     detail: `${cause.message}; ${found}`,
-    hint: `before you start the migration again, look for it: ${target.commandOf(`db status ${target.cluster}`)}`,
+    hint: `before you start the migration again, check whether it is running: ${target.commandOf(`db status ${target.cluster}`)}`,
     status: cause.status,
     requestId: cause.requestId,
     cause,
@@ -154,7 +154,7 @@ async function alreadyRunningError(target: Target, failure: CliError, reason: st
     ...(reason === undefined ? [] : [reason]),
     ...(shown?.id === undefined ? [] : [describeOnlineMigration(shown)]),
   ];
-  return new CliError(failure.code, 'the service refused the migration: it conflicts with another one', {
+  return new CliError(failure.code, 'the service refused the migration: it conflicts with another migration', {
     detail: facts.length === 0 ? undefined : facts.join('; '),
     hint: `show the other migration with ${commandOf(`db status ${cluster}`)}; stop it with ${commandOf(`db stop ${cluster}`)}`,
     status: failure.status,

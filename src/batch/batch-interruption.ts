@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { HostSystem, SignalName } from '../platform/host.ts';
 
-/** Signals for a user who ends a batch before it is complete. */
+/** The signals that stop a batch when the user interrupts it. */
 export interface BatchInterruption {
   /** Once this signal is aborted, the batch sends no further request. */
   readonly ending: AbortSignal;

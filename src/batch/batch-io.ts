@@ -1,6 +1,6 @@
 import type { CommandIo } from '../cli/command-io.ts';
 
-/** Where a batch prints results, notices and progress. */
+/** The input and output of a batch: host, results and notices, progress. */
 export type BatchIo = Pick<CommandIo, 'host' | 'output' | 'progress'>;
 
 const nothing = async (): Promise<void> => {};

@@ -15,8 +15,8 @@ import {
 import { createResponseDeadline } from './sending/response-deadline.ts';
 
 /**
- * The time, in milliseconds, after which no request of an earlier run can reach the server: the earlier process ended before
- * this run began, and the kernel stops sending its remaining data some time after the request.
+ * The local time, in milliseconds, after which the server can no longer receive a request of an earlier, ended run. The
+ * kernel may still send data of the ended process for some time after each request.
  */
 export function latestArrivalOfEarlierRequests(
   state: Pick<BatchState, 'uncertainGroups'>,
@@ -75,7 +75,7 @@ export async function createMissingDroplets(options: CreateMissingDropletsOption
     if (await settleUncertainRequestGroup(group, endedAt, deps)) await report(group.names);
   };
   const worker = async (take: DropletRequestGroupQueue['take']): Promise<void> => {
-    // A group is reported while the next group is sent, and reports run one after the other.
+    // While a worker sends a group, the results of its previous group are printed. Reports of the same worker never overlap.
     let reporting: Promise<void> | undefined;
     const abortScope = createInFlightRequestAborter(options.ended);
     const workerDeps = { ...deps, abortScope };

@@ -26,7 +26,7 @@ export interface RunBatchOptions extends Pick<SendLaneOptions, 'loginHints' | 'o
   readonly timeout: number;
   readonly batchSize: number;
   readonly concurrency: number;
-  /** The longest wait for the rate limit in milliseconds; a longer one ends the run. */
+  /** The longest wait for the rate limit in milliseconds. If the rate limit requires a longer wait, the run ends. */
   readonly maxWait: number;
   /** Whether the batch waits until the droplets are active. */
   readonly wait: boolean;

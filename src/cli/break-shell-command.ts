@@ -1,6 +1,7 @@
 /**
- * The command in lines of at most `width` characters, broken as a shell accepts it: with a backslash at the end, outside quotes
- * and `$(…)`. An option stays with its value, and a pipe with the command after it. What fits stays as it is.
+ * Breaks a command into lines of at most `width` characters that a shell accepts: with a backslash at the end, outside
+ * quotes and `$(…)`. An option stays with its value, and a pipe with the command after it. A shorter command is returned
+ * unchanged.
  */
 export function breakShellCommand(command: string, width: number): readonly string[] {
   if (command.length <= width) return [command];

@@ -21,7 +21,7 @@ export interface OutputColumn<T> {
   readonly link?: (cell: TableCellValue) => string | undefined;
 }
 
-/** The properties of a column that a table on a terminal uses. */
+/** The properties of a column that affect how a table is printed on a terminal. */
 export type OutputColumnTraits = Pick<OutputColumn<unknown>, 'priority' | 'kind' | 'link'>;
 
 /** How an object or a list of objects is shown in formats with columns. */
@@ -37,7 +37,7 @@ export interface ListView<T> {
   readonly isReport?: boolean;
 }
 
-/** The view with links from the cells of one column. */
+/** Returns a copy of the view in which the cells of one column are hyperlinks. */
 export function addLinksToOutputColumn<T>(
   view: ListView<T>,
   name: string,

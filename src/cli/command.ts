@@ -107,14 +107,14 @@ export interface CommandDescription {
   readonly description?: string | undefined;
   readonly synopsis: string;
   readonly arguments: readonly ArgumentSpec[];
-  /** Without the global options. */
+  /** The options of the command, without the global options. */
   readonly options: readonly OptionSpec[];
   readonly examples: readonly ExampleSpec[];
-  /** The variables that concern this command; every variable for the program itself. */
+  /** The environment variables that this command reads; for the program itself, every environment variable. */
   readonly environment: readonly EnvironmentVariableSpec[];
   readonly commands: readonly { readonly name: string; readonly summary: string }[];
   /** The columns that completion suggests for `--format`. */
   readonly columns?: readonly string[] | undefined;
-  /** The command of this group that runs when none is typed. */
+  /** The command of this group that runs when the user types no command after the name of the group. */
   readonly defaultCommand?: string | undefined;
 }

@@ -5,10 +5,10 @@ import type { HelpTopics } from './help-topic.ts';
 import { type CompletableName, readStoredCompletionNames } from './stored-help.ts';
 
 /**
- * Processes `__complete -- WORDS…`, which the scripts of `cloudctl completion` run at each press of Tab. The last of the
- * completed words is the one being typed; it may be empty. Prints one line for each suggestion: the value, a tab and its
- * description. The line `:file` or `:folder` makes the shell complete a path by itself. What a command does is not loaded where
- * the build has stored its description.
+ * Processes `__complete -- WORDS…`, which the completion scripts run at each press of Tab. The last word is the one that the
+ * user is typing; it may be empty. Prints one line for each suggestion: the value, a tab and its description. The line
+ * `:file` or `:folder` makes the shell complete a path. The file of a command is loaded only if the build stored no
+ * description of the command.
  */
 export async function completeCommandLine<C>(
   root: CommandGroup<C>,
@@ -50,7 +50,10 @@ export async function completeCommandLine<C>(
   );
 }
 
-/** The names of a source (`from` of CompletionSource). `typed` has the values of the options before the cursor. */
+/**
+ * Returns the names of a completion source (`from`). `typed` contains the options that precede the cursor, with their
+ * values.
+ */
 export type CompletionNameSource = (
   from: string,
   typed: ReadonlyMap<string, string>,
@@ -63,7 +66,7 @@ type Node<C> = CommandGroup<C> | LazyCommand<C>;
 interface SelectedNode<C> {
   /** The group or command that the words before the cursor select. */
   readonly node: Node<C>;
-  /** Its words, without the program's name and aliases. */
+  /** The path of the group or command: its words without the program's name, aliases replaced. */
   readonly path: readonly string[];
 }
 
@@ -113,7 +116,7 @@ async function readWords<C>(root: CommandGroup<C>, words: readonly string[]): Pr
   return { node, path, positionals, option, isEnded, typed };
 }
 
-/** Splits `--name=value`; the value of another word is undefined. */
+/** Splits `--name=value` into flag and value; for a word of another form, the value is undefined. */
 function splitFlag(word: string): readonly [flag: string, value: string | undefined] {
   const [, flag, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
   return flag === undefined ? [word, undefined] : [flag, value];

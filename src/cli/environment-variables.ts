@@ -26,7 +26,8 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
   { name: 'CLOUDCTL_ACCESS_TOKEN', description: 'access token to use instead of the stored session' },
   {
     name: 'CLOUDCTL_REFRESH_TOKEN',
-    description: 'refresh token that the test of a server uses up, of another grant than CLOUDCTL_ACCESS_TOKEN',
+    description:
+      'refresh token that the test of a server uses up; it must come from another login than CLOUDCTL_ACCESS_TOKEN',
     commands: ['sandbox conformance'],
   },
   { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },

@@ -78,8 +78,7 @@ function sanitizeError(error: CliError): CliError {
   });
 }
 
-// The message of an unexpected error is not printed, because a library may quote a URL with its query, a header or a body in
-// it.
+// The message of an unexpected error is redacted: a library may quote a URL with its query, a header or a body.
 function redactSuspectedSecrets(text: string): string {
   return text
     .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]*@/gi, '$1')

@@ -5,8 +5,8 @@ import type { HelpTopics } from './help-topic.ts';
 import { buildStoredCompletionNamesKey, type CompletableName, type HelpEntryToStore } from './stored-help.ts';
 
 /**
- * Every help page as it is printed into a pipe, with the description of its command, and the names of completion that are the
- * same in every run: reads every command's file.
+ * Creates the entries of help.txt: every help page as rendered without a terminal, every command description, and the
+ * completion names that are the same in every run. Loads the file of every command.
  */
 export async function createStoredHelpEntries<C>(
   name: string,
@@ -23,7 +23,7 @@ export async function createStoredHelpEntries<C>(
     const page = await renderHelp({ path, node }, style, topics);
     const entry = { words, page, description: await describeCommand(path, node) };
     if (node.kind === 'command') return [entry];
-    // An alias has the page of what it stands for.
+    // The help page of an alias is that of the command or group to which the alias refers.
     const names = [...Object.keys(node.children).map((word) => [word, word]), ...Object.entries(node.aliases ?? {})];
     const entries = names.map(([word = '', meant = '']) => {
       const child = node.children[meant];

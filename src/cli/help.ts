@@ -128,7 +128,7 @@ function entriesSection(title: string, items: readonly HelpEntry[], page: HelpLa
   const column = Math.min(widest, Math.floor(page.width / 2) - 4);
   const lines = items.flatMap(({ term, text: description }) => {
     const text = capitalized(description);
-    // A term that is wider than its column moves the text column to the left, so that the terminal does not cut the text.
+    // A long word in a description moves the description column to the left, so that the terminal does not cut the word.
     const longest = Math.max(...text.split(' ').map((word) => word.length));
     const indent = Math.min(column + 2, Math.max(4, page.width - 2 - longest));
     const [first = '', ...more] = wrapWords(text, page.width - 2 - indent, 0).split('\n');

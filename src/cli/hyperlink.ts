@@ -9,8 +9,8 @@ export function hyperlink(text: string, url: string): string {
 }
 
 /**
- * Whether the terminal shows hyperlinks: others may print the sequence. If FORCE_HYPERLINK is set, the variable
- * decides.
+ * Whether the terminal shows hyperlinks. Terminals without hyperlinks may print the escape sequence. If FORCE_HYPERLINK is
+ * set, the variable decides.
  */
 export function areHyperlinksShown({ isTTY }: Pick<OutputSink, 'isTTY'>, env: ProcessEnvironment): boolean {
   if (!isTTY || env.TERM === 'dumb') return false;

@@ -1,6 +1,8 @@
 import { isExactNumber } from '../exact.ts';
 
-/** Data in which doubles replace exact numbers, with the function that restores the exact numbers in a query result. */
+/**
+ * Data for JMESPath in which doubles replace exact numbers, and a function that restores the numbers in the query result.
+ */
 export interface ExactNumberPlaceholders {
   readonly data: unknown;
   /**
@@ -35,7 +37,7 @@ export function replaceExactNumbersWithDoubles(data: unknown): ExactNumberPlaceh
   };
 }
 
-/** Collects every exact number by its digits, and the ordinary doubles beyond 2^53. */
+/** Collects exact numbers in `exact`, by their digits, and doubles beyond 2^53 in `taken`. */
 function collectNumbers(value: unknown, exact: Map<string, unknown>, taken: Set<number>): void {
   if (isExactNumber(value)) exact.set(String(value), value);
   else if (typeof value === 'number' && isLarge(value)) taken.add(value);

@@ -40,7 +40,7 @@ export interface CommandOutputOptions extends PrintOutputOptions {
   readonly quiet: boolean;
   /** Colour on stderr. */
   readonly color: boolean;
-  /** Prints a document that may be longer than the screen (default: to `stdout`). */
+  /** Prints a text through a pager if it is longer than the screen. Without this function, the text goes to `stdout`. */
   readonly paged?: PagerPrinter;
 }
 
@@ -55,7 +55,7 @@ export interface CommandOutput {
   pages<T>(pages: OutputRowPages<T>, view: ListView<T>): Promise<void>;
   /** Throws a usage error for an unknown column of `--format`; for commands that work before they print the first row. */
   checkColumns<T>(view: ListView<T>): void;
-  /** The table of these rows, as `list` prints it. */
+  /** Returns the rows as the text of the table that `list` would print. */
   tableText<T>(rows: readonly T[], view: ListView<T>): Promise<string>;
   /** Prints one object. */
   object<T>(value: T, view: ListView<T>): Promise<void>;
@@ -63,9 +63,12 @@ export interface CommandOutput {
   data(value: unknown): Promise<void>;
   /** Prints text unchanged in every format, such as a script. */
   text(text: string): Promise<void>;
-  /** Prints text like `text`, for text that may be longer than the screen. */
+  /** Prints text unchanged in every format; text that is longer than the screen is shown in a pager. */
   report(text: string): Promise<void>;
-  /** The same for sentences, which are broken at spaces on a terminal. */
+  /**
+   * Prints sentences. On a terminal, long lines are broken at spaces; text that is longer than the screen is shown in a
+   * pager.
+   */
   prose(text: string): Promise<void>;
   /**
    * Prints text that the user needs to continue to stderr, even with `--quiet`. Each printed text is cut at `max` characters
@@ -81,8 +84,8 @@ export interface CommandOutput {
 }
 
 /**
- * A notice is one text, or a list with one text for each line. Only a text that the program itself starts begins in the first
- * column: a line break inside a text is followed by a space.
+ * A notice is one text, or a list of texts with one line each. A line break inside a text is followed by a space, so that
+ * only the texts themselves begin in the first column.
  */
 export type OutputNotice = string | readonly string[];
 
@@ -98,7 +101,10 @@ export function createCommandOutput(options: CommandOutputOptions): CommandOutpu
   const note: CommandOutput['note'] = async (text, max) => {
     if (!quiet) await stderr.write(await noticeLines(text, widthOf(stderr), max));
   };
-  /** The data that the query selects. Formats that print nothing of a result print a notice. */
+  /**
+   * Returns the part of the data that the query selects. For a result that is null or empty, formats without a header print
+   * a notice.
+   */
   const queryResult = async (data: unknown, view?: { readonly columns: readonly unknown[] }): Promise<unknown> => {
     if (query === undefined) return data;
     const result = query(data);
@@ -186,12 +192,14 @@ async function noticeLines(notice: OutputNotice, columns: number | undefined, ma
   return `${await wrapForTerminal(lines.join('\n'), columns)}\n`;
 }
 
-/** The width in which sentences are wrapped: only a person reads a terminal. */
+/**
+ * The terminal width at which sentences are wrapped; undefined without a terminal, because only people need wrapped lines.
+ */
 function widthOf({ isTTY, columns }: OutputSink): number | undefined {
   return isTTY ? columns : undefined;
 }
 
-/** An asynchronous source becomes one page for each row, an array becomes one page with all rows. */
+/** Converts rows to pages: each row of an async iterable is one page, and all rows of an array are one page. */
 async function* toRowPages<T>(rows: OutputRowSource<T>): OutputRowPages<T> {
   if (Symbol.asyncIterator in rows) for await (const row of rows) yield { rows: () => [row] };
   else yield { rows: () => [...rows] };

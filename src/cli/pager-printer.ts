@@ -49,7 +49,7 @@ function screenOf(stdout: OutputSink): Pick<OutputSink, 'isTTY' | 'columns' | 'r
   return { isTTY: stdout.isTTY, columns: stdout.columns, rows: stdout.rows };
 }
 
-/** The command of PAGER; `less` without the variable, if it is installed. An empty PAGER, and `cat`, mean none. */
+/** The pager command: PAGER if set, otherwise `less` if installed. Undefined when PAGER is empty or `cat`. */
 function pagerCommand({ env, platform }: Pick<HostSystem, 'env' | 'platform'>): string | undefined {
   if (env.TERM === 'dumb') return undefined;
   const command = env.PAGER?.trim() ?? (platform !== 'win32' && isInstalled('less', env.PATH) ? 'less' : '');
@@ -104,7 +104,7 @@ function withoutLinks(data: string | Uint8Array): string | Uint8Array {
   return typeof data === 'string' ? data.replace(links, '') : data;
 }
 
-/** Counts the rows of the terminal that the text takes, until it is known to take too many. */
+/** Counts the terminal rows of the text. Counting ends when the text has too many rows for the screen. */
 function createRowCounter({ columns = 80 }: OutputSink): { exceed(data: string | Uint8Array, most: number): boolean } {
   let rows = 0;
   return {

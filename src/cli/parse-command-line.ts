@@ -39,8 +39,7 @@ export async function parseCommandLine<C>(
   try {
     await command.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    // Commander throws for a group without a subcommand, and this parser throws when the outcome is known before all arguments
-    // are parsed.
+    // Commander throws for a group without a subcommand. This parser throws to end the parsing early.
     if (!(error instanceof CommanderError)) throw error;
   }
   const { outcome, occurrences } = state;
@@ -54,7 +53,7 @@ interface ParseState<C> {
   /** Whether help is requested; other errors in the arguments are then ignored, except for an unknown command. */
   isHelpRequested: boolean;
   readonly occurrences: Map<string, string[]>;
-  /** The help of the group or command reached so far, until the outcome is known; undefined before the first command. */
+  /** The result of parsing; until parsing ends, the help of the last group or command that was reached. */
   outcome: ParsedCommand<C> | undefined;
 }
 
@@ -167,8 +166,7 @@ function withMissingValueError<T>(read: () => T, words: readonly string[], specs
   }
 }
 
-// The default command was selected because the user typed no known subcommand; its first argument may be a misspelled
-// subcommand.
+// The default command runs when the first word is not a known subcommand. That word may be a misspelled subcommand.
 function defaultCommandError<C>(
   from: CommandGroupWithPath<C>,
   spec: CommandSpec<C>,

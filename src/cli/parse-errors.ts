@@ -109,8 +109,7 @@ export function positionalsError(
 ): CliError | undefined {
   const known: readonly ArgumentSpec[] = spec.arguments ?? [];
   const usageLine = `usage: ${formatSynopsis(path, spec)}`;
-  // When an optional argument comes before a required one, as in `api [METHOD] PATH`, a single given argument is the required
-  // one.
+  // If an optional argument precedes a required one, as in `api [METHOD] PATH`, a single argument is the required one.
   const missing = known.filter(({ required }) => required === true)[given.length];
   if (missing !== undefined) {
     const example = spec.examples?.[0]?.command;

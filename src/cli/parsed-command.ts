@@ -2,7 +2,7 @@ import type { CommandGroup, CommandSpec, LazyCommand } from './command.ts';
 import type { HelpTopic } from './help-topic.ts';
 import type { OptionOccurrences } from './parse-args.ts';
 
-/** What the command line requests. */
+/** The result of parsing the command line: help, a command, a topic or the version. */
 export type ParsedCommand<C> =
   | HelpRequest<C>
   | CommandInvocation<C>

@@ -18,7 +18,7 @@ export interface PrintOutputOptions {
   readonly header: boolean;
   /** Whether tables on stdout have colour; other formats never have colour. */
   readonly dataColor: boolean;
-  /** The terminal shows hyperlinks. */
+  /** Whether the terminal shows hyperlinks. */
   readonly hyperlinks?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -26,7 +26,7 @@ export interface PrintOutputOptions {
 
 export type PreparedOutputView = Pick<ListView<never>, 'isReport' | 'untruncated'>;
 
-/** Prints presented data in the format of the options. */
+/** Prints output that was prepared for printing, in the format of the options. */
 export async function printPreparedOutput(
   presented: PreparedOutput,
   options: PrintOutputOptions,
@@ -106,7 +106,10 @@ function cellRows(presented: PreparedOutput): readonly (readonly TableCellValue[
   }
 }
 
-/** A file gets the data of a list unchanged; a terminal gets no control characters, a report no formulas either. */
+/**
+ * Creates a CSV encoder. Cells of a list are unchanged in a file, and without control characters on a terminal. Cells of a
+ * report are also protected against being read as formulas.
+ */
 export async function createSafeCsvRecordEncoder({ isTTY }: OutputSink, isReport = false): Promise<CsvRecordEncoder> {
   const record = await createCsvRecordEncoder();
   const printable = isReport ? spreadsheetCell : isTTY ? (text: string) => sanitizeLine(text, 10_000) : undefined;

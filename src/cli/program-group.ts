@@ -3,8 +3,8 @@ import type { HelpTopics } from './help-topic.ts';
 
 /** The program itself: the group above all commands. */
 export interface CliProgramGroup<C> extends CommandGroup<C> {
-  /** The pages of `help NAME`. */
+  /** The help topics that `help NAME` prints. */
   readonly topics?: HelpTopics;
-  /** Runs when no command is typed; without it the help is printed. */
+  /** The command that runs when the user types only the program name; if undefined, the help is printed instead. */
   readonly overview?: LazyCommand<C>;
 }

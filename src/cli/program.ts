@@ -23,7 +23,7 @@ export interface CliProgram<C> {
   /** The command-line arguments without the program's name. */
   readonly argv: readonly string[];
   readonly stdout: OutputSink;
-  /** Prints help, which may be longer than the screen (default: to `stdout`). */
+  /** Prints help through a pager if it is longer than the screen. Without this function, help goes to `stdout`. */
   readonly paged?: (noPager: boolean) => PagerPrinter;
   readonly env: ProcessEnvironment;
   /** Commands of similar tools, each with the command of this program that replaces it. */
@@ -31,11 +31,11 @@ export interface CliProgram<C> {
   readonly aliases?: Readonly<Record<string, string>>;
   /** The help topics that `help NAME` prints. */
   readonly topics?: HelpTopics;
-  /** Runs when no command is typed; without it the help is printed. */
+  /** The command that runs when the user types only the program name; if undefined, the help is printed instead. */
   readonly overview?: LazyCommand<C>;
   /** The names that completion suggests. */
   readonly namesFrom: CompletionNameSource;
-  /** The sources whose names are the same in every run, so that the build stores them. */
+  /** Values of `from` (completion sources) whose names are the same in every run; the build stores these names. */
   readonly fixedNames?: readonly string[];
   /**
    * Called after the arguments of the command were checked. `path` is the command without the program's name, such as

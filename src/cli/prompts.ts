@@ -5,7 +5,7 @@ import type { PromptStreams } from './prompt-streams.ts';
 import { runCancellablePrompt, withoutColorSequences } from './prompt-streams.ts';
 
 export interface PromptOptions {
-  /** Called when a prompt is drawn, because a stream of the process takes long to create. */
+  /** Returns the streams of the prompts. Called only when a prompt is drawn, because creating a stream takes long. */
   readonly streams: () => PromptStreams;
   /** Whether input and output are terminals. */
   readonly isTerminal: () => boolean;

@@ -7,7 +7,7 @@ import type { CommandDescription } from './command.ts';
  */
 interface StoredHelpRanges {
   readonly page: ByteRange;
-  /** The row of the command table, as JSON; topics have none. */
+  /** The row of the command in the command table, as JSON; absent for a help topic. */
   readonly description?: ByteRange;
 }
 
@@ -23,7 +23,7 @@ export interface HelpEntryToStore {
   readonly description?: CommandDescription;
 }
 
-/** The page of a command line that asks for nothing but help, for an output that is no terminal. */
+/** The stored help page for a command line that only requests help. Used when the output is not a terminal. */
 export function readStoredHelpPage(argv: readonly string[]): Uint8Array | undefined {
   for (const words of parseHelpRequestWords(argv)) {
     const page = findStored(words, ({ page: range }) => range);
@@ -32,7 +32,7 @@ export function readStoredHelpPage(argv: readonly string[]): Uint8Array | undefi
   return undefined;
 }
 
-/** The description of the command with these words, without loading what the command does. */
+/** Returns the description that the build stored for the command with these words; does not load the file of the command. */
 export function readStoredCommandDescription(words: readonly string[]): CommandDescription | undefined {
   const found = findStored(words, ({ description }) => description);
   return found === undefined ? undefined : JSON.parse(found.toString());
@@ -44,13 +44,19 @@ export interface CompletableName {
   readonly description?: string;
 }
 
-/** The names of a source that are the same in every run (`fixedNames` of CliProgram). */
+/**
+ * The completion names of a source that are the same in every run (`fixedNames` of CliProgram); undefined if the build
+ * stored none.
+ */
 export function readStoredCompletionNames(from: string): readonly CompletableName[] | undefined {
   const found = findStored(buildStoredCompletionNamesKey(from), ({ page }) => page);
   return found === undefined ? undefined : JSON.parse(found.toString());
 }
 
-/** No line that asks for help has these words, because one of them begins with a dash. */
+/**
+ * The key under which help.txt stores completion names. No help request has the same words, because one word begins with a
+ * dash.
+ */
 export function buildStoredCompletionNamesKey(from: string): readonly string[] {
   return ['--names', from];
 }
@@ -77,7 +83,10 @@ export function encodeStoredHelp(entries: readonly HelpEntryToStore[]): string {
   return `${JSON.stringify(Object.fromEntries(ranges))}\n${texts.join('')}`;
 }
 
-/** `X --help`, `X -h` and `help X`, without other options: the words of the entries to look for. */
+/**
+ * Recognizes help requests without other options: `X --help`, `X -h` and `help X`. Returns the words under which the help
+ * may be stored.
+ */
 export function parseHelpRequestWords(argv: readonly string[]): readonly (readonly string[])[] {
   const isPlain = (words: readonly string[]): boolean => !words.some((word) => word.startsWith('-'));
   const before = argv.slice(0, -1);

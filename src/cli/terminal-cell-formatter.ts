@@ -6,7 +6,7 @@ import { hyperlink } from './hyperlink.ts';
 export interface TerminalCellFormatter {
   /** The text of a cell; a time is shown relative to now. */
   text(cell: TableCellValue, traits: OutputColumnTraits | undefined): string;
-  /** A text in the colour of its state, with the link of its cell. */
+  /** Adds to the text the colour of its status, and the hyperlink of its cell. */
   style(text: string, traits: OutputColumnTraits | undefined, cell: TableCellValue): string;
   styleHeader(text: string): string;
 }
@@ -14,7 +14,7 @@ export interface TerminalCellFormatter {
 export interface TerminalCellFormatterOptions {
   readonly isTerminal: boolean;
   readonly color: boolean;
-  /** The terminal shows hyperlinks. */
+  /** Whether the terminal shows hyperlinks. */
   readonly hyperlinks?: boolean;
   /** Returns the current time in milliseconds since the epoch. */
   readonly now: () => number;

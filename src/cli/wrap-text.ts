@@ -2,8 +2,8 @@ import { createTextMeasurerForTexts } from './text-measurer.ts';
 
 /**
  * Breaks the lines of a text at spaces, so that a terminal does not break them inside a word. A command, in backquotes or at
- * the end of a line after a colon, stays on one line even if it is longer: it is copied. Continued lines are indented.
- * @param columns the width of the terminal; undefined: not a terminal, the text is returned unchanged
+ * the end of a line after a colon, stays on one line even if it is longer, because users copy commands. Continued lines are
+ * indented. @param columns the width of the terminal; if undefined, there is no terminal and the text is returned unchanged
  */
 export async function wrapForTerminal(text: string, columns: number | undefined): Promise<string> {
   if (columns === undefined || columns < minColumns) return text;
@@ -26,10 +26,10 @@ export async function wrapForTerminal(text: string, columns: number | undefined)
   return text.split('\n').map(wrap).join('\n');
 }
 
-/** On a narrower terminal, breaks at spaces would leave more space than text. */
+/** The minimum width for breaking lines: on a narrower terminal, most of each line would be empty. */
 const minColumns = 30;
 
-/** Words and commands, each with the spaces before it. */
+/** Splits a line into words and commands that must not be broken; each part includes the spaces before it. */
 function unbreakableParts(line: string): readonly string[] {
   const [command = ''] = /(?<=: )(?:cloudctl|psql) [^`]*$/.exec(line) ?? [];
   const prose = line.slice(0, line.length - command.length);

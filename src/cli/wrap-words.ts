@@ -5,7 +5,7 @@
 export function wrapWords(text: string, width: number, indent = 0): string {
   if (text.length <= width) return text;
   const lines: string[] = [];
-  // Blanks at the start belong to the first word.
+  // Blanks at the start of the text are kept, as part of the first word.
   const [first = '', ...words] = text.match(/^ +(?:`[^`]*`|[^ ])*|(?:`[^`]*`|[^ ])+/g) ?? [];
   let line = first;
   for (const word of words) {

@@ -123,7 +123,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<readonly Doct
   yield await checkCallbackPorts(value);
 }
 
-/** Every other check needs the settings, so a damaged config.json is then the only finding. */
+/** Every other check needs the settings, so with a damaged config.json no other check runs. */
 async function checkConfigFile(
   context: CommandContext,
 ): Promise<{ readonly finding: DoctorFinding; readonly value: ProfileSettings | undefined }> {
@@ -165,7 +165,7 @@ function checkEnvironment({ host }: CommandContext, settings: ProfileSettings): 
 async function probeCredentialStore(context: CommandContext, settings: ProfileSettings): Promise<DoctorFinding> {
   const { host, prompts, output } = context;
   const value = Buffer.from(host.random(16)).toString('hex');
-  // A shared store keeps its key and its journal in the folder; `auth share status` checks its server.
+  // With a shared store, this folder holds the key and the journal. `auth share status` checks the database server itself.
   if (settings.values.credential_store === 'file' || settings.values.credential_store === 'shared')
     return probeCredentialFolder(context.profilePaths(settings.profileName), value);
   return probeKeychain({

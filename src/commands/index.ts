@@ -245,7 +245,7 @@ export const commandTree: CommandTree<CommandContext> = {
   }),
 };
 
-/** The command of `cloudctl` without any words. */
+/** The command that runs when the user types `cloudctl` without arguments. */
 export const programOverviewCommand = lazyCommand(
   'show the session, the actions in progress and the next command',
   async () => (await import('./overview.ts')).overviewCommand,

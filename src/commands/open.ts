@@ -71,7 +71,10 @@ export const openCommand: CommandSpec<CommandContext> = {
   },
 };
 
-/** The page that shows what has this id: a number is that of a droplet, a UUID that of the cluster of a migration. */
+/**
+ * Which page an id on the command line selects: a droplet id the page of the droplet, a cluster UUID the page of its
+ * migration.
+ */
 function pageOfId(text: string): 'droplet' | 'migration' | undefined {
   if (isDropletId(text)) return 'droplet';
   return isClusterUuid(text) ? 'migration' : undefined;
@@ -95,7 +98,7 @@ async function urlOf(
   if (pages === undefined) {
     if (page === 'panel') return origin;
     throw new CliError('not_found', `the address of the control panel of ${origin} is not known`, {
-      detail: 'the specification of the service names none, and no sandbox of this machine has this address',
+      detail: 'the specification of the service names no control panel, and no sandbox of this machine has this origin',
       hint:
         settings.profileName === 'sandbox'
           ? 'start the sandbox: `cloudctl sandbox start`'

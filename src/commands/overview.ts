@@ -32,7 +32,7 @@ export const overviewCommand: CommandSpec<CommandContext> = {
   },
 };
 
-/** Actions on the page; `Actions` has their number. */
+/** The number of actions in progress that the overview lists; the row `Actions` shows how many exist. */
 const shownActions = 5;
 
 const startText = 'cloudctl: browser login, droplets in batch, online database migrations.\n\n';
@@ -58,7 +58,7 @@ const view: ListView<ProfileOverview> = {
     { name: 'Problem', value: (row) => row.problem },
     { name: 'Next', value: (row) => row.next },
   ],
-  // The command is pasted.
+  // Commands in the table are not cut, because users paste them into a shell.
   untruncated: true,
 };
 

@@ -32,7 +32,7 @@ export interface PrintResourceListOptions<T> {
   readonly filters?: readonly string[];
   /** The list of completion names to which the names of the printed objects are added. */
   readonly remember?: CompletionListKey;
-  /** For a list with `--watch`: the present state of an object that is not in the list any more. */
+  /** Reads an object again that left the list of `--watch`, so that its last state is shown. */
   readonly reread?: (api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>;
 }
 
@@ -60,8 +60,10 @@ export async function printResourceList<T extends { readonly raw: JsonRecord }>(
       for await (const { items } of list(api, { limit, pause })) for (const { raw } of items()) rows.push(raw);
       return rows;
     };
-    // With `--limit`, an object also leaves the list when a newer object is created, so a missing object is not read
-    // again.
+    /**
+     * With `--limit`, an object leaves the list also when a newer object is created, so its disappearance needs no extra
+     * read.
+     */
     return watchResourceList(context, {
       view,
       resource,

@@ -26,7 +26,7 @@ import { formatReauthenticateCommand, loadStoredSession } from '../session/store
 import { formatFlowOption } from '../session/suggested-commands.ts';
 import { listStartedMigrations } from '../watch/list-started-migrations.ts';
 
-/** The output of `cloudctl` alone; contains no token. */
+/** The output of `cloudctl` without a command. It contains no token. */
 export interface ProfileOverview
   extends Partial<
     Pick<LoginSessionReport, 'name' | 'email' | 'uuid' | 'team_name' | 'team_uuid' | 'scope' | 'expires_at'>
@@ -38,13 +38,13 @@ export interface ProfileOverview
   readonly expires_in?: number | null;
   /** Whole days until the access token expires. */
   readonly days_left?: number | null;
-  /** Those of the latest 200 actions that are in progress; absent when the actions could not be read. */
+  /** The actions in progress, of the latest 200 actions; undefined when the actions could not be read. */
   readonly actions_in_progress?: readonly JsonRecord[];
   /** Migrations that this machine started and that have not ended, as the service reports them. */
   readonly migrations_in_progress?: readonly MigrationInProgress[];
-  /** Why something is not known. */
+  /** The reason why a part of the overview is missing. */
   readonly problem?: string;
-  /** The command that is useful now. */
+  /** The command that the overview suggests to the user. */
   readonly next: string;
 }
 
@@ -55,12 +55,12 @@ interface MigrationInProgress {
   readonly status: string;
 }
 
-/** Milliseconds for all requests together, and for the keychain. */
+/** Time limit in milliseconds, for all requests together and for the keychain. */
 const limitMs = 2_500;
 
 /**
- * What is known of the profile, its session and the actions in progress. Reads files, and sends requests for at most 2.5 seconds:
- * a server that does not answer is named in `problem`. Never refreshes the session, so that nothing has to be waited for.
+ * Reads the state of the profile, its session and the actions in progress. Requests take at most 2.5 seconds; an error is
+ * described in `problem`. The session is not refreshed, because that could take longer.
  */
 export async function readProfileOverview(context: CommandContext): Promise<ProfileOverview> {
   const settings = context.settings();
@@ -163,7 +163,7 @@ async function readActions(
   }
 }
 
-/** A migration that cannot be read is left out: the overview has no time for its reason. */
+/** A migration that cannot be read is left out without a reason, because the overview must be fast. */
 async function readMigrations(
   context: CommandContext,
   settings: ProfileSettings,
@@ -184,7 +184,7 @@ async function readMigrations(
   return (await Promise.all(shown)).flat();
 }
 
-/** Each costs a request. */
+/** The number of migrations that the overview reads, because each migration costs a request. */
 const maxMigrations = 3;
 
 function nextCommand(context: CommandContext, settings: ProfileSettings, running: number): string {
@@ -223,7 +223,7 @@ async function createBoundedApi(context: CommandContext, settings: ProfileSettin
     renew: async () => {
       throw new CliError('token_refused', 'the resource API refused the access token', { hint: hints.login });
     },
-    // A request that failed is repeated after a pause; there is no time for it here.
+    // The client normally pauses before it repeats a failed request. The overview must be fast, so the pause is skipped.
     clock: { now: clock.now, sleep: async () => undefined },
     timeout: Math.min(context.timeout, limitMs),
     loginHints: hints,

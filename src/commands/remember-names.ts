@@ -9,15 +9,15 @@ import type { ProfileSettings } from '../config/settings.ts';
 import type { CommandContext } from '../context.ts';
 import { isJsonRecord, type JsonRecord, readStringField } from '../json.ts';
 
-/** Lists of the resource API whose names completion suggests; also their keys in a response. */
+/** The lists of the resource API whose items completion suggests. A response contains the items under the same key. */
 export type CompletionListKey = 'droplets' | 'databases' | 'regions' | 'sizes' | 'images';
 
 /** Collects names for completion while a command reads a list. */
 export interface CompletionNameCollector {
-  /** False when enough names are known, so that no more rows need to be read for them. */
+  /** False when enough names were collected, so that further rows need not be read. */
   readonly isOpen: () => boolean;
   add(rows: readonly JsonRecord[]): void;
-  /** @param isWhole the rows are the whole list: names that were seen before and are not among them are gone */
+  /** @param isWhole whether the rows are the whole list; if so, stored names that are not among them are removed */
   save(isWhole: boolean): void;
 }
 
@@ -66,7 +66,7 @@ export function createCompletionNameCollector(
   };
 }
 
-/** The names in the response of `cloudctl api`, if it is one of these lists. */
+/** Caches the names in a response of `cloudctl api`, if the path is one of the lists that completion uses. */
 export function cacheCompletionNamesOfResponse(
   context: CommandContext,
   settings: ProfileSettings,
@@ -115,7 +115,7 @@ function namesOf(list: CompletionListKey, row: JsonRecord): readonly FoundName[]
   }
 }
 
-/** A region names the sizes that it has. */
+/** Returns completion names of a region: its slug, and the slugs of its sizes. */
 function regionNames(region: JsonRecord): readonly FoundName[] {
   const sizes = Array.isArray(region.sizes) ? region.sizes : [];
   return [

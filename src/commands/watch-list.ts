@@ -25,13 +25,15 @@ export const watchListOptionSpecs: readonly OptionSpec[] = [
 
 export interface WatchResourceListOptions {
   readonly view: ListView<JsonRecord>;
-  /** In the plural: `droplets`. */
+  /** The plural noun for messages, such as `droplets`. */
   readonly resource: string;
   /** Milliseconds between two reads. */
   readonly interval: number;
   /** Reads the whole list; the function calls `pause` to wait for the rate limit. */
   readonly read: (api: ApiClient, pause: WaitMilliseconds) => Promise<readonly JsonRecord[]>;
-  /** The present state of an object that is not in the list any more; undefined: it is not reported. */
+  /**
+   * Reads an object again that left the list, so that its last state is shown. If undefined, the disappearance is not shown.
+   */
   readonly reread?: ((api: ApiClient, row: JsonRecord) => Promise<JsonRecord | undefined>) | undefined;
 }
 
@@ -60,14 +62,14 @@ const maxFailures = 5;
 export async function watchResourceList(context: CommandContext, options: WatchResourceListOptions): Promise<ExitCode> {
   const { host, output } = context;
   const ended = new AbortController();
-  // Every request and every pause adds a listener to this signal.
+  // Every request and every pause adds a listener; without this call Node warns of a leak after ten listeners.
   setMaxListeners(0, ended.signal);
   let signal: SignalName | undefined;
   const stopListening = host.signals.listen((name) => {
     signal ??= name;
     ended.abort();
   });
-  // Nobody reads the output any more.
+  // The watch ends when stdout is closed.
   host.stdout.closed?.addEventListener('abort', () => ended.abort());
   try {
     const lists = readRepeatedly(context, options, ended.signal);
@@ -81,7 +83,7 @@ export async function watchResourceList(context: CommandContext, options: WatchR
 
 interface ReadList {
   readonly rows: readonly JsonRecord[];
-  /** Rows that are new or have changed since the last read, and the last state of those that are gone. */
+  /** Rows that are new or have changed since the last read, and rows that left the list, in their last state. */
   readonly changed: readonly JsonRecord[];
   /** Why the list could not be read again; `rows` then contains the rows of the last successful read. */
   readonly problem?: string;
@@ -133,7 +135,7 @@ function isSame(before: JsonRecord | undefined, now: JsonRecord): boolean {
   return before !== undefined && stringifyExact(before) === stringifyExact(now);
 }
 
-/** Requests that the signal aborts. */
+/** Returns an API client whose requests the signal aborts. */
 function abortableApi(api: ApiClient, signal: AbortSignal): ApiClient {
   return {
     baseOrigin: api.baseOrigin,

@@ -26,12 +26,14 @@ export const emptyCachedCompletionNames: CachedCompletionNames = {
   images: [],
 };
 
-/** Names of one kind; the file then has at most 1 MB. */
+/** The maximum number of cached names of one kind, which keeps the cache file below 1 MB. */
 export const maxCachedCompletionNames = 1000;
 const maxLength = 255;
 const maxBytes = 4_000_000;
 
-/** The names that were seen at this server; none when there is no file, it is damaged, or it is of another server. */
+/**
+ * The completion names that were cached for this server; empty when the cache file is missing, damaged or of another server.
+ */
 export function readCachedCompletionNames(
   stateFolder: string,
   profile: string,
@@ -53,8 +55,8 @@ export function readCachedCompletionNames(
 }
 
 /**
- * Replaces the names of this server. A cache must not make a command fail, so every error is ignored. The cache is not
- * synced to the disk, because losing it in a crash does no harm.
+ * Replaces the completion names that are cached for this server. A cache must not make a command fail, so every error is
+ * ignored. The cache is not synced to the disk, because losing it in a crash does no harm.
  */
 export function writeCachedCompletionNames(
   stateFolder: string,
@@ -79,7 +81,7 @@ export function writeCachedCompletionNames(
   }
 }
 
-/** Called when the session of the profile ends or begins: the names belong to an account. */
+/** Called after login and logout: cached names belong to the account of the earlier session, so they are removed. */
 export function removeCachedCompletionNames(stateFolder: string, profile: string): void {
   try {
     rmSync(cachePath(stateFolder, profile), { force: true });
@@ -100,8 +102,8 @@ function decodeNames(list: readonly unknown[]): readonly CachedCompletionName[] 
 }
 
 /**
- * One line that a shell can insert: the scripts of completion quote blanks, quotes and `$(…)`. Control and invisible characters
- * and backslashes are in no name of the service.
+ * Whether completion may suggest the text: one line of printable characters without backslashes, as in every name of the
+ * service. The completion scripts quote blanks, quotes and `$(…)`.
  */
 function isCompletable(text: string): boolean {
   return text !== '' && text.length <= maxLength && replaceUnprintable(text) === text && !/[\\\t\n]/.test(text);

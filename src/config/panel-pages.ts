@@ -4,7 +4,7 @@ import { readKnownSandboxes, type SandboxConnectionDetails } from './sandbox-con
 /** Addresses of the control panel of a running sandbox. */
 export interface ControlPanelUrls {
   readonly home: string;
-  /** A list: `droplets`, `migrations`, `applications`, `requests`, `timeline`. */
+  /** The page of a list named `droplets`, `migrations`, `applications`, `requests` or `timeline`. */
   page(name: string): string;
   droplet(id: string): string;
   migration(cluster: string): string;

@@ -107,7 +107,7 @@ function requireOrigin(text: string, source: string): string {
 export function decodeSandboxConnection(fields: unknown): SandboxConnectionDetails | undefined {
   if (!isJsonRecord(fields)) return undefined;
   const entries = connectionKeys.map((key) => [key, readStringField(fields, key)] as const);
-  // `every` has checked that the value of each key is a string.
+  // `entries.every` checks that every value is a string, which the compiler cannot infer.
   return entries.every(([, value]) => value !== undefined)
     ? (Object.fromEntries(entries) as unknown as SandboxConnectionDetails)
     : undefined;

@@ -116,7 +116,7 @@ export function requireKnownProfile(settings: ProfileSettings, config: ConfigFil
   const names = [...config.profiles.keys()];
   throw new CliError('profile_unknown', `unknown profile "${settings.profileName}"`, {
     detail: names.length === 0 ? `${config.path} has no profile` : `known profiles: ${names.join(', ')}`,
-    // A start of the sandbox creates its profile.
+    // `cloudctl sandbox start` creates the profile `sandbox`.
     hint:
       settings.profileName === 'sandbox'
         ? 'start the sandbox: `cloudctl sandbox start`'

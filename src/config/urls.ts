@@ -56,7 +56,7 @@ export function validateCallbackUrlSetting(
   const { url, authority, path, query, fragment } = parts;
   if (url.protocol !== 'http:') return rejectUrl('an https URL; this machine receives the redirect over http');
   if (!isLoopbackHost(url.hostname)) return rejectUrl('a URL of another machine; use 127.0.0.1, [::1] or localhost');
-  // A browser sends the normalized host in the Host header, which is compared with the configured text.
+  // The Host header of a browser contains the normalized host, so a URL with another spelling would never match it.
   if (authority.replace(/:\d*$/, '') !== url.hostname) return rejectUrl(`a non-standard spelling of ${url.hostname}`);
   if (fragment !== undefined) return rejectUrl('a URL with a fragment, which a redirect URI cannot have');
   if (path !== '' && path !== url.pathname) return rejectUrl(`a URL whose path browsers send as ${url.pathname}`);
@@ -101,8 +101,10 @@ interface UrlParts {
 }
 
 function splitUrl(text: string): UrlParts | RejectedUrl {
-  // These characters are refused before parsing, because the URL parser removes tabs, line breaks and outer spaces, and
-  // converts backslashes.
+  /**
+   * These characters are refused before parsing: the URL parser removes tabs, line breaks and outer spaces and converts
+   * backslashes.
+   */
   if (!/^[\x21-\x7e]+$/.test(text) || text.includes('\\')) return rejectUrl('not a URL of visible ASCII characters');
   const raw = /^https?:\/\/([^/?#]+)([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/i.exec(text);
   if (raw === null) return rejectUrl('not an http or https URL');

@@ -11,7 +11,7 @@ import { firstSandboxPerson, stopMigrationsInPanel } from './sandbox-people.ts';
 import type { ServerUnderTest } from './server-under-test.ts';
 import { obtainWriteTestToken } from './tokens.ts';
 
-/** The specification does not show response bodies, so that one of another form than the sandbox's proves nothing. */
+/** The specification does not show response bodies, so a body in an unknown format proves no difference from it. */
 export function requireKnownResponseFormat(
   server: ServerUnderTest,
   isKnown: boolean,
@@ -95,7 +95,9 @@ export function requireListItemsOfResponse(response: ConformanceResponse, key: s
   return Array.isArray(list) ? list.filter(isJsonRecord) : [];
 }
 
-/** The cluster of migration statements: the given one, or one of the sandbox without a database server. */
+/**
+ * The cluster for tests of migrations: that of `--cluster`, otherwise a cluster of the sandbox without a database server.
+ */
 export function requireTestedCluster(server: ServerUnderTest): string {
   const own = server.people?.clusters.find(({ engine, hasServer }) => engine !== 'redis' && !hasServer);
   const cluster = server.cluster ?? own?.uuid;
@@ -103,7 +105,7 @@ export function requireTestedCluster(server: ServerUnderTest): string {
   return cluster;
 }
 
-/** A source in a domain that is reserved for examples (RFC 2606), so that no data is read. */
+/** A migration source in a domain that is reserved for examples (RFC 2606), so that a started migration reads no data. */
 export const exampleMigrationSource = {
   host: 'source.example.com',
   port: 5432,
@@ -161,7 +163,7 @@ export function requireCreatedDroplets(server: ServerUnderTest, response: Confor
   requireResponseCondition(isSuccessfulResponse(response) && created.length === number, `${number} created`, response);
 }
 
-/** The slugs of a droplet, whose attributes are objects with a slug or slugs. */
+/** Region, size and image of a droplet as slugs; in a response, each can be an object with the member `slug`. */
 export function readDropletAttributeSlugs(droplet: JsonRecord): JsonRecord {
   return Object.fromEntries(
     ['region', 'size', 'image'].map((name) => {

@@ -10,13 +10,13 @@ import { extractResponsePlainText, requireResponseCondition } from './conformanc
 import { setSandboxConsent } from './sandbox-people.ts';
 import { computeOncePerServer, type RequestParameterValues, type ServerUnderTest } from './server-under-test.ts';
 
-/** The authorization of the implicit flow that several statements observe. */
+/** Authorizes once with the implicit flow. Several statements check the same result. */
 export function implicitAuthorization(server: ServerUnderTest): Promise<Authorization> {
   const state = server.visit === undefined ? { state: oauthStateWithSpecialCharacters } : {};
   return computeOncePerServer(server, 'implicit', () => authorizeTestedClient(server, { flow: 'implicit', ...state }));
 }
 
-/** Sends an authorization request that must be refused before a user is involved. */
+/** Sends an authorization request that the server must refuse without showing a sign-in or consent page. */
 export function sendInvalidAuthorizationRequest(
   server: ServerUnderTest,
   changes: RequestParameterValues,
@@ -29,12 +29,12 @@ export async function sendSignedOutAuthorizationRequest(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},
 ): Promise<AuthorizationRequestOutcome> {
-  // The consent script of a sandbox would sign a user in.
+  // The consent script of a sandbox would sign a user in, so the script is switched off.
   if (server.admin !== undefined) await setSandboxConsent(server, { mode: 'ask' });
   return sendConformanceAuthorizationRequest(server, buildAuthorizationRequestParameters(server, changes));
 }
 
-/** Sends an authorization request of a browser in which a user is signed in, and who is not asked by a script. */
+/** Sends an authorization request as a browser in which a user is signed in. The consent script is switched off. */
 export async function sendSignedInAuthorizationRequest(
   server: ServerUnderTest,
   cookies: Map<string, string>,
@@ -50,7 +50,10 @@ export function requirePage(end: AuthorizationRequestOutcome, expected: string):
   requireResponseCondition(end.location === undefined && status >= 200 && status < 300, expected, end.response);
 }
 
-/** Throws ConformanceDifferenceError unless the request ended at a page that reports an error; a sign-in page does not. */
+/**
+ * Throws ConformanceDifferenceError unless the request ended at a page that reports an error. A sign-in page is not such a
+ * page.
+ */
 export function requireErrorPage(
   { location, response }: AuthorizationRequestOutcome,
   message: RegExp,
@@ -60,7 +63,7 @@ export function requireErrorPage(
   requireResponseCondition(location === undefined && isError, expected, response);
 }
 
-/** The request is refused on a page or by a redirect with an error, and never granted. */
+/** Throws unless the server refused the request, with an error page or with a redirect that contains an error. */
 export function requireRefusal(server: ServerUnderTest, end: AuthorizationRequestOutcome): void {
   const expected = 'an error page, or a redirect with an error';
   const { status } = end.response;

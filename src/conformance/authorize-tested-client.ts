@@ -13,7 +13,7 @@ import {
 
 export interface TestAuthorizationOptions {
   readonly flow?: 'code' | 'implicit';
-  /** Default: `read`; undefined leaves the parameter out. */
+  /** The scope to request (default: `read`). If undefined, the request has no `scope` parameter. */
   readonly scope?: string | undefined;
   readonly state?: string | undefined;
   readonly decision?: 'approve' | 'deny';
@@ -26,23 +26,23 @@ export interface TestAuthorizationOptions {
 
 /** The redirect with which an authorization ended. */
 export interface Authorization {
-  /** The request and the redirect, for descriptions of differences. */
+  /** Descriptions of the authorization request and of the redirect, for the report of a difference. */
   readonly response: { readonly sent: string; readonly received: string };
   readonly query: URLSearchParams;
   readonly fragment: URLSearchParams;
-  /** Whether only the parameters are known, because a browser received the redirect. */
+  /** Whether a browser received the redirect. Only the parameters of such a redirect are known. */
   readonly isFromBrowser: boolean;
   /** The PKCE verifier, when a challenge was sent. */
   readonly verifier: Secret | undefined;
 }
 
-/** The challenge of RFC 7636, appendix B, for requests whose code is not exchanged. */
+/** The PKCE challenge of RFC 7636, appendix B, for authorization requests whose code is not exchanged. */
 export const examplePkceChallenge = {
   code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   code_challenge_method: 'S256',
 };
 
-/** A state with characters that a server may change: reserved, encoded, and outside ASCII. */
+/** A value of the `state` parameter with characters that a server may change: reserved, encoded and non-ASCII. */
 export const oauthStateWithSpecialCharacters = 'a+b c%2Fd&e=f/ü漢~"\'';
 
 export function requireTestedClient(server: ServerUnderTest): TestedClient {
@@ -50,7 +50,7 @@ export function requireTestedClient(server: ServerUnderTest): TestedClient {
   return server.client;
 }
 
-/** The parameters of a valid authorization request, with the changes. */
+/** The parameters of a valid authorization request; `changes` replaces or removes some of them. */
 export function buildAuthorizationRequestParameters(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},

@@ -2,7 +2,7 @@ import { Secret } from '../secret.ts';
 import type { ConformanceResponse } from './conformance-response.ts';
 import type { RequestParameterValues, ServerUnderTest } from './server-under-test.ts';
 
-/** The cookies of one imitated browser, by name. */
+/** The cookies of one simulated browser, by cookie name. */
 export type CookieJar = Map<string, string>;
 
 /** Where an authorization request ended: at a page of the server, or at a redirect to another address. */
@@ -72,7 +72,7 @@ function endOf(response: ConformanceResponse): AuthorizationRequestOutcome {
   };
 }
 
-/** The path of a redirect within the same origin; undefined when it leads elsewhere. */
+/** The path of a redirect to the same origin; undefined for a redirect to another origin. */
 function resolveWithin(origin: string, location: string): string | undefined {
   if (!URL.canParse(location, origin)) return undefined;
   const url = new URL(location, origin);

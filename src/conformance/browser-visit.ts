@@ -9,10 +9,10 @@ export interface BrowserAuthorizationOptions {
   readonly callbackUrl: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
-  /** How long one visit may take, in milliseconds. */
+  /** The time limit of one visit in the browser, in milliseconds. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
-  /** Opens the start URL in a browser, and shows the authorization URL and what the person is asked to do. */
+  /** Opens the start URL in a browser. Shows the authorization URL and whether the person must approve or deny. */
   readonly show: (visit: {
     readonly startUrl: string;
     readonly authorizationUrl: string;

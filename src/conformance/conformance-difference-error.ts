@@ -1,4 +1,7 @@
-/** Thrown when a server breaks a statement. The texts may contain secrets and text of the server; the report removes both. */
+/**
+ * Thrown when the behaviour of a server differs from a statement. The report redacts secrets in the texts and sanitizes
+ * texts of the server.
+ */
 export class ConformanceDifferenceError extends Error {
   override readonly name = 'ConformanceDifferenceError';
   readonly expected: string;

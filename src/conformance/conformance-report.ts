@@ -1,4 +1,4 @@
-/** How one statement or open choice ended. */
+/** The result of testing one statement, or of observing one open choice. */
 export interface ConformanceResult {
   /** The number of a statement, or the id of an open choice. */
   readonly id: string;
@@ -28,7 +28,7 @@ export interface ConformanceReport {
   readonly started_at: string;
   readonly duration_ms: number;
   readonly results: readonly ConformanceResult[];
-  /** What the run created and could not remove. */
+  /** The objects that the run created on the server and could not remove. */
   readonly left: readonly string[];
 }
 

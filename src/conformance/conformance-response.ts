@@ -5,7 +5,7 @@ import { ConformanceDifferenceError } from './conformance-difference-error.ts';
 export interface ConformanceResponse {
   /** Method and path with the parameters; secrets are shown as their placeholders. */
   readonly sent: string;
-  /** 0 when there was no complete response. */
+  /** The HTTP status; 0 when no complete response arrived. */
   readonly status: number;
   readonly header: (name: string) => string | undefined;
   readonly body: string;
@@ -17,9 +17,9 @@ export interface RawConformanceResponse {
   readonly sent: string;
   readonly status: number;
   readonly header: (name: string) => string | undefined;
-  /** undefined when the body was longer than the limit. */
+  /** The response body; undefined when the body was longer than the limit. */
   readonly body: string | undefined;
-  /** Why there is no complete response. */
+  /** The reason why no complete response was received. */
   readonly failure?: string;
 }
 
@@ -42,7 +42,7 @@ export function readJsonBody({ body }: ConformanceResponse): JsonRecord | undefi
   return json.ok && isJsonRecord(json.value) ? json.value : undefined;
 }
 
-/** The error code of the authorization server or of the resource API; undefined without one. */
+/** The error code of the authorization server or the resource API; undefined if the response has none. */
 export function readConformanceErrorCode(response: ConformanceResponse): string | undefined {
   const json = readJsonBody(response) ?? {};
   return readStringField(json, 'error') ?? readStringField(json, 'id');
@@ -89,7 +89,7 @@ export function requireRefusalOfToken(response: ConformanceResponse): void {
   requireResponseCondition(isRefused, 'a refusal of the token', response);
 }
 
-/** `status code`, such as `400 invalid_grant`, which is how observations of open choices name a response. */
+/** Summarizes a response as `status code`, such as `400 invalid_grant`. */
 export function summarizeResponse(response: ConformanceResponse): string {
   if (response.status === 0) return 'no response';
   const code = isSuccessfulResponse(response) ? undefined : readConformanceErrorCode(response);
@@ -97,7 +97,7 @@ export function summarizeResponse(response: ConformanceResponse): string {
 }
 
 const secretMember = /token|secret|code|password|csrf|state|cookie|session/i;
-/** Values that name a kind or an error and are no secrets. */
+/** Members whose name matches `secretMember` but whose value is not secret. */
 const plainMember = /^(token_type|error|error_description|code_challenge_method)$/;
 
 function describeBody(body: string): string {
@@ -107,7 +107,7 @@ function describeBody(body: string): string {
   return cut(textOfPage(body));
 }
 
-/** The text of a page, or the whole body if it is none. */
+/** The visible text of an HTML page; for any other body, the unchanged body. */
 export function extractResponsePlainText({ body }: ConformanceResponse): string {
   return textOfPage(body);
 }
@@ -116,7 +116,7 @@ export function extractResponsePlainText({ body }: ConformanceResponse): string 
 const maxPageLength = 20_000;
 const maxPageTextLength = 3000;
 
-/** Of a page only its text is used, because attributes of forms contain tokens. */
+/** Returns the visible text of an HTML page. Tags are removed, because attributes of forms contain tokens. */
 function textOfPage(body: string): string {
   return body
     .slice(0, maxPageLength)

@@ -22,22 +22,22 @@ import {
   type TestedClient,
 } from './server-under-test.ts';
 
-/** Tokens that a play may use up. */
-export interface TestOAuthGrant {
+/** Tokens that a test may use up. */
+export interface TokensOfTestedServer {
   readonly response: ConformanceResponse;
   readonly body: JsonRecord;
   readonly accessToken: Secret;
   readonly refreshToken: Secret | undefined;
 }
 
-/** An authorization code that was not used yet, with the verifier of its request. */
+/** An authorization code that was not used yet, with the PKCE verifier of its authorization request. */
 export interface UnusedAuthorizationCode {
   readonly code: Secret;
   readonly verifier: Secret | undefined;
   readonly authorization: Authorization;
 }
 
-/** Requests a code. Throws ConformanceDifferenceError when the redirect has none. */
+/** Requests an authorization code. Throws ConformanceDifferenceError when the redirect contains no code. */
 export async function tryRequestAuthorizationCode(
   server: ServerUnderTest,
   order: TestAuthorizationOptions = {},
@@ -49,7 +49,7 @@ export async function tryRequestAuthorizationCode(
   return { code: rememberSecret(server, code, '[code]'), verifier: authorization.verifier, authorization };
 }
 
-/** The parameters of a code exchange (spec §4.2), with the changes. */
+/** The parameters that exchange a code for tokens (spec §4.2); `changes` replaces or removes some of them. */
 export function buildCodeExchangeParameters(
   server: ServerUnderTest,
   { code, verifier }: Pick<UnusedAuthorizationCode, 'code' | 'verifier'>,
@@ -98,8 +98,8 @@ export function postTokenRequest(
   return sendTokenOrRevocationRequest(server, '/v1/oauth/token', parameters);
 }
 
-/** Reads a grant (spec §2); throws ConformanceDifferenceError when the response is none. */
-export function readGrantedTokens(server: ServerUnderTest, response: ConformanceResponse): TestOAuthGrant {
+/** Reads a token response (spec §2). Throws ConformanceDifferenceError when the response contains no access token. */
+export function readGrantedTokens(server: ServerUnderTest, response: ConformanceResponse): TokensOfTestedServer {
   const body = readJsonBody(response);
   const accessToken = body === undefined ? undefined : readStringField(body, 'access_token');
   const refreshToken = body === undefined ? undefined : readStringField(body, 'refresh_token');
@@ -116,7 +116,7 @@ export function readGrantedTokens(server: ServerUnderTest, response: Conformance
   };
 }
 
-/** A code for a statement about something else: without one, that statement is not testable. */
+/** Obtains a code that another test needs. If the server issues no code, that test is not testable. */
 export function requestAuthorizationCode(
   server: ServerUnderTest,
   order: TestAuthorizationOptions = {},
@@ -124,11 +124,11 @@ export function requestAuthorizationCode(
   return asPrecondition('code', tryRequestAuthorizationCode(server, order));
 }
 
-/** A grant for a statement about something else: without one, that statement is not testable. */
+/** Obtains tokens that another test needs. If the server issues no tokens, that test is not testable. */
 export function obtainGrantedTokens(
   server: ServerUnderTest,
   order: TestAuthorizationOptions = {},
-): Promise<TestOAuthGrant> {
+): Promise<TokensOfTestedServer> {
   return asPrecondition('grant', tryObtainGrantedTokens(server, order));
 }
 
@@ -143,11 +143,11 @@ async function asPrecondition<T>(name: string, result: Promise<T>): Promise<T> {
   }
 }
 
-/** A new grant: by the code flow, or by a refresh of the given refresh token when no user can authorize. */
+/** Obtains new tokens: by the code flow or, when no user can authorize, with the refresh token that the user gave. */
 export async function tryObtainGrantedTokens(
   server: ServerUnderTest,
   order: TestAuthorizationOptions = {},
-): Promise<TestOAuthGrant> {
+): Promise<TokensOfTestedServer> {
   const canAuthorize = server.admin !== undefined || server.visit !== undefined;
   const given = server.chain.refreshToken;
   if (!canAuthorize && given !== undefined && !('scope' in order))
@@ -172,7 +172,7 @@ export async function sendRefresh(
   return response;
 }
 
-/** The given refresh token is single-use, so the next grant is requested with its successor. */
+/** A refresh token works once, so the refresh token of the response replaces the one that the user gave. */
 export function keepSuccessorRefreshToken(
   server: ServerUnderTest,
   used: Secret | undefined,
@@ -188,7 +188,7 @@ export function sendRevocation(
   token: Secret | undefined,
   bearer?: Secret,
 ): Promise<ConformanceResponse> {
-  // A server may revoke the refresh token as well, so a given one is not used any more.
+  // Revoking an access token may also revoke its refresh token, so the refresh token given by the user is not used again.
   server.chain.refreshToken = undefined;
   return sendTokenOrRevocationRequest(server, '/v1/oauth/revoke', { token }, { bearer });
 }
@@ -198,7 +198,7 @@ export function requestActionList(server: ServerUnderTest, bearer: Secret): Prom
   return server.request({ origin: 'api', method: 'GET', path: '/v2/actions', query: { per_page: '1' }, bearer });
 }
 
-export function readTokenResponseInfo({ body }: TestOAuthGrant): JsonRecord {
+export function readTokenResponseInfo({ body }: TokensOfTestedServer): JsonRecord {
   return isJsonRecord(body.info) ? body.info : {};
 }
 

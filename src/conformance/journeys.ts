@@ -10,19 +10,19 @@ import {
   requestAuthorizationCode,
   sendRefresh,
   sendRevocation,
-  type TestOAuthGrant,
+  type TokensOfTestedServer,
   tryObtainGrantedTokens,
   tryRequestAuthorizationCode,
   type UnusedAuthorizationCode,
 } from './grants.ts';
 import { computeOncePerServer, type ServerUnderTest } from './server-under-test.ts';
 
-/*
- * Several statements observe the same tokens, so that a person has to authorize only a few times. The requests that some
- * servers answer by revoking every token of the grant (a second use of a code or of a refresh token) come last in theirs.
+/**
+ * Several statements check the same tokens, so that a person authorizes only a few times. A second use of a code or of a
+ * refresh token makes some servers revoke every token, so these requests are sent last.
  */
 
-/** A code of the scope `read write`, requested with a state of difficult characters. */
+/** Obtains an authorization code for the scope `read write`; the `state` parameter contains special characters. */
 export function obtainTestAuthorizationCode(server: ServerUnderTest): Promise<UnusedAuthorizationCode> {
   return computeOncePerServer(server, 'issued code', () =>
     tryRequestAuthorizationCode(server, {
@@ -32,8 +32,8 @@ export function obtainTestAuthorizationCode(server: ServerUnderTest): Promise<Un
   );
 }
 
-/** The grant of that code, or of the given refresh token. */
-export function obtainTestOAuthGrant(server: ServerUnderTest): Promise<TestOAuthGrant> {
+/** The tokens for the authorization code of `obtainTestAuthorizationCode`, or for the refresh token that the user gave. */
+export function obtainTokensOfTestedServer(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   return computeOncePerServer(server, 'issued grant', async () => {
     if (server.admin === undefined && server.visit === undefined) return tryObtainGrantedTokens(server);
     const code = await obtainTestAuthorizationCode(server);
@@ -41,41 +41,41 @@ export function obtainTestOAuthGrant(server: ServerUnderTest): Promise<TestOAuth
   });
 }
 
-/** The list of actions, requested with the access token of the grant. */
-export function listActionsWithTestOAuthGrant(server: ServerUnderTest): Promise<ConformanceResponse> {
+/** The list of actions, requested with the access token of the test login. */
+export function listActionsWithTokensOfTestedServer(server: ServerUnderTest): Promise<ConformanceResponse> {
   return computeOncePerServer(server, 'actions', async () =>
-    requestActionList(server, (await obtainTestOAuthGrant(server)).accessToken),
+    requestActionList(server, (await obtainTokensOfTestedServer(server)).accessToken),
   );
 }
 
-/** The response to the first refresh of the grant. */
-export function refreshTestOAuthGrantOnce(server: ServerUnderTest): Promise<ConformanceResponse> {
+/** The response to the first refresh of the test login. */
+export function refreshTokensOfTestedServerOnce(server: ServerUnderTest): Promise<ConformanceResponse> {
   return computeOncePerServer(server, 'first refresh', async () => {
-    await listActionsWithTestOAuthGrant(server);
-    return sendRefresh(server, (await obtainTestOAuthGrant(server)).refreshToken);
+    await listActionsWithTokensOfTestedServer(server);
+    return sendRefresh(server, (await obtainTokensOfTestedServer(server)).refreshToken);
   });
 }
 
-export function obtainRefreshedTestOAuthGrant(server: ServerUnderTest): Promise<TestOAuthGrant> {
+export function obtainRefreshedTokensOfTestedServer(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   return computeOncePerServer(server, 'refreshed grant', async () =>
-    readGrantedTokens(server, await refreshTestOAuthGrantOnce(server)),
+    readGrantedTokens(server, await refreshTokensOfTestedServerOnce(server)),
   );
 }
 
-/** The access tokens before and after the refresh, each used once after it. */
+/** Sends one request with the old access token and one with the new access token, both after the refresh. */
 export function useAccessTokensAfterRefresh(
   server: ServerUnderTest,
 ): Promise<{ readonly before: ConformanceResponse; readonly after: ConformanceResponse }> {
   return computeOncePerServer(server, 'access after refresh', async () => {
-    const renewed = await obtainRefreshedTestOAuthGrant(server);
+    const renewed = await obtainRefreshedTokensOfTestedServer(server);
     return {
-      before: await requestActionList(server, (await obtainTestOAuthGrant(server)).accessToken),
+      before: await requestActionList(server, (await obtainTokensOfTestedServer(server)).accessToken),
       after: await requestActionList(server, renewed.accessToken),
     };
   });
 }
 
-/** A revocation of the newest access token of the grant, without a header, and a use after it. */
+/** Revokes the newest access token without an Authorization header, then uses the access token and the refresh token. */
 export function revokeNewestTestToken(server: ServerUnderTest): Promise<{
   readonly response: ConformanceResponse;
   readonly use: ConformanceResponse;
@@ -92,16 +92,18 @@ export function revokeNewestTestToken(server: ServerUnderTest): Promise<{
   });
 }
 
-/** The refreshed grant, or the issued one of a server that cannot refresh. Of a given refresh token, the newest successor. */
-async function newestGrant(server: ServerUnderTest): Promise<TestOAuthGrant> {
+/**
+ * The tokens after a refresh, or the first tokens if the server cannot refresh. Given a refresh token, its newest successor.
+ */
+async function newestGrant(server: ServerUnderTest): Promise<TokensOfTestedServer> {
   if (server.admin === undefined && server.visit === undefined) return obtainGrantedTokens(server);
   return useAccessTokensAfterRefresh(server).then(
-    () => obtainRefreshedTestOAuthGrant(server),
-    () => obtainTestOAuthGrant(server),
+    () => obtainRefreshedTokensOfTestedServer(server),
+    () => obtainTokensOfTestedServer(server),
   );
 }
 
-/** A second exchange of a used code, and a use of the access token after it. */
+/** Exchanges the same code twice, then sends a request with the access token of the first exchange. */
 export function replayAuthorizationCode(
   server: ServerUnderTest,
 ): Promise<{ readonly response: ConformanceResponse; readonly use: ConformanceResponse }> {
@@ -113,7 +115,7 @@ export function replayAuthorizationCode(
   });
 }
 
-/** Ten refreshes with one refresh token at once, and one more after them. */
+/** Sends ten refreshes with the same refresh token in parallel, and one more when all have ended. */
 export function replayRefreshToken(
   server: ServerUnderTest,
 ): Promise<{ readonly parallel: readonly ConformanceResponse[]; readonly late: ConformanceResponse }> {
@@ -124,7 +126,7 @@ export function replayRefreshToken(
   });
 }
 
-/** An exchange with another redirect_uri, and the correct exchange of the same code after it. */
+/** Sends a code with another redirect_uri, then the same code with the right one; returns both responses. */
 export function exchangeCodeWithWrongRedirectUri(
   server: ServerUnderTest,
 ): Promise<{ readonly wrong: ConformanceResponse; readonly right: ConformanceResponse }> {

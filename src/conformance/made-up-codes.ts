@@ -20,7 +20,7 @@ export const wrongClientCredentialParameters: readonly RequestParameterValues[] 
   { client_id: undefined, client_secret: undefined },
 ];
 
-/** An exchange of a code that was never issued, so that nothing can be granted. */
+/** Sends an exchange with a code that no server issued, so the request cannot produce a token. */
 export function exchangeMadeUpCode(
   server: ServerUnderTest,
   changes: RequestParameterValues = {},
@@ -33,7 +33,7 @@ export function createMadeUpSecret(server: ServerUnderTest, shown: string): Secr
   return rememberSecret(server, `madeup${server.unique()}${server.unique()}`, shown);
 }
 
-/** Exchanges a code after a time of the virtual clock. */
+/** Advances the virtual clock between the issue of a code and its exchange. */
 export function exchangeCodeAfterClockAdvance(server: ServerUnderTest, step: string): Promise<ConformanceResponse> {
   return withFrozenClock(server, async () => {
     const code = await requestAuthorizationCode(server);

@@ -8,7 +8,7 @@ import type { ServerUnderTest } from './server-under-test.ts';
 import type { ConformanceNeed, ConformanceStatement, SpecGapObservations, SpecGapProbe } from './statement.ts';
 import { obtainWriteTestToken } from './tokens.ts';
 
-/** An open choice of the specification with what the sandbox does (docs/open-choices.md). */
+/** A question that the specification leaves open, with the behaviour of the sandbox (docs/open-choices.md). */
 export interface DocumentedSpecGap {
   readonly id: string;
   readonly section: string;
@@ -27,7 +27,7 @@ export interface ConformanceRunOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-/** Plays every statement, one after the other, and restores the state of a sandbox at the end. */
+/** Tests every statement, one after the other, and restores the state of the sandbox at the end. */
 export async function runConformance(options: ConformanceRunOptions): Promise<ConformanceReport> {
   const { server, statements, probes, choices, clock, onProgress } = options;
   const startedAt = clock.now();
@@ -38,7 +38,7 @@ export async function runConformance(options: ConformanceRunOptions): Promise<Co
     onProgress?.(results.length, total);
   };
   await keepSandboxState(server, async () => {
-    // Tokens that several statements use are issued before a statement moves the clock.
+    // Tokens for several tests are obtained first, before a test advances the virtual clock.
     if (server.admin !== undefined && server.allowWrites) await obtainWriteTestToken(server).catch(() => undefined);
     for (const statement of statements.toSorted((one, other) => turnOf(one) - turnOf(other)))
       add(await playStatement(server, statement));
@@ -83,7 +83,13 @@ async function playStatement(server: ServerUnderTest, statement: ConformanceStat
 
 async function observeChoice(
   server: ServerUnderTest,
-  { id, section, question: text, observed: expected = {}, unobserved = 'no request shows it' }: DocumentedSpecGap,
+  {
+    id,
+    section,
+    question: text,
+    observed: expected = {},
+    unobserved = 'no request shows the behaviour',
+  }: DocumentedSpecGap,
   probe: SpecGapProbe | undefined,
 ): Promise<ConformanceResult> {
   const row = { id, section, text };
@@ -92,7 +98,7 @@ async function observeChoice(
     const observed = await probe.observe(server);
     const unlike = Object.keys(expected).filter((name) => observed[name] !== expected[name]);
     const found = { observed, unlike_sandbox: unlike };
-    // The sandbox must do what its page says; for every other server the specification leaves the choice open.
+    // The sandbox must behave as docs/open-choices.md says. For any other server, every behaviour is allowed.
     if (server.admin === undefined || unlike.length === 0) return { status: 'open_choice', ...found };
     const list = (values: SpecGapObservations): string => unlike.map((name) => `${name}: ${values[name]}`).join('; ');
     return { status: 'differs', ...found, expected: list(expected), sent: 'see the cases', received: list(observed) };
@@ -108,14 +114,17 @@ async function settle(
   const missing = findUnmetConformanceNeed(server, needs);
   if (missing !== undefined) return { ...row, status: 'not_testable', reason: missing };
   try {
-    // The clock and the control panel change more than one statement, so each starts from the same state.
+    /**
+     * Several statements change the clock or the control panel, so the state of the sandbox is restored after each
+     * statement.
+     */
     const played = needs.includes('sandbox') ? keepSandboxState(server, play) : play();
     return { ...row, ...(await played) };
   } catch (error) {
     if (error instanceof ConformanceNotTestableError) return { ...row, status: 'not_testable', reason: error.message };
     if (!(error instanceof ConformanceDifferenceError)) throw error;
     const { expected, sent, received } = error;
-    // Only the sandbox has documented choices, so that it can break them.
+    // Only the sandbox has a documented behaviour for an open choice, so another server cannot differ from it.
     if (isChoice && server.admin === undefined)
       return { ...row, status: 'not_testable', reason: `expected ${expected}, received ${received}` };
     const earlier = server.differences.get(error);
@@ -126,7 +135,7 @@ async function settle(
   }
 }
 
-/** Which need is not met; undefined when the statement can be played. */
+/** The first unmet condition of a statement, such as `needs --cluster`; undefined when the statement can be tested. */
 export function findUnmetConformanceNeed(
   server: ServerUnderTest,
   needs: readonly ConformanceNeed[],
@@ -163,7 +172,7 @@ async function keepSandboxState<T>(server: ServerUnderTest, play: () => Promise<
   }
 }
 
-/** Removes every known secret, and what could control a terminal, from the texts of a result. */
+/** Redacts every known secret in the texts of a result, and removes characters that control a terminal. */
 function withoutSecrets(server: ServerUnderTest, result: ConformanceResult): ConformanceResult {
   const secrets = [...server.secrets];
   const clean = (text: string): string => sanitizeLine(redactSecrets(text, secrets), 1000);

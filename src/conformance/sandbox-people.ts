@@ -47,7 +47,7 @@ export function sandboxTeamMember(server: ServerUnderTest): TestedPerson {
   return requireFound(member, 'the sandbox has no user with a team');
 }
 
-/** An application other than the tested one. */
+/** A registered application of the sandbox that is not the tested application. */
 export function otherSandboxClient(server: ServerUnderTest): TestedClient {
   const other = server.people?.applications.find(({ id }) => id !== server.client?.id);
   return requireFound(other, 'the sandbox has only one application');
@@ -57,7 +57,7 @@ export async function advanceSandboxClock(server: ServerUnderTest, step: string)
   await requireSandboxAdminApi(server).call('POST', '/clock', { advance: step });
 }
 
-/** Stops the virtual clock while `play` runs, so that it can move to an exact moment. */
+/** Freezes the virtual clock of the sandbox while `play` runs, so that `play` can set the clock to an exact time. */
 export async function withFrozenClock<T>(server: ServerUnderTest, play: () => Promise<T>): Promise<T> {
   const admin = requireSandboxAdminApi(server);
   await admin.call('POST', '/clock', { freeze: true });
@@ -85,13 +85,13 @@ export async function signInAtSandbox(server: ServerUnderTest, person: TestedPer
   return cookies;
 }
 
-/** Revokes every application of the person on the page of the control panel. */
+/** Revokes the access of every application of a user, on the applications page of the control panel. */
 export async function revokeApplicationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
   const cookies = await signInAtSandbox(server, person);
   await submitPanelForms(server, cookies, '/panel/applications', '/panel/applications/revoke');
 }
 
-/** Stops every running migration of the person on the page of the control panel. */
+/** Stops every running migration of a user, on the migrations page of the control panel. */
 export async function stopMigrationsInPanel(server: ServerUnderTest, person: TestedPerson): Promise<void> {
   const cookies = await signInAtSandbox(server, person);
   await submitPanelForms(server, cookies, '/panel/migrations', '/panel/migrations/stop');

@@ -35,10 +35,10 @@ export interface SandboxTestResources {
 /** Opens an authorization URL in the browser of a person and waits for the redirect to the callback URL. */
 export type BrowserAuthorization = (visit: {
   readonly url: string;
-  /** The state in the URL. */
+  /** The `state` parameter of the authorization URL. */
   readonly state: string;
   readonly flow: 'code' | 'implicit';
-  /** What the person is asked to do. */
+  /** Whether the person is asked to approve or to deny the authorization request. */
   readonly request: 'approve' | 'deny';
 }) => Promise<Readonly<Record<string, string>>>;
 
@@ -48,9 +48,9 @@ export interface ServerUnderTestOptions {
   readonly client: TestedClient | undefined;
   /** An access token that may be used to read, and with `allowWrites` to write; it is never revoked. */
   readonly accessToken: Secret | undefined;
-  /** A refresh token that may be used up, of another grant than the access token. */
+  /** A refresh token that the tests may use up. It must come from another login than the access token. */
   readonly refreshToken: Secret | undefined;
-  /** Where the token endpoint reads its parameters; statements about the query always use the query. */
+  /** Where the token endpoint reads its parameters. Tests of query parameters always send parameters in the query. */
   readonly tokenParams: 'query' | 'body' | 'basic';
   /** Whether authorization requests send a PKCE challenge, for servers that require one. */
   readonly pkce: boolean;
@@ -77,19 +77,19 @@ export interface ConformanceRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A server whose statements are tested, with what is known of it so far. */
+/** The server that is tested, with the secrets and results of the run so far. */
 export interface ServerUnderTest extends ServerUnderTestOptions {
   /** Sends one request without following redirects. Never rejects because of the response. */
   readonly request: (request: ConformanceRequest) => Promise<ConformanceResponse>;
   /** Every secret that was sent or received, for removing secrets from the report. */
   readonly secrets: Set<Secret>;
-  /** The statement that reported a difference first, because several observe the same shared result. */
+  /** By shared result, the number of the statement that reported its difference first; later statements only refer to it. */
   readonly differences: Map<unknown, string>;
-  /** What was created and could not be removed. */
+  /** The objects that the run created on the server and could not remove. */
   readonly left: string[];
-  /** The newest refresh token that came from the given one. */
+  /** The newest refresh token of the chain that began with the refresh token given by the user. */
   readonly chain: { refreshToken: Secret | undefined };
-  /** Results that several statements use, by name. */
+  /** Results that several tests share, by the name of the result. */
   readonly shared: Map<string, Promise<unknown>>;
   /** A random text of letters and digits. */
   readonly unique: () => string;
@@ -118,14 +118,14 @@ export function createServerUnderTest(options: ServerUnderTestOptions): ServerUn
 /** Computes a result once; later calls return the same result or the same error. */
 export function computeOncePerServer<T>(server: ServerUnderTest, name: string, compute: () => Promise<T>): Promise<T> {
   const known = server.shared.get(name);
-  // The name belongs to one caller, so the result has the type of that caller.
+  // Each name is used by one caller only, so the stored result has the type that this caller expects.
   if (known !== undefined) return known as Promise<T>;
   const result = compute();
   server.shared.set(name, result);
   return result;
 }
 
-/** The secret with its registration for the report. */
+/** Creates a secret and registers it, so that the report redacts it. */
 export function rememberSecret(server: ServerUnderTest, value: string, shown: string): Secret {
   const secret = new Secret(value, shown);
   server.secrets.add(secret);
@@ -171,7 +171,7 @@ async function sendConformanceRequest(
 
 function bodyOf(form: RequestParameterValues | undefined, json: unknown): string | undefined {
   if (form !== undefined) return formatParameters(form, encodeValue);
-  // A text is sent unchanged, so that statements about invalid bodies can be played.
+  // A string is sent unchanged as the body, so that tests can send invalid JSON.
   return json === undefined || typeof json === 'string' ? json : JSON.stringify(json);
 }
 

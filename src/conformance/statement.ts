@@ -9,19 +9,22 @@ import type { ServerUnderTest } from './server-under-test.ts';
 export type ConformanceNeed = 'client' | 'secret' | 'token' | 'writes' | 'consent' | 'grant' | 'cluster' | 'sandbox';
 
 interface NumberedStatement {
-  /** The number in the list of statements of the specification; a letter follows when one statement is played in parts. */
+  /** The number in the list of statements of the specification. A letter follows when one statement is tested in parts. */
   readonly number: string;
   readonly section: string;
-  /** What the server does. */
+  /** The required behaviour of the server. */
   readonly text: string;
 }
 
-/** A statement of the specification about the server. `play` throws ConformanceDifferenceError when the server breaks it. */
+/**
+ * A statement of the specification about the behaviour of a server. `play` tests the server and throws
+ * ConformanceDifferenceError when it behaves differently.
+ */
 export interface TestableConformanceStatement extends NumberedStatement {
   readonly needs: readonly ConformanceNeed[];
   /**
-   * When the statement is played: 0 (default), 1 for a second use of a token, for which a server may end the whole grant, and 2
-   * for a revocation. A given refresh token is the only grant then.
+   * The order of the tests: 0 (default); 1 for a second use of a token, after which a server may revoke all tokens; 2 for a
+   * revocation. If the user gave a refresh token, these tests can make all tokens unusable.
    */
   readonly turn?: 0 | 1 | 2;
   readonly play: (server: ServerUnderTest) => Promise<void>;

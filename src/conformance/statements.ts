@@ -30,7 +30,7 @@ export const conformanceStatements: readonly ConformanceStatement[] = [
   ...untestableConformanceStatements,
 ].toSorted((one, other) => one.number.localeCompare(other.number, 'en', { numeric: true }));
 
-/** The probes of the open choices that a server shows in its responses. */
+/** The functions that observe the open choices of the specification in the responses of a server. */
 export const specGapProbes: readonly SpecGapProbe[] = [
   ...authorizationSpecGapProbes,
   ...tokenSpecGapProbes,

@@ -3,7 +3,7 @@ import { ConformanceNotTestableError } from './conformance-difference-error.ts';
 import { obtainGrantedTokens } from './grants.ts';
 import { computeOncePerServer, type ServerUnderTest } from './server-under-test.ts';
 
-/** An access token that may read: the given one, or one of a new grant. No play uses it up. */
+/** An access token with read access: the given token, or a token of a new grant. No test invalidates the token. */
 export function obtainReadTestToken(server: ServerUnderTest): Promise<Secret> {
   return computeOncePerServer(
     server,

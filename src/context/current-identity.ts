@@ -10,7 +10,7 @@ import { buildRefusedRequestHints } from '../session/session-binding.ts';
 
 /** How a batch waits when the server refuses a request because of its rate limit. */
 export interface RateLimitWaitOptions {
-  /** The longest wait for the rate limit in milliseconds. */
+  /** The longest time in milliseconds that a request waits when the rate limit is reached. */
   readonly maxWait: number;
   /** Called before each wait for the rate limit. @param ms milliseconds */
   readonly onPause: (ms: number) => Promise<void>;

@@ -13,7 +13,7 @@ export function readGlobalSettingOverrides(globals: Pick<ParsedArgs, 'value'>): 
   };
 }
 
-/** The output format from `--output`, which the parser has checked, else from the variable or the profile. */
+/** The output format from `--output`, which the parser has checked, else from the environment or the profile. */
 export function resolveOutputFormat(globals: ParsedArgs, settings: () => ProfileSettings): OutputFormat {
   const typed = globals.value('output') ?? (globals.has('json') ? 'json' : undefined);
   const known = outputFormats.find((format) => format === typed);

@@ -5,7 +5,7 @@ import { resolveProfileSettings } from '../config/settings.ts';
 import type { HostSystem } from '../platform/host.ts';
 import { readGlobalSettingOverrides } from './global-overrides.ts';
 
-/** The kind of names in the cache, by the name of the completion source. */
+/** Maps the name of a completion source (`droplet`) to the property of the cache that has its names (`droplets`). */
 const cachedKinds: Readonly<Record<string, keyof CachedCompletionNames>> = {
   droplet: 'droplets',
   cluster: 'clusters',

@@ -11,7 +11,7 @@ import { isSpecCompliantServer, unreachableHint } from '../session/session-bindi
 import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
 import type { StoredSessionDependencies } from './stored-session.ts';
 
-/** The dependencies of a login apart from those that interact with the user: questions, instructions and reports. */
+/** The dependencies of a login, without those for questions, instructions and reports to the user. */
 export type NonInteractiveLoginDeps = Omit<
   LoginDeps,
   | 'canContinue'
@@ -28,7 +28,7 @@ export interface ProfileLoginParameters {
   readonly binding: SessionBinding;
   readonly client: OAuthClient;
   readonly request: OAuthLoginOptions;
-  /** The flow of the profile: a suggested command does not repeat it. */
+  /** The OAuth flow that the profile configures; a suggested login command with this flow needs no `--flow`. */
   readonly profileFlow: OAuthLoginOptions['flow'] | undefined;
 }
 
@@ -60,7 +60,7 @@ export function createLoginDeps(
     isSpecServer: () => isSpecCompliantServer(host.folders, profileName, binding.authOrigin),
     loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => {
-      // The names for completion belong to the account of the previous session.
+      // Removes the cached names for completion, because they belong to the account of the previous session.
       removeCachedCompletionNames(host.folders.state, profileName);
       storeLoggedInAccount(host.folders.config, profileName, account);
     },

@@ -34,7 +34,7 @@ export interface ProfileServicesDeps extends Omit<StoredSessionDependencies, 'pl
   readonly timeout: number;
 }
 
-/** What uses the credential store of a profile. Commands that need none of it do not load this module. */
+/** The services that use the credential store of a profile. Commands without these services do not load this module. */
 export interface ProfileServices {
   readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
   readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;

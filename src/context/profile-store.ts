@@ -34,13 +34,13 @@ export async function createProfileCredentialStore(
   return createProfileKeychainStore(deps, settings, limit);
 }
 
-/** The share of a profile with `credential_store: shared`. */
+/** Creates the shared part of a profile with `credential_store: shared`. */
 export async function createSharedProfileFromSettings(
   deps: ProfileCredentialStoreDeps,
   settings: ProfileSettings,
 ): Promise<SharedProfile> {
   const { host, place, warn } = deps;
-  // Few profiles are shared, and the start of all others would load it.
+  // The module is loaded only for a shared profile: few profiles are shared, and loading the module delays the start.
   const { createSharedProfile } = await import('./shared-profile.ts');
   return createSharedProfile({ host, place, warn, keychain: createProfileKeychainStore(deps, settings) }, settings);
 }

@@ -20,10 +20,10 @@ import { parseSharedStoreUrl, type SharedStoreAddress, storeUrlVariable } from '
 export interface SharedProfile {
   readonly store: CredentialStore;
   readonly keyPlaces: SharedStoreKeyLocations;
-  /** Throws a CliError when this machine has no keys. */
+  /** Reads the encryption keys of the shared store; throws a CliError when this machine has none. */
   readonly readKeys: () => Promise<FoundSharedStoreKeys>;
   readonly keychain: CredentialStore;
-  /** The path of the key file. */
+  /** The path of the file with the keys of the shared store. */
   readonly keyFile: string;
   readonly machine: () => string;
   /** Throws a CliError (usage) for a missing or wrong CLOUDCTL_STORE_URL. */

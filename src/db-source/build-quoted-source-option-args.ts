@@ -2,7 +2,7 @@ import { quoteShellArg } from '../cli/shell-quote.ts';
 import { buildSourceUrlWithoutPassword } from './build-source-url-without-password.ts';
 import type { DbSource } from './read-source.ts';
 
-/** Options of a command that are not part of its source. */
+/** Options of a suggested command in addition to those that describe the source. */
 export interface MoreSourceOptions {
   readonly ignoreDbs?: readonly string[];
   readonly caFile?: string | undefined;
@@ -13,13 +13,13 @@ export function buildQuotedSourceOptionArgs(source: DbSource, more: MoreSourceOp
   return buildUnquotedSourceOptionArgs(source, more).map(quoteShellArg);
 }
 
-/** The same options without quotes, for a record. */
+/** The options of the source without quotes, for storing them as data and not as a shell command. */
 export function buildUnquotedSourceOptionArgs(
   source: DbSource,
   { ignoreDbs = [], caFile }: MoreSourceOptions,
 ): readonly string[] {
   const isPostgres = source.engine === 'postgresql';
-  // `--ca-file` alone verifies the host name as well.
+  // `--ca-file` without `sslmode` also verifies the host name, so the URL needs no parameter for it.
   const isVerifiedByOption = caFile !== undefined && isPostgres && source.source.verify?.what === 'full';
   const named = isVerifiedByOption
     ? { engine: source.engine, source: { ...source.source, verify: undefined } }

@@ -1,8 +1,8 @@
 import type { DbSource } from './read-source.ts';
 
 /**
- * The URL of a source, without its password: what a suggested command takes with `--source`. It keeps how the certificate
- * is verified; whether TLS is used at all is an option of its own for a source (`--disable-ssl`).
+ * The URL of a source without its password, for `--source` in a suggested command. The URL has the parameters that verify
+ * the certificate. It does not say whether TLS is used: the option `--disable-ssl` does.
  */
 export function buildSourceUrlWithoutPassword(server: DbSource): string {
   return buildUrl(server, verificationParameters(server));

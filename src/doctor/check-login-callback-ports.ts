@@ -43,7 +43,10 @@ export function buildCallbackPortProbeKey(address: string, port: number): string
   return `${address} ${port}`;
 }
 
-/** The first address that a login needs but cannot bind; for `localhost`, the second address may be missing on this machine. */
+/**
+ * The first address that a login needs but cannot bind; for `localhost`, the second address is skipped if this machine does
+ * not have it.
+ */
 function unavailableAddress(
   { port, addresses }: CallbackPort,
   bindings: ReadonlyMap<string, CallbackPortProbeResult>,

@@ -6,7 +6,7 @@ export interface DoctorFinding {
   /** The id of the check, which never changes, so that scripts can use it. */
   readonly id: string;
   readonly status: DoctorStatus;
-  /** The observed facts, without any secret. */
+  /** What the check observed, as text without any secret. */
   readonly observed: string;
   /** One action. */
   readonly hint?: string;

@@ -92,7 +92,7 @@ const keychainStates: Readonly<Record<KeychainUnavailable['why'], string>> = {
   failed: 'could not use the keychain',
 };
 
-/** For every other reason, the hint is to use the file store. */
+/** Hints by the reason why the keychain is unavailable; for a reason without an entry, the hint is to use the file store. */
 const keychainHints: Readonly<Partial<Record<KeychainUnavailable['why'], string>>> = {
   locked: 'unlock the keychain (on a server: `gnome-keyring-daemon --unlock`)',
   hung: 'unlock the keychain in its window, or restart the keychain service',

@@ -14,7 +14,7 @@ import { readRedisServerInfo } from './redis/replica.ts';
 interface ServerAddress {
   readonly host: string;
   readonly port: number;
-  /** The version as the server reports it. */
+  /** The version of the database server, as the server reports it. */
   readonly version: string;
 }
 
@@ -52,7 +52,7 @@ function addressOf({ host, port }: PostgresqlSource | RedisSource): Omit<ServerA
   return { host, port };
 }
 
-/** Replaces errors of the option parsers, which name command-line options, because a data plane has only a URL. */
+/** Replaces errors of the option parsers: the errors name command-line options, but the address here comes from a URL. */
 function parseAddress<T>(read: () => T): T {
   try {
     return read();

@@ -34,7 +34,9 @@ export interface EngineMigrationRequest {
   readonly ignoreDbs: readonly string[];
   readonly deadline: number;
   readonly finishWhenIdle: boolean;
-  /** Whether objects of PostgreSQL that only a superuser can create are created; absent: they are refused. */
+  /**
+   * Whether to create PostgreSQL objects that only a superuser can create; absent: a schema with such objects is not copied.
+   */
   readonly allowSuperuserObjects?: boolean | undefined;
   /** A promise, such as the end of an earlier migration, that must settle before the migration starts. */
   readonly startAfter?: Promise<unknown> | undefined;
@@ -50,7 +52,7 @@ export interface MigrationEngine {
    * removed.
    */
   cleanUp(): Promise<readonly MigrationLeftoverObject[]>;
-  /** Stops every migration and waits until their objects are removed. */
+  /** Stops every migration and waits until the objects of all migrations are removed. */
   close(): Promise<void>;
 }
 

@@ -29,7 +29,10 @@ export interface PostgresMigrationJob extends CommonJobFields {
    * not allow replication.
    */
   readonly method?: 'continuous' | 'dump';
-  /** Whether objects that only a superuser can create are created on the target; absent: they are refused. */
+  /**
+   * Whether to create objects on the target that only a superuser can create; absent: a schema with such objects is not
+   * copied.
+   */
   readonly allowSuperuserObjects?: boolean | undefined;
 }
 
@@ -66,7 +69,7 @@ export interface MigrationEngineLimits {
   readonly outageTimeout: number;
   /** Time after the last error of a replication worker, after which the warning of failing workers is removed. */
   readonly failureMemory: number;
-  /** Time without progress after which the target is asked for the cause. */
+  /** Time without progress after which the target is queried for the cause. */
   readonly obstacleDelay: number;
   /** Time limit for removing the replication objects of one database. */
   readonly removalTimeout: number;

@@ -9,7 +9,7 @@ export interface TargetStateBeforeMigration {
   readonly publicOwner?: string;
   /** The settings that `ALTER DATABASE … SET` stored, each as `name=value`. */
   readonly settings: readonly string[];
-  /** Absent in journal entries of earlier versions. */
+  /** Journal entries that an earlier version of this program wrote have no privileges. */
   readonly privileges?: readonly TargetPrivilege[];
 }
 
@@ -30,20 +30,20 @@ export interface TargetPrivilege {
 export interface PostgresMigrationJournalEntry {
   readonly engine: 'postgresql';
   /**
-   * The name of the publication, the slot, the subscription and the role that owns the target database, and the
+   * The common name of the publication, the slot, the subscription and the role that owns the target database, and the
    * application_name of every session that creates them.
    */
   readonly name: string;
   readonly source: PostgresqlSource;
   readonly target: PostgresqlSource;
-  /** System identifier of the target, with which the names of its table synchronization slots end. */
+  /** System identifier of the target; the names of its table synchronization slots end with this identifier. */
   readonly targetSystem: string;
   /**
-   * Oid of the subscription, with which the names of its table synchronization slots begin, recorded before it is
-   * dropped.
+   * Oid of the subscription, recorded before the subscription is dropped. The names of its table synchronization slots begin
+   * with this oid.
    */
   readonly subscriptionOid?: string;
-  /** Absent if the target database keeps its owner, because the migration has no superuser on the target. */
+  /** Absent if the migration has no superuser on the target: the owner of the target database is then not changed. */
   readonly former?: TargetStateBeforeMigration;
 }
 
@@ -62,7 +62,7 @@ export type MigrationJournalEntry = PostgresMigrationJournalEntry | RedisMigrati
 export interface MigrationJournal {
   /** The entry is on the disk when the function returns; only then may the objects be created. */
   recordIntent(entry: MigrationJournalEntry): void;
-  /** Records that the objects of the entry with this name have been removed. */
+  /** Records that the objects of the journal entry with this name have been removed. */
   recordRemoved(name: string): void;
   pending(): readonly MigrationJournalEntry[];
 }

@@ -47,7 +47,7 @@ export interface DatabaseMigrationState {
   readonly tables: readonly TableMigrationProgress[];
   /** Bytes of replicated changes that the target has not confirmed yet. */
   readonly lagBytes: number | undefined;
-  /** Why no data is transferred at present. */
+  /** Why the migration transfers no data at present. */
   readonly reason: string | undefined;
   /** Why it failed. */
   readonly error: string | undefined;
@@ -58,7 +58,7 @@ export interface DatabaseMigrationState {
 export interface MigrationLeftoverObject {
   readonly side: 'source' | 'target';
   readonly database: string;
-  /** Type and name: `replication slot cloudctl_…`. */
+  /** Type and name of the object: `replication slot cloudctl_…`. */
   readonly object: string;
   /** SQL that removes the object, to be run in the database of the object. */
   readonly statement: string;
@@ -69,7 +69,7 @@ export interface MigrationState {
   readonly status: MigrationJobStatus;
   /** Why the migration ended or failed. */
   readonly reason: string | undefined;
-  /** `mixed`: some databases are replicated, and others are dumped. */
+  /** How the migration copies; `mixed`: some databases are replicated, and others are copied by dump. */
   readonly method: MigrationTransferMethod | 'mixed' | undefined;
   readonly databases: readonly DatabaseMigrationState[];
   /** Warnings about the whole server, for example roles that could not be created. */
@@ -144,7 +144,7 @@ export function hasMigrationEnded({ phase }: Pick<DatabaseMigrationProgress, 'ph
   return endedPhases.includes(phase);
 }
 
-/** Records why no data is transferred at present. */
+/** Records why the migration transfers no data of this database at present. */
 export function recordDatabaseMigrationOutage(
   progress: DatabaseMigrationProgress,
   phase: MigrationOutagePhase,

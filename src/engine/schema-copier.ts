@@ -4,7 +4,7 @@ import type { PostgresqlSource } from '../postgresql/source.ts';
 export type SchemaCopyEndpoint = PostgresqlSource;
 
 /** A superuser of the target, for objects that the login of the copy cannot create. */
-export interface TargetSuperuserAccess {
+export interface TargetSuperuserLogin {
   readonly endpoint: SchemaCopyEndpoint;
   /** The role of the login that copies the schema. */
   readonly owner: string;
@@ -37,5 +37,5 @@ export type SchemaCopier = (
   from: SchemaCopyEndpoint,
   to: SchemaCopyEndpoint,
   signal: AbortSignal,
-  superuser?: TargetSuperuserAccess,
+  superuser?: TargetSuperuserLogin,
 ) => Promise<SchemaCopyResult>;

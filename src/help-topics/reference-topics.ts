@@ -3,7 +3,7 @@ import { globalOptions, helpOptions } from '../cli/global-options.ts';
 import { buildOptionHelpEntries } from '../cli/help.ts';
 import type { HelpTopicPage } from '../cli/help-topic.ts';
 import { type CliErrorCode, exitCodes } from '../errors.ts';
-import { errorMeanings } from './error-meanings.ts';
+import { cliErrorCodeMeanings } from './cli-error-code-meanings.ts';
 
 export const optionsHelpTopic: HelpTopicPage = {
   text: 'Every command has these options. Options may stand before or after the command. An option on the command line precedes an environment variable, which precedes the profile.',
@@ -45,7 +45,7 @@ export const exitCodesHelpTopic: HelpTopicPage = {
     { title: 'Exit codes', entries: meaningOfExitCode.map(([term, text]) => ({ term, text })) },
     {
       title: 'Error codes',
-      entries: Object.entries(errorMeanings).map(([term, { meaning }]) => ({
+      entries: Object.entries(cliErrorCodeMeanings).map(([term, { meaning }]) => ({
         term,
         text: `${exitCodes[term as CliErrorCode]}: ${meaning}`,
       })),

@@ -1,6 +1,6 @@
 import { buildCommandReplacements } from '../cli/command-replacements.ts';
 
-/** Other words for the commands of the program. */
+/** Names that users of similar tools type for a command, each with the name of the command in this program. */
 export const rootCommandAliases = { droplet: 'droplets', action: 'actions', database: 'db', databases: 'db' };
 
 /** The first words of commands of similar tools, each with the command of this program that replaces it. */

@@ -34,7 +34,7 @@ export interface InventorySourceCheckDeps {
   readonly platform: NodeJS.Platform;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Milliseconds for one preflight. */
+  /** Time limit of the preflight of one source, in milliseconds. */
   readonly deadline: number;
   readonly baselines: PerSourceFileFolder | undefined;
   readonly reports: PerSourceFileFolder | undefined;
@@ -42,12 +42,12 @@ export interface InventorySourceCheckDeps {
   readonly onQuery: (name: string, place: string, text: string) => void;
 }
 
-/** Schemas of a server, which sources share. */
+/** Creates a cache of server schemas, so that the sources of one server read each schema once. */
 export function createSharedSourceSchemas(): InventorySourceCheckDeps['schemas'] {
   return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
 }
 
-/** The outcome, and whether it says more about this machine than about the source. */
+/** The outcome of checking a source, and whether its cause is probably this machine, not the source. */
 export interface CheckedSource {
   readonly outcome: InventorySourceOutcome;
   readonly lacksPassword: boolean;
@@ -84,7 +84,7 @@ function failureReason(error: unknown): string {
   if (error instanceof CliError && error.code === 'cancelled') throw error;
   if (error instanceof CliError)
     return [error.message, ...(error.detail ?? '').split('\n', 1)].filter(Boolean).join('; ');
-  // The message may quote anything, also a secret.
+  // The message of an unexpected error may contain a secret, so only the name of the error is returned.
   return `an error in the program: ${error instanceof Error ? error.name : typeof error}`;
 }
 
@@ -125,7 +125,7 @@ function runSource(
     : runPreflight(checker.postgresql(entry, slot, seen), { ...common, source: source.source });
 }
 
-/** The changes since the baseline; writes the baseline if there is none. Undefined without `--baseline`. */
+/** Returns the changes since the baseline; writes a baseline if there is none. Undefined without `--baseline`. */
 async function compareWithBaseline(
   entry: SourceInventoryEntry,
   source: DbSource,
@@ -145,7 +145,7 @@ async function compareWithBaseline(
   return undefined;
 }
 
-/** A source that went away after its preflight has a baseline without schemas. */
+/** A source that cannot be reached any more after its preflight gets a baseline without schemas. */
 function noSchemas(error: unknown): undefined {
   if (error instanceof CliError) return undefined;
   throw error;

@@ -19,8 +19,9 @@ export interface SourceInventoryQueueWorkerOptions extends ServerConcurrencyLimi
 }
 
 /**
- * Takes sources from the queue until all have an outcome, from whatever machine. A machine without the password of a source returns
- * it once; if no other machine takes it within a lease, it stores the outcome itself.
+ * Takes sources from the queue until this machine or another one has stored an outcome for every source. If this machine has
+ * no password for a source, it returns the source to the queue once. If no other machine takes the source within the time of
+ * a lease, this machine stores an outcome for the source.
  */
 export async function checkQueuedSources(work: SourceInventoryQueueWorkerOptions): Promise<void> {
   const { queue, clock, signal, lease, onProgress } = work;
@@ -54,7 +55,7 @@ interface WorkerState {
   readonly held: Map<number, { readonly ended: Promise<void> }>;
   /** Number of sources that are checked now, by address. */
   readonly busy: Map<string, number>;
-  /** Sources that were returned for want of a password, with the time. */
+  /** Line numbers of sources that were returned to the queue because this machine has no password, each with the time. */
   readonly returned: Map<number, number>;
   failure: { readonly error: unknown } | undefined;
 }
@@ -99,7 +100,7 @@ async function checkClaim(
   const checked = await check(claim.line, noSharedLimit).catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
-  // After Ctrl-C the others need not wait for the lease.
+  // After Ctrl-C the source is released at once, so that other machines need not wait until its lease ends.
   if (checked === undefined || signal.aborted) return queue.release(claim);
   const { outcome, lacksPassword } = checked;
   if (lacksPassword && !returned.has(claim.line)) {
@@ -110,7 +111,7 @@ async function checkClaim(
   await onOutcome(outcome);
 }
 
-/** The sources of a machine are limited by the addresses of the rows alone. */
+/** Limits nothing: the queue itself limits the sources of one server, by the address in each row. */
 const noSharedLimit: ServerConcurrencySlot = { identify: () => {}, pause: (waiting) => waiting() };
 
 function renewLeases({ queue, clock, lease }: SourceInventoryQueueWorkerOptions, { held }: WorkerState): () => void {
@@ -119,7 +120,7 @@ function renewLeases({ queue, clock, lease }: SourceInventoryQueueWorkerOptions,
     for (;;) {
       await clock.sleep(lease / 3, end.signal).catch(() => {});
       if (end.signal.aborted) return;
-      // A lease that was not renewed costs a second preflight, and nothing else.
+      // An error is ignored: if a lease is not renewed, another machine may only check the source a second time.
       await queue.renew([...held.keys()]).catch(() => {});
     }
   };

@@ -16,7 +16,7 @@ export function checkSourceInventory(
   });
 }
 
-/** Host and port, by which sources of a server are recognized before the first of them is connected. */
+/** Host and port of the server, by which sources of the same server are recognized before any of them is connected. */
 export function buildInventoryServerAddress({ withPassword }: Pick<SourceInventoryEntry, 'withPassword'>): string {
   const { engine, source } = withPassword(undefined);
   return `${engine}:${source.host.toLowerCase()}:${source.port}`;

@@ -4,7 +4,7 @@ import type { CondensedFinding, CondensedFix, InventorySourceOutcome } from './i
 import type { SourceInventoryCells } from './source-inventory-columns.ts';
 import { sourceInventoryColumns } from './source-inventory-columns.ts';
 
-/** Decodes an outcome that another machine has stored; undefined if the text is none. */
+/** Decodes the outcome of a source that another machine has stored; undefined if the text is invalid. */
 export function decodeInventorySourceOutcome(text: string): InventorySourceOutcome | undefined {
   const json = parseJson(text);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
@@ -37,13 +37,13 @@ export function decodeInventorySourceOutcome(text: string): InventorySourceOutco
   };
 }
 
-/** Decodes the cells of a source; undefined if the text is none. */
+/** Decodes the inventory cells of a source from JSON; undefined if the text is invalid. */
 export function decodeSourceInventoryCells(text: string): SourceInventoryCells | undefined {
   const json = parseJson(text);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;
   const known = new Set(sourceInventoryColumns.map(({ name }) => name));
   const cells = Object.entries(json.value);
-  // A command in a shared table would run on every machine.
+  // A password command is not accepted from the queue, because every machine would run it.
   const isGood = cells.every(([name, value]) => known.has(name) && name !== 'password_command' && isText(value));
   return isGood ? Object.fromEntries(cells.map(([name, value]) => [name, String(value)])) : undefined;
 }

@@ -2,7 +2,7 @@ import type { MigrationMethod, PreflightFindingStatus } from '../preflight/findi
 import { groupFindings, selectBlockingFindingGroups } from '../preflight/formats/finding-groups.ts';
 import type { PreflightReport, PreflightVerdict } from '../preflight/report.ts';
 
-/** What an inventory keeps of one preflight. It contains no secret, and can be stored as JSON. */
+/** The parts of a preflight result that an inventory stores. It contains no secret, and can be stored as JSON. */
 export interface InventorySourceOutcome {
   readonly line: number;
   readonly name: string;
@@ -11,9 +11,9 @@ export interface InventorySourceOutcome {
   /** The requested method. */
   readonly method: MigrationMethod;
   readonly state: 'checked' | 'not_checked';
-  /** Why it was not checked, as a clause. */
+  /** Why the source was not checked, as a clause. */
   readonly reason?: string;
-  /** Identifies the server, whatever name led to it. */
+  /** Identifies the server: it is the same for all host names of the server. */
   readonly server?: string;
   readonly server_version?: string;
   readonly address?: string;
@@ -29,7 +29,7 @@ export interface InventorySourceOutcome {
   readonly size_bytes?: number;
   readonly queries: number;
   readonly duration_ms: number;
-  /** Findings and schemas that differ from the baseline; absent without one. */
+  /** Findings and schemas that differ from the baseline; absent without a baseline. */
   readonly changes?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface CondensedFinding {
   /** Whether the finding blocks the requested method. */
   readonly is_blocker: boolean;
   readonly accepted?: true;
-  /** At most 20; `database_count` counts all. */
+  /** The names of at most 20 databases; `database_count` is the number of all. */
   readonly databases: readonly string[];
   readonly database_count: number;
   /** The first observed value. */
@@ -57,10 +57,10 @@ export interface CondensedFix {
   readonly restart?: true;
 }
 
-/** What describes a source before its preflight. */
+/** The properties of a source that are known before its preflight. */
 export type InventorySourceDescription = Pick<InventorySourceOutcome, 'line' | 'name' | 'url' | 'engine' | 'method'>;
 
-/** The outcome of a source of which nothing is known. */
+/** Builds the outcome of a source that was not checked: it has no findings. */
 export function buildUncheckedSourceOutcome(
   origin: InventorySourceDescription,
   reason: string,
@@ -80,7 +80,7 @@ export function buildUncheckedSourceOutcome(
   };
 }
 
-/** Keeps of the report what the report of the inventory shows. */
+/** Reduces a preflight report to the parts that the report of the inventory shows. */
 export function condensePreflightReport(
   origin: InventorySourceDescription,
   report: PreflightReport,
@@ -138,7 +138,7 @@ const shownStatements = 3;
 const shownChanges = 50;
 const shownLength = 500;
 
-/** A server may report names and messages of any length. */
+/** Truncates a text of the server, because names and messages can have any length. */
 function cut(text: string): string {
   return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`;
 }

@@ -1,6 +1,9 @@
 import { groupByKey } from './group-by-key.ts';
 
-/** Changes that make sources possible together: none of these sources is possible with a part of the changes. */
+/**
+ * A set of fixes that makes the migration of some sources possible; for none of these sources is a part of the set
+ * sufficient.
+ */
 export interface SourceInventoryFixStep {
   /** Ids of the checks whose findings are fixed. */
   readonly ids: readonly string[];
@@ -12,9 +15,9 @@ export interface SourceInventoryFixStep {
   readonly servers: readonly { readonly server: string; readonly sources: number }[];
 }
 
-/** A checked source, as far as the order of fixes needs it. */
+/** The properties of a checked source that determine the order of the fixes. */
 export interface SourceWithBlockers {
-  /** The server as people know it. */
+  /** The name of the server in messages: the address under which the inventory lists it. */
   readonly server: string;
   readonly blockedBy: readonly string[];
 }
@@ -67,7 +70,10 @@ function groupByBlockers(blocked: readonly SourceWithBlockers[]): readonly Block
   }));
 }
 
-/** Of sets with the same rate the one that unblocks more, then the smaller one, then by name, so that the order does not change. */
+/**
+ * Selects the set of fixes that unblocks the most sources for each fix. Of sets with the same rate it selects the one that
+ * unblocks more sources, then the smaller set, then the first by name, so that the order is the same in every run.
+ */
 function selectBestSet(groups: readonly BlockedGroup[]): readonly string[] {
   const rated = groups.map(({ ids }) => {
     const own = new Set(ids);

@@ -15,12 +15,12 @@ import {
 
 export interface ParsedSourceInventory {
   readonly entries: readonly SourceInventoryEntry[];
-  /** In the order of the lines. */
+  /** The invalid lines, in the order of the file. */
   readonly bad: readonly BadSourceInventoryLine[];
 }
 
 /**
- * Parses an inventory: a URL or a service name on each line, or CSV with a header. Nothing is connected to. Every line that
+ * Parses an inventory: a URL or a service name on each line, or CSV with a header. Opens no connection. Every line that
  * cannot be used is in `bad`.
  */
 export function parseSourceInventory(bytes: Uint8Array, input: SourceInventoryEntryInput): ParsedSourceInventory {
@@ -37,12 +37,12 @@ export function parseSourceInventory(bytes: Uint8Array, input: SourceInventoryEn
       if ('reason' in record) found.push({ line, reason: record.reason });
       else cells.push([line, record.cells]);
     }
-  const entries = buildSourceInventoryEntries(cells, input, found);
+  const entries = parseSourceInventoryEntries(cells, input, found);
   return { entries, bad: found.sort((a, b) => a.line - b.line) };
 }
 
-/** Builds the entries; lines without one, and repeated names, are added to `bad`. */
-export function buildSourceInventoryEntries(
+/** Builds an entry for each line; a line that is invalid, or has the name of an earlier line, is added to `bad`. */
+export function parseSourceInventoryEntries(
   all: readonly (readonly [line: number, cells: SourceInventoryCells])[],
   input: SourceInventoryEntryInput,
   bad: BadSourceInventoryLine[],

@@ -30,7 +30,9 @@ export function openPerSourceFileFolder(path: string, option: string): PerSource
   return { path };
 }
 
-/** The file of a source: readable, and different for every name. */
+/**
+ * The name of the file for a source: it contains the readable characters of the source name, and is unique for each name.
+ */
 export function perSourceFileName(name: string): string {
   const readable = name
     .replace(/^[a-z]+:\/\//i, '')

@@ -4,13 +4,13 @@ import type { HostSystem } from '../platform/host.ts';
 
 export interface SourceInventoryFile {
   readonly bytes: Uint8Array;
-  /** Why a URL may not have a password; undefined if it may. */
+  /** Why a password in a URL of the file is refused; undefined if it is permitted. */
   readonly passwordRefusal: string | undefined;
-  /** Why a line may not have a password command; undefined if it may. */
+  /** Why a password command in the file is refused; undefined if it is permitted. */
   readonly commandRefusal: string | undefined;
 }
 
-/** Bytes of an inventory. */
+/** Maximum size of an inventory file in bytes. */
 const maxInventoryBytes = 32 * 1024 * 1024;
 
 /** Reads the file, or standard input for `-`. Throws a CliError (usage). */
@@ -32,7 +32,7 @@ async function readStandardInput({ stdin }: HostSystem): Promise<SourceInventory
   return {
     bytes: Buffer.concat(chunks),
     passwordRefusal: undefined,
-    // Anything may write to a pipe, and a command runs with the permissions of this user.
+    // It is unknown who wrote to standard input, and a password command would run with the permissions of this user.
     commandRefusal: 'password_command is read only from a file, not from standard input',
   };
 }

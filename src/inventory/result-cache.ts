@@ -1,14 +1,15 @@
-/** A result, and whether this call has produced it. */
+/** A result of the cache, and whether this call computed it (false: an earlier call did). */
 export interface CachedResult<T> {
   readonly value: T;
   readonly isOwn: boolean;
 }
 
-/** The result for the key; calls with the same key during and after its production share it. */
+/** Returns the result for the key. Later calls with the same key return this result, or wait until it has been computed. */
 export type ResultCache<T> = (key: string, produce: () => Promise<T>) => Promise<CachedResult<T>>;
 
 /**
- * Keeps results for later calls, up to a total size; then the oldest one is discarded and would be produced again.
+ * Keeps results for later calls, up to a total size; beyond this size the oldest result is discarded, and a later call
+ * computes it again.
  * @param sizeOf such as the number of databases
  */
 export function createResultCache<T>(sizeOf: (value: T) => number, maxSize = 1000): ResultCache<T> {

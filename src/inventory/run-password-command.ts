@@ -5,8 +5,9 @@ import type { ProcessEnvironment } from '../platform/host.ts';
 import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { Secret } from '../secret.ts';
 
-/** Bytes and milliseconds that a password command may use. */
+/** Maximum bytes that a password command may print. */
 const maxPasswordBytes = 4096;
+/** Time limit of a password command in milliseconds. */
 const passwordCommandLimit = 10_000;
 
 /** The program and its arguments; undefined if no command is given. Throws a CliError (usage). */
@@ -24,7 +25,7 @@ export function parsePasswordCommand(text: string | undefined): readonly string[
 }
 
 export interface RunPasswordCommandOptions {
-  /** Variables that tell the command which password is needed. */
+  /** The source that the password is for; the command receives its properties as environment variables. */
   readonly source: {
     readonly name: string;
     readonly host: string;
@@ -34,7 +35,7 @@ export interface RunPasswordCommandOptions {
   };
   readonly env: ProcessEnvironment;
   readonly signal: AbortSignal;
-  /** Milliseconds (default: 10 s). */
+  /** Time limit of the password command in milliseconds (default: 10 s). */
   readonly limit?: number;
   readonly run?: ExternalProgramRunner;
 }

@@ -36,7 +36,8 @@ export interface SourceInventoryQueueRun {
 }
 
 /**
- * Fills the queue, or joins it, works on it until all sources have an outcome, and adds the outcomes of all machines to the report.
+ * Fills the queue unless another machine has filled it, checks sources of the queue until every source has an outcome, and
+ * adds the outcomes of all machines to the report.
  */
 export async function runSourceInventoryQueue(run: SourceInventoryQueueRun): Promise<void> {
   const { input, signal, builder } = run;
@@ -85,7 +86,7 @@ async function openQueue(
   const stored = await queue.contents();
   const name = input.inventory.queue ?? '';
   if (stored === undefined)
-    throw usageError(`the queue ${name} does not exist`, 'fill it from one machine with `--sources FILE`');
+    throw usageError(`the queue ${name} does not exist`, 'fill the queue from one machine with `--sources FILE`');
   if (given !== undefined && given.fingerprint !== stored.fingerprint)
     throw usageError(
       `the queue ${name} has other sources or options`,
@@ -115,7 +116,7 @@ function describeContents(entries: readonly SourceInventoryEntry[], args: Parsed
   return { fingerprint, options, total: entries.length };
 }
 
-/** The options that the queue was filled with, together with those of this machine that the queue does not decide. */
+/** Combines the check options that the queue stores with the other command-line options of this machine. */
 function storedArgs(text: string, own: ParsedArgs): ParsedArgs {
   const json = parseJson(text);
   const record = json.ok && isJsonRecord(json.value) ? json.value : {};

@@ -85,7 +85,7 @@ async function readEntries({ io, args, settings, inventory }: RunSourceInventory
   return { entries, entryInput };
 }
 
-/** Every bad line is printed, since the detail of an error would be cut. */
+/** Prints every invalid line of the inventory; the detail of an error would be cut off. */
 async function refuseBadLines(
   { output }: CommandIo,
   path: string,
@@ -127,7 +127,7 @@ function createSourceChecker(
   };
 }
 
-/** The databases that sources with the scope `database` name, by user name. */
+/** Returns a function that finds, for a user name, the databases of the sources with this user and the scope `database`. */
 function databasesByUser(entries: readonly SourceInventoryEntry[]): (username: string) => ReadonlySet<string> {
   const names = new Map<string, Set<string>>();
   for (const { scope, withPassword } of entries) {
@@ -144,7 +144,9 @@ function createCountProgress({ progress }: CommandIo, known: number | undefined)
   return show;
 }
 
-/** Prints a line for each outcome on a terminal, and on standard output where the format has rows. */
+/**
+ * Prints each outcome as one line: on a terminal as progress, and on standard output if the output format is ndjson or csv.
+ */
 async function printOutcomes(
   { host, output }: CommandIo,
   outcomes: AsyncIterable<InventorySourceOutcome>,
@@ -189,7 +191,7 @@ export function buildSourceInventoryError({
 }: SourceInventoryReport): CliError | undefined {
   const { sources, not_possible: blocked, not_checked: unchecked } = summary;
   const counts = `of ${sources} sources ${summary.possible} are possible, ${blocked} not, and ${unchecked} were not checked`;
-  // A blocked source stays blocked whatever the others show, so its exit code wins.
+  // The exit code for blocked sources takes precedence over the exit code for sources that were not checked.
   if (blocked > 0)
     return new CliError('preflight_blocked', `the requested migration is not possible for ${blocked} sources`, {
       detail: counts,

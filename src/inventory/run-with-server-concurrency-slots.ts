@@ -1,15 +1,15 @@
 export interface ServerConcurrencyLimits {
-  /** Sources that are checked at the same time. */
+  /** Maximum number of sources that are checked at the same time. */
   readonly parallel: number;
-  /** Of these, sources of one server. */
+  /** Maximum number of sources of one server that are checked at the same time. */
   readonly perServer: number;
 }
 
-/** The right to check a source now. */
+/** A slot of a server, which a source holds while it is checked; the number of slots of a server is limited. */
 export interface ServerConcurrencySlot {
-  /** Tells which server the address has led to: its sources share one limit from now on. */
+  /** Names the server that was found at the address; from then on all sources of this server share its slots. */
   identify(server: string): void;
-  /** Waits for `work` without occupying a place. */
+  /** Waits for `work`; another source can use the slot until `work` ends. */
   pause<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -70,7 +70,7 @@ export async function runWithServerConcurrencySlots<T>(
           try {
             return await waiting();
           } finally {
-            // The place may be taken now; the work goes on nevertheless, so the limit is exceeded for a moment.
+            // Another source may have taken the slot. The check continues anyway, so the limit is exceeded for a moment.
             occupy(1);
           }
         },

@@ -15,7 +15,7 @@ import type { SourceInventoryEntry } from './source-inventory-entry.ts';
 export interface PostgresqlPreflightEngineFactoryOptions {
   /** Names of the databases that sources with the scope `database` have, by user name. */
   readonly named: (username: string) => ReadonlySet<string>;
-  /** Connections that query the databases of one server. */
+  /** Maximum number of connections that query the databases of one server at the same time. */
   readonly connections: number;
   /** Milliseconds between two readings of the WAL position (default: 5 s). */
   readonly walInterval?: number;
@@ -28,9 +28,9 @@ export type PostgresqlPreflightEngineFactory = (
 ) => PostgresqlPreflightEngine;
 
 /**
- * Engines of preflights that share what they have in common. Each source has its own connection, so that everything about its
- * name, TLS and login is its own. What the queries return is collected once for each server, role and set of options, and the
- * current write rate is measured once for each server.
+ * Creates the preflight engines of an inventory, which share query results. Each source has its own connection, so its host
+ * name, TLS and login are checked separately. The queries run only once for each server, role and set of options, and the
+ * current write rate is measured only once for each server.
  */
 export function createPostgresqlPreflightEngineFactory(
   options: PostgresqlPreflightEngineFactoryOptions,
@@ -82,7 +82,8 @@ export function createPostgresqlPreflightEngineFactory(
         const key = JSON.stringify([identity, facts.username, pooler !== undefined, ssl, superuser, relevant, isNamed]);
         const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
           async (error: unknown) => {
-            // The run that has failed ended its own session.
+            // If this run queried the server itself, its session has ended already; otherwise this run waited for another
+            // run, and ends its session here.
             await session.end();
             throw error;
           },
@@ -95,7 +96,7 @@ export function createPostgresqlPreflightEngineFactory(
   };
 }
 
-/** A host and port that could not be reached so often is not tried again in the same run. */
+/** After this number of failed connection attempts, a host and port is not tried again in the same run. */
 const maxAttempts = 2;
 
 function namedOf(
@@ -115,8 +116,8 @@ function observe({ facts: { connection } }: OpenedPostgresqlSource, seen: Source
 }
 
 /**
- * The system identifier is not sufficient: a standby, and a copy of the data folder, have the same one as their origin. They have
- * another start time. Undefined if the role may not read the properties.
+ * Reads what identifies a server: its system identifier and start time. A standby, or a copy of the data folder, has the
+ * same system identifier as its origin, but another start time. Undefined if the role has no permission to read both.
  */
 async function readIdentity(
   { session, facts }: OpenedPostgresqlSource,
@@ -139,7 +140,7 @@ async function readIdentity(
 
 const identityTimeout = 15_000;
 
-/** The facts as if the server had only this database. */
+/** The collected facts, reduced to those of the server and of one database. */
 function restrictToDatabase(collected: CollectedPostgresqlFacts, name: string): CollectedPostgresqlFacts {
   if (!collected.databases.includes(name))
     throw usageError(`the server has no database of the name ${name}: a connection pooler may rename it`);

@@ -12,8 +12,8 @@ export type RedisPreflightEngineFactory = (
 ) => RedisPreflightEngine;
 
 /**
- * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the measurement of
- * the activity are shared by the sources that have the same address and user.
+ * Engines of preflights of Redis sources. Each source has its own connection; the queries, the key sample and the
+ * measurement of the activity are shared by the sources that have the same address and user.
  */
 export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory {
   const collected = createResultCache<CollectedRedisFacts>(() => 1);
@@ -38,7 +38,8 @@ export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory
         const key = JSON.stringify([address, port, username, ssl, relevant]);
         const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
           (error: unknown) => {
-            // The run that has failed ended its own session.
+            // If this run queried the server itself, its session has ended already; otherwise this run waited for another
+            // run, and ends its session here.
             opened.session?.end();
             throw error;
           },

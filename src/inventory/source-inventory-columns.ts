@@ -1,7 +1,7 @@
-/** A column of an inventory in CSV format. A line with a URL or a service name has one of the first two. */
+/** A column of an inventory in CSV format. A line without CSV has a value for the column `url` or `service` only. */
 export interface SourceInventoryColumn {
   readonly name: string;
-  /** The command-line option whose value the column replaces for its source. */
+  /** The command-line option whose value the column replaces for the source of the line. */
   readonly option?: string;
   readonly description: string;
 }

@@ -26,12 +26,12 @@ export interface SourceInventoryEntry {
   readonly name: string;
   /** Without a password. */
   readonly url: string;
-  /** What another machine needs to build the same entry. */
+  /** The values of the source by CSV column, with which another machine builds the same entry. */
   readonly cells: SourceInventoryCells;
   readonly options: PreflightOptions;
   readonly scope: SourceInventoryScope;
   readonly passwordCommand: readonly string[] | undefined;
-  /** The source with the password of its URL, otherwise with the given one. */
+  /** Returns the source with the password of its URL; if the URL has no password, with the given password. */
   readonly withPassword: (password: Secret | undefined) => DbSource;
 }
 
@@ -40,11 +40,11 @@ export interface SourceInventoryEntryInput {
   readonly settings: ProfileSettings;
   readonly env: ProcessEnvironment;
   readonly readText: (path: string) => string | undefined;
-  /** Milliseconds since the epoch. */
+  /** The current time in milliseconds since the epoch. */
   readonly now: number;
-  /** Why a password is refused; undefined if URLs may have one. */
+  /** Why a password in the URL of a source is refused; undefined if it is permitted. */
   readonly passwordRefusal: string | undefined;
-  /** Why `password_command` is refused; undefined if it may be used. */
+  /** Why `password_command` is refused; undefined if it is permitted. */
   readonly commandRefusal: string | undefined;
 }
 
@@ -156,7 +156,7 @@ function parseRedisCells(
     ca: caFile === undefined || pem === undefined ? undefined : { file: caFile, pem },
   };
   const { source } = parseRedisSource(given);
-  // The password of the URL applies; parseRedisSource would prefer the given one.
+  // A password in the URL takes precedence here, but parseRedisSource would prefer the given password.
   return (password) => ({
     engine: 'redis',
     source: source.password === undefined ? parseRedisSource({ ...given, password }).source : source,
@@ -177,7 +177,7 @@ function readScope(
   return engine === 'redis' ? 'server' : 'database';
 }
 
-/** The command-line options, where a cell replaces the value of its option. */
+/** The command-line options, with the values from the columns of the source in the CSV file in place of their own. */
 function overrideArgs(args: ParsedArgs, cells: SourceInventoryCells): ParsedArgs {
   const byOption = new Map(
     sourceInventoryColumns.flatMap(({ name, option }): [string, string][] =>

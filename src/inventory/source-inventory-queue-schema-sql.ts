@@ -27,5 +27,5 @@ export const sourceInventoryQueueSchemaSql: readonly string[] = [
   )`,
 ];
 
-/** Two machines that create the tables at the same time would both find them missing. */
+/** Lock for creating the tables of the queue: without it, two machines could create them at the same time. */
 export const sourceInventoryQueueSchemaLockSql = 'SELECT pg_advisory_xact_lock(7318349394477056)';

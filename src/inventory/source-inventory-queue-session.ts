@@ -27,7 +27,7 @@ export function readSourceInventoryQueueSource(
     const message = error.message.replaceAll('CLOUDCTL_SOURCE', 'CLOUDCTL_QUEUE_URL');
     throw usageError(message, 'set CLOUDCTL_QUEUE_URL to postgres://USER@HOST/DBNAME');
   }
-  // The rows name the servers to which this machine sends passwords.
+  // The server of the queue must prove its identity: its rows decide to which servers this machine sends passwords.
   if (!isLoopbackHost(source.host) && source.host !== '::1' && !verifiesServerIdentity(source.verify))
     throw usageError(
       'CLOUDCTL_QUEUE_URL does not verify the server',
@@ -41,15 +41,16 @@ export interface SourceInventoryQueueSession {
   readonly end: () => Promise<void>;
 }
 
-/** Milliseconds for which statements are repeated while the server is away, and for one statement. */
+/** Milliseconds for which a statement is repeated while the server does not respond. */
 const awayLimit = 120_000;
+/** Time limit of one statement in milliseconds. */
 const statementLimit = 10_000;
 const connectLimit = 5000;
 
 /**
  * One session that is opened again when it is lost; statements run one after the other. All statements of a queue may be
  * repeated. Throws a CliError `unreachable` when the server is away for too long.
- * @param signal after it, statements still run, so that sources can be returned, but are not repeated
+ * @param signal once aborted, a statement is sent only once and not repeated; sources can still be returned to the queue
  */
 export function openSourceInventoryQueueSession(
   source: PostgresqlSource,
@@ -117,7 +118,7 @@ function isTemporary(error: unknown): boolean {
 function toQueueError(error: unknown, { host, port }: PostgresqlSource): unknown {
   if (!(error instanceof DatabaseConnectError) && !(error instanceof PostgresqlQueryError)) return error;
   return new CliError('unreachable', `could not use the queue on ${host}:${port}: ${error.message}`, {
-    detail: 'sources without a result are taken again after their lease',
+    detail: 'sources without a result are checked again after their lease has expired',
     hint: 'run the same command again when the server responds',
     cause: error,
   });

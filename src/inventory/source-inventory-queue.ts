@@ -5,10 +5,12 @@ import {
   sourceInventoryQueueSchemaSql,
 } from './source-inventory-queue-schema-sql.ts';
 
-/** A source of a queue that this machine has taken. */
+/** A source that this machine has claimed from the queue. */
 export interface ClaimedInventorySource {
   readonly line: number;
-  /** Grows with each claim of the source: the outcome of the newest claim is kept. */
+  /**
+   * Number of the claim, which grows each time a machine claims the source. Only the outcome of the newest claim is stored.
+   */
   readonly fence: number;
 }
 
@@ -16,7 +18,7 @@ export interface QueuedInventorySource {
   readonly line: number;
   /** JSON. */
   readonly cells: string;
-  /** By which sources of one server are recognized. */
+  /** Host and port of the server; sources with the same address belong to one server. */
   readonly address: string;
 }
 
@@ -29,7 +31,7 @@ export interface SourceInventoryQueueContents {
 
 export interface SourceInventoryQueueCounts {
   readonly finished: number;
-  /** Sources that a machine holds with a valid lease. */
+  /** Number of sources that a machine has claimed with a lease that has not expired. */
   readonly held: number;
   readonly total: number;
 }
@@ -37,7 +39,7 @@ export interface SourceInventoryQueueCounts {
 /** Sends SQL, and returns the rows of the last statement; repeats it on a new connection when the connection is lost. */
 export type QueuedSqlRunner = (sql: readonly string[]) => Promise<readonly PostgresqlRow[]>;
 
-/** The sources of one inventory in a PostgreSQL table. All times are by the clock of its server. */
+/** The queue of one inventory: its sources in a PostgreSQL table. All times are from the clock of the PostgreSQL server. */
 export interface SourceInventoryQueue {
   /** Adds the sources; if the queue exists already, it stays as it is. */
   fill(
@@ -45,26 +47,29 @@ export interface SourceInventoryQueue {
     createdBy: string,
     sources: readonly QueuedInventorySource[],
   ): Promise<void>;
-  /** Undefined if the queue does not exist. */
+  /** Reads the options of the queue; undefined if the queue does not exist. */
   contents(): Promise<SourceInventoryQueueContents | undefined>;
   sources(): Promise<readonly QueuedInventorySource[]>;
-  /** Takes a source that no machine has claimed; undefined if there is none. */
+  /** Claims a source that no other machine has claimed; undefined if there is none. */
   claim(exclude: {
     readonly lines: readonly number[];
     readonly addresses: readonly string[];
   }): Promise<ClaimedInventorySource | undefined>;
-  /** Extends the leases of these sources, as far as this machine still holds them. */
+  /** Extends the leases of those of these sources that this machine still holds. */
   renew(lines: readonly number[]): Promise<void>;
-  /** Returns a source to the others. */
+  /** Returns a source to the queue, so that another machine can check it. */
   release(claim: ClaimedInventorySource): Promise<void>;
   /** Stores the outcome, unless the outcome of a newer claim is stored. */
   record(claim: ClaimedInventorySource, outcome: string): Promise<void>;
   counts(): Promise<SourceInventoryQueueCounts>;
-  /** Outcomes in the order of the lines, after a line. */
+  /** Returns at most `limit` outcomes of the lines after `afterLine`, in the order of the lines. */
   outcomes(afterLine: number, limit: number): Promise<readonly { readonly line: number; readonly outcome: string }[]>;
 }
 
-/** @param lease milliseconds @param holder identifies this process */
+/**
+ * @param lease milliseconds after which another machine can claim a source, if this machine did not renew its lease
+ * @param holder identifies this process
+ */
 export function createSourceInventoryQueue(
   send: QueuedSqlRunner,
   { name, holder, lease }: { readonly name: string; readonly holder: string; readonly lease: number },
@@ -83,7 +88,8 @@ export function createSourceInventoryQueue(
         'BEGIN',
         sourceInventoryQueueSchemaLockSql,
         ...sourceInventoryQueueSchemaSql,
-        // The rows are added only with the inventory: another machine may have filled the queue in between.
+        // The sources go into a temporary table first: they are inserted only if no other machine has filled this queue
+        // before.
         `CREATE TEMPORARY TABLE cloudctl_new ON COMMIT DROP AS SELECT * FROM cloudctl_inventory.source WHERE false`,
         ...chunked(rows).map(
           (some) => `INSERT INTO cloudctl_new (inventory, line, address, cells) VALUES ${some.join(', ')}`,

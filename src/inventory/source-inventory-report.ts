@@ -14,28 +14,29 @@ export interface SourceInventoryReport {
   readonly fix_first: readonly SourceInventoryFixStep[];
   readonly servers: readonly SourceInventoryServer[];
   readonly findings: readonly SourceInventoryFinding[];
-  readonly sources: readonly InventorySourceRow[];
+  readonly sources: readonly SourceInventoryReportRow[];
 }
 
 export interface SourceInventorySummary {
   readonly sources: number;
   readonly servers: number;
-  /** Sources whose requested method is possible. */
+  /** Number of sources whose requested method is possible. */
   readonly possible: number;
   readonly not_possible: number;
   readonly not_checked: number;
-  /** Of the possible ones, those with an open premise. */
+  /** Number of sources that are possible but have an open premise. */
   readonly unproven: number;
   readonly verdicts: Readonly<Partial<Record<PreflightVerdict, number>>>;
   readonly queries: number;
 }
 
 export interface SourceInventoryServer {
-  /** The first address under which it was reached. */
+  /** The first address under which the server was reached. */
   readonly server: string;
   readonly version?: string;
-  /** Number of sources, and other addresses that lead to it. */
+  /** Number of sources on the server. */
   readonly sources: number;
+  /** Other addresses under which the server was reached. */
   readonly also?: readonly string[];
 }
 
@@ -48,12 +49,12 @@ export interface SourceInventoryFinding {
   readonly is_blocker: boolean;
   readonly sources: number;
   readonly servers: number;
-  /** One for each server, and for findings of databases also for each list of databases. */
+  /** One place for each server; findings about databases have one place for each server and list of databases. */
   readonly places: readonly SourceInventoryFindingPlace[];
-  /** All places; `places` has at most 100. */
+  /** Number of all places; the list `places` has at most 100. */
   readonly place_count: number;
   readonly fix?: CondensedFix;
-  /** The server whose fix is shown, set if other places have another fix. */
+  /** The server whose fix is shown; absent if the fix is the same on all servers. */
   readonly fix_example_of?: string;
 }
 
@@ -63,13 +64,13 @@ export interface SourceInventoryFindingPlace {
   readonly observed: string;
 }
 
-export interface InventorySourceRow extends Omit<InventorySourceOutcome, 'findings' | 'server' | 'line'> {
+export interface SourceInventoryReportRow extends Omit<InventorySourceOutcome, 'findings' | 'server' | 'line'> {
   readonly line: number;
-  /** The address of the server in `servers`. */
+  /** The address of the server of the source, as in the list `servers`. */
   readonly server?: string;
 }
 
-/** Collects outcomes one by one. Findings of a server are kept once, however many sources lead to it. */
+/** Collects outcomes one by one. A finding about a server is kept only once, even if several sources are on this server. */
 export interface SourceInventoryReportBuilder {
   readonly add: (outcome: InventorySourceOutcome) => void;
   readonly finish: (startedAt: number, endedAt: number) => SourceInventoryReport;
@@ -80,16 +81,17 @@ interface FindingGroup {
   readonly places: Map<string, SourceInventoryFindingPlace>;
   readonly servers: Set<string>;
   isBlocker: boolean;
-  /** The server of `first`, and whether other places have another fix. */
+  /** The server of the first finding. */
   readonly server: string;
+  /** Whether the finding has a different fix on another server. */
   hasOtherFixes: boolean;
   sources: number;
-  /** Keys of all places. */
+  /** Keys of all places where the finding was made. */
   readonly seen: Set<string>;
 }
 
 export function createSourceInventoryReportBuilder(): SourceInventoryReportBuilder {
-  const rows: InventorySourceRow[] = [];
+  const rows: SourceInventoryReportRow[] = [];
   const groups = new Map<string, FindingGroup>();
   const servers = new Map<string, ReachedServer>();
   const addServer = ({ server, server_version: version, url, line }: InventorySourceOutcome): string => {
@@ -99,7 +101,7 @@ export function createSourceInventoryReportBuilder(): SourceInventoryReportBuild
     servers.set(id, known);
     known.sources += 1;
     if (known.labels.size < shownLabels) known.labels.add(label);
-    // The label is that of the first line, in whatever order the outcomes come.
+    // Use the label of the first line of the inventory, because outcomes arrive in any order.
     if (line < known.line) Object.assign(known, { label, line });
     return id;
   };
@@ -152,7 +154,7 @@ const shownPlaces = 100;
 
 interface ReachedServer {
   label: string;
-  /** The first line that leads to it. */
+  /** The first line of the inventory whose source is on this server. */
   line: number;
   readonly version: string | undefined;
   sources: number;
@@ -215,14 +217,14 @@ function placeKey({ server, databases = [] }: SourceInventoryFindingPlace): stri
   return JSON.stringify([server, databases]);
 }
 
-/** Blockers first; within them, those of the most sources first. */
+/** Sorts blocking findings first; findings of the same rank are sorted by their number of sources, largest first. */
 function sortFindings(all: readonly SourceInventoryFinding[]): readonly SourceInventoryFinding[] {
   const rank = ({ is_blocker: isBlocker, status }: SourceInventoryFinding) =>
     isBlocker ? 0 : 1 + ['fail', 'unknown', 'warn'].indexOf(status);
   return all.toSorted((a, b) => rank(a) - rank(b) || b.sources - a.sources);
 }
 
-function summarize(rows: readonly InventorySourceRow[], servers: number): SourceInventorySummary {
+function summarize(rows: readonly SourceInventoryReportRow[], servers: number): SourceInventorySummary {
   const checked = rows.filter(({ state }) => state === 'checked');
   const possible = checked.filter(({ ok }) => ok);
   const verdicts: Partial<Record<PreflightVerdict, number>> = {};
@@ -239,7 +241,7 @@ function summarize(rows: readonly InventorySourceRow[], servers: number): Source
   };
 }
 
-/** `db.example.com:5432` of a URL. */
+/** Host and port of a URL: `db.example.com:5432`. */
 function addressOf(url: string): string {
   return /^[a-z]+:\/\/(?:[^@/]*@)?([^/]+)/.exec(url)?.[1] ?? url;
 }

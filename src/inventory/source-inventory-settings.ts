@@ -18,12 +18,14 @@ export const sourceInventoryOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'parallel-per-server',
     valueName: 'N',
-    description: 'Of these, sources of one server, and its connections for databases (default: 2)',
+    description:
+      'Sources of one server that are checked at the same time, and connections to its databases (default: 2)',
   },
   {
     name: 'scope',
     valueName: 'SCOPE',
-    description: 'Databases of each source: all of its server, or only the one that it names (default: server)',
+    description:
+      'Databases to check for each source: all of its server, or only the database that the source names (default: server)',
     choices: ['server', 'database'],
   },
   {
@@ -45,7 +47,7 @@ export const sourceInventoryOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'lease',
     valueName: 'DURATION',
-    description: 'Time after which a source of a stopped machine is taken again (default: 60s)',
+    description: 'Time after which another machine checks the sources of a machine that has stopped (default: 60s)',
   },
 ];
 
@@ -64,7 +66,7 @@ export interface SourceInventorySettings extends ServerConcurrencyLimits {
   readonly reports: readonly string[];
 }
 
-/** What the run of an inventory needs from its command. */
+/** What the command `db preflight` passes to the function that checks an inventory. */
 export interface RunSourceInventoryInput {
   readonly io: CommandIo;
   readonly args: ParsedArgs;
@@ -119,7 +121,7 @@ export function readSourceInventorySettings(args: ParsedArgs): SourceInventorySe
   );
   if (odd !== undefined)
     throw usageError(
-      `an inventory has no report of the format of ${odd}`,
+      `the report of an inventory cannot have the format of ${odd}`,
       `use a file name that ends in one of ${sourceInventoryReportFileExtensions.join(' ')}`,
     );
   const parallel = requireWholeNumber(args.value('parallel') ?? '16', '--parallel', { min: 1, max: 1000 });
@@ -167,7 +169,7 @@ function requireQueueOptions(args: ParsedArgs, queue: string): void {
     );
 }
 
-/** Options that decide what is checked, so that all machines of a queue must use the same. */
+/** Options that decide what is checked. All machines of a queue must use the same values for them. */
 export const inventoryCheckOptionNames: readonly string[] = [
   'target-version',
   'target-extensions',

@@ -6,7 +6,7 @@ export interface BadSourceInventoryLine {
   readonly reason: string;
 }
 
-/** A line with contents: neither blank nor a comment. */
+/** A line of the inventory that is neither blank nor a comment. */
 export interface SourceInventoryLine {
   readonly line: number;
   readonly text: string;
@@ -17,7 +17,7 @@ export interface SourceInventoryLines {
   readonly bad: readonly BadSourceInventoryLine[];
 }
 
-/** Bytes of one line. */
+/** Maximum length of a line of the inventory, in bytes. */
 export const maxSourceInventoryLineBytes = 65_536;
 
 /** Splits the bytes of an inventory into lines. Lines that are too long, not UTF-8, or have control characters are bad. */

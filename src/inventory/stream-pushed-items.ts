@@ -1,6 +1,6 @@
 /**
- * Yields the items that `produce` pushes. `push` waits while a slow reader has not taken the earlier items, so that they do not
- * pile up. An error of `produce` is thrown after the items that were pushed before it.
+ * Yields the items that `produce` pushes. `push` waits while a slow reader has not taken the earlier items, so that only a
+ * few items are in memory. An error of `produce` is thrown after the items that were pushed before it.
  */
 export async function* streamPushedItems<T>(
   produce: (push: (item: T) => Promise<void>) => Promise<void>,
@@ -18,7 +18,7 @@ export async function* streamPushedItems<T>(
     isOver = true;
     wake();
   });
-  // The error is thrown below; until then it must not count as unhandled.
+  // Marks the rejection as handled, because the same error is thrown only after all items were yielded.
   work.catch(() => {});
   try {
     for (;;) {

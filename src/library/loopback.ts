@@ -15,7 +15,7 @@ export interface ReceiveAuthorizationOptions {
   readonly callbackUrl: string | readonly string[];
   /** The state of the authorization request: random, at least 128 bits. A response with another state is not accepted. */
   readonly state: string;
-  /** `code` reads the query of the redirect, `implicit` its fragment. */
+  /** Where the response is: `code`: in the query of the redirect URL; `implicit`: in its fragment. */
   readonly flow: 'code' | 'implicit';
   /** The authorization URL for the redirect URI with the port that was bound. Required for `startUrl`. */
   readonly authorizationUrl?: (redirectUri: string) => string;
@@ -23,17 +23,17 @@ export interface ReceiveAuthorizationOptions {
   readonly onListening?: (addresses: ListeningAddresses) => void;
   /** The response must name this issuer in `iss` (RFC 9207). Default: `iss` is ignored. */
   readonly issuer?: string;
-  /** Closes the port and rejects with the reason of the signal. */
+  /** When aborted, the loopback server closes its port, and the promise rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
 export interface ListeningAddresses {
   readonly redirectUri: string;
-  /** Absent without the option `authorizationUrl`. */
+  /** The authorization URL to open in the browser; absent without the option `authorizationUrl`. */
   readonly authorizationUrl?: string;
   /**
-   * Redirects to the authorization URL once. Give this address to the program that opens the browser, because other users of
-   * the machine can read its arguments. Absent without the option `authorizationUrl`.
+   * URL of the loopback server that redirects to the authorization URL, once. Open this URL in the browser: other users of
+   * the machine can read the arguments of the program that opens it. Absent without the option `authorizationUrl`.
    */
   readonly startUrl?: string;
 }
@@ -50,7 +50,9 @@ export interface ReceivedAuthorization {
   /** The decoded parameters of the response: `code` or `access_token`, or `error`; no name is repeated. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly redirectUri: string;
-  /** Shows the outcome in the tab. Resolves when the port is free; the first call counts. */
+  /**
+   * Shows the outcome of the login in the browser tab. Resolves when the port is free. Only the first call has an effect.
+   */
   finish(outcome: AuthorizationTabOutcome): Promise<void>;
 }
 
@@ -86,7 +88,7 @@ export async function receiveAuthorization(options: ReceiveAuthorizationOptions)
   });
   aborted.catch(() => undefined);
   try {
-    // Both addresses exist only when the option gives the authorization URL.
+    // `authorizationUrl` and `startUrl` exist only with the option `authorizationUrl`.
     const { authorizationUrl: url, startUrl } = server;
     options.onListening?.({
       redirectUri: server.callbackUrl,

@@ -10,16 +10,19 @@ export interface PreflightResult {
   readonly method: PreflightMethod;
   /** Whether the requested method is possible. */
   readonly ok: boolean;
-  /** False if a check that could change the verdict is unknown; `premises` has what is to be found out. */
+  /**
+   * Whether the verdict is certain; false if a check that could change it is `unknown`. `premises` lists the open
+   * conditions.
+   */
   readonly proven: boolean;
   readonly premises: readonly PreflightPremise[];
-  /** What the method does not copy, although it succeeds. */
+  /** The data that the migration method does not copy, even if the migration succeeds. */
   readonly data_loss: readonly string[];
   readonly source: { readonly host: string; readonly port: number; readonly server_version?: string };
   readonly databases: readonly PreflightDatabase[];
   /** One finding for each check, or for each check and database, in the order of the checks. */
   readonly findings: readonly PreflightFinding[];
-  /** Seconds that the copy takes. */
+  /** The estimated duration of the copy, in seconds. */
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** The number of statements that were sent. */
   readonly queries: number;
@@ -54,12 +57,12 @@ export interface PreflightFinding {
   readonly status: 'pass' | 'fail' | 'warn' | 'info' | 'skip' | 'unknown';
   /** The methods that the finding makes impossible. */
   readonly blocks: readonly PreflightMethod[];
-  /** Absent for a finding about the server. */
+  /** The database of the finding; absent for a finding about the whole server. */
   readonly database?: string;
   readonly observed: string;
   readonly required?: string;
   readonly detail?: string;
-  /** Names of tables, slots or roles. */
+  /** Names of the tables, slots or roles that the finding is about. */
   readonly objects?: readonly string[];
   readonly fix?: PreflightFix;
 }

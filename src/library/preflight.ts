@@ -29,9 +29,9 @@ export interface PreflightRunOptions {
   readonly accept?: readonly string[];
   /** Warnings and open premises block the method (default: false). */
   readonly strict?: boolean;
-  /** Checks may write to the source or make it fork (default: false). */
+  /** Whether checks are permitted to write to the source, or to make a Redis server fork a process (default: false). */
   readonly probe?: boolean;
-  /** The migration does not go over the internet, so that a private address is no problem (default: false). */
+  /** Whether the source may have a private address, because the migration does not go over the internet (default: false). */
   readonly allowPrivateAddress?: boolean;
   /** Connect without TLS (default: false). */
   readonly disableTls?: boolean;
@@ -44,8 +44,8 @@ export interface PreflightRunOptions {
 }
 
 /**
- * Why no preflight was made: wrong options, or the signal. Problems of the source are findings in the report and throw
- * no error.
+ * Why no preflight was made: the options are invalid, or the signal was aborted. Problems of the source are findings in the
+ * report and throw no error.
  */
 export class PreflightError extends Error {
   override readonly name = 'PreflightError';

@@ -32,7 +32,7 @@ function tokenPairOf({ accessToken, refreshToken = '', scope, expiresAt }: Token
   return { accessToken, refreshToken, scope, expiresAt: new Date(expiresAt) };
 }
 
-/** Throws a RangeError for an unknown user or team. */
+/** Finds a user and one of the user's teams. Throws a RangeError if the user or the team is unknown. */
 export function findPersonInTeam(
   user: string,
   team: string | undefined,

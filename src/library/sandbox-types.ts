@@ -26,7 +26,7 @@ export interface Sandbox {
   readonly authUrl: string;
   /** Origin of the resource API. */
   readonly apiUrl: string;
-  /** The first page of the control panel. */
+  /** URL of the first page of the control panel. */
   readonly panelUrl: string;
   /** The registered application. */
   readonly client: { readonly id: string; readonly secret: string; readonly callbackUrl: string };
@@ -41,9 +41,12 @@ export interface Sandbox {
   readonly faults: SandboxFaults;
   /** Selects what the consent page does with the next authorization requests. */
   setConsent(consent: SandboxConsent): void;
-  /** The logged requests, oldest first. @param endpoint `METHOD path`; the path as sent, or of the route (`/v2/droplets/{id}`) */
+  /**
+   * The logged requests, oldest first.
+   * @param endpoint `METHOD path`; the path is that of a request (`/v2/droplets/7`) or of a route (`/v2/droplets/{id}`)
+   */
   requests(endpoint?: string): readonly SandboxRequest[];
-  /** Restores the state of the start, and removes all faults. */
+  /** Restores the state that the sandbox had after its start, and removes all faults. */
   reset(): void;
   /** Stops both servers. Resolves when the ports of both servers are free. */
   stop(): Promise<void>;
@@ -66,29 +69,31 @@ export type SandboxConsent =
 /** The virtual clock. It only moves forward. */
 export interface SandboxClock {
   now(): Date;
-  /** @param milliseconds 0 or more */
+  /** Moves the virtual clock forward. @param milliseconds 0 or more */
   advance(milliseconds: number): void;
   freeze(): void;
   resume(): void;
 }
 
-/** What happens to requests that match. An absent member of `match` matches every request. */
+/**
+ * A fault, which changes the response to each request that `match` selects. An absent member of `match` excludes no request.
+ */
 export interface SandboxFault {
   readonly match: { readonly method?: string; readonly path?: string; readonly grant_type?: string };
-  /** For example `commit_then_drop`; `cloudctl sandbox faults add --help` lists the actions. */
+  /** What the fault does, for example `commit_then_drop`; `cloudctl sandbox faults add --help` lists the actions. */
   readonly action: string;
-  /** The first matching request that it applies to, counted from 1 (default: 1). */
+  /** The first matching request that the fault applies to, counted from 1 (default: 1). */
   readonly nth?: number;
-  /** The number of requests that it applies to (default: 1). */
+  /** The number of requests that the fault applies to (default: 1). */
   readonly times?: number;
   /** Milliseconds. */
   readonly delay?: number;
-  /** For the action `status` (default: 500). */
+  /** HTTP status that the action `status` responds with (default: 500). */
   readonly status?: number;
 }
 
 export interface SandboxFaults {
-  /** Throws a TypeError for a fault that is not valid. */
+  /** Adds a fault. Throws a TypeError if the fault is not valid. */
   add(fault: SandboxFault): void;
   /** All faults with the number of requests that each was applied to. */
   list(): readonly (SandboxFault & { readonly applied: number })[];
@@ -97,14 +102,14 @@ export interface SandboxFaults {
 
 /** A logged request, without its query and without secrets. */
 export interface SandboxRequest {
-  /** ISO 8601, by the virtual clock. */
+  /** Time of the request by the virtual clock (ISO 8601). */
   readonly at: string;
   readonly method: string;
   readonly path: string;
   /** Status of the response; 0 when a fault prevented the response. */
   readonly status: number;
   readonly grant_type?: string;
-  /** The action of a fault that was applied. */
+  /** The action of the fault, if a fault was applied to this request. */
   readonly fault?: string;
 }
 
@@ -113,7 +118,7 @@ export interface SandboxTokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly scope: string;
-  /** By the virtual clock. */
+  /** Expiry of the access token by the virtual clock. */
   readonly expiresAt: Date;
 }
 
@@ -127,10 +132,10 @@ export interface SandboxTokenOperations {
   }): SandboxTokenPair;
   /** The access token expires now; the refresh token stays valid. */
   expire(token: string): void;
-  /** Revokes both tokens of the pair. */
+  /** Revokes the access token and the refresh token of the pair that contains this token. */
   revoke(token: string): void;
   /** Uses the refresh token as another process would. Throws when the pair was refreshed or revoked before. */
   refresh(token: string): SandboxTokenPair;
-  /** `valid`, `expired`, `refreshed` or `revoked`. */
+  /** Returns the state of the token pair: `valid`, `expired`, `refreshed` or `revoked`. */
   state(token: string): string;
 }

@@ -59,13 +59,13 @@ export interface FreshTokenOptions {
    * An access token that the resource server refused. If the store still contains this token, the session is refreshed.
    */
   readonly refusedToken?: string;
-  /** Seconds before the expiry in which the token is refreshed (default: 300). */
+  /** The token is refreshed if it expires within this number of seconds (default: 300). */
   readonly marginSeconds?: number;
   /** Aborts the wait for the request. A grant that has already arrived is still stored. */
   readonly signal?: AbortSignal;
 }
 
-/** Stores the tokens of a login. Replaces another session. */
+/** Stores the tokens of a login, in place of any earlier session. */
 export async function saveTokens(store: TokenStore, tokens: Tokens): Promise<void> {
   const session: StoredTokens = {
     ...storedTokenFields(tokens),
@@ -149,7 +149,7 @@ async function refreshSession(
     await store.write(encodeStoredTokens(next));
     await store.journal.remove();
   } catch (error) {
-    // The next call adopts the grant from the journal.
+    // The journal still has the grant, and the next call stores it in the session.
     if (!isKept) throw error;
   }
   return next;
@@ -209,7 +209,7 @@ function requireSession(session: StoredTokens | undefined): StoredTokens {
   return session;
 }
 
-/** Whole blocks of 4 KiB for twice the present session, since the next tokens may be longer. */
+/** Twice the size of the present session, in whole blocks of 4 KiB, because the next tokens may be longer. */
 function reservedBytes(session: StoredTokens): number {
   return 4096 * Math.ceil((2 * encodeStoredTokens(session).length + refreshJournalEncryptionOverhead) / 4096);
 }

@@ -13,7 +13,7 @@ export interface StoredTokens {
   readonly id: string;
   /** The number of grants so far: 1 at the login, plus 1 for each refresh. */
   readonly generation: number;
-  /** 32 bytes in base64url. */
+  /** The encryption key of the journal: 32 bytes in base64url. */
   readonly journalKey: string;
   readonly accessToken: string;
   readonly refreshToken?: string;
@@ -48,7 +48,7 @@ export function encodeStoredTokens({ id, generation, journalKey, ...tokens }: St
   return JSON.stringify({ v: 1, id, generation, journal_key: journalKey, ...tokens });
 }
 
-/** undefined: the text is damaged, or was written by a newer version. */
+/** Decodes the tokens of a store; undefined if the text is damaged, or was written by a newer version of this program. */
 export function decodeStoredTokens(text: string): StoredTokens | undefined {
   const json = parseJson(text);
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;

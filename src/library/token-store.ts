@@ -27,7 +27,7 @@ export interface TokenStore {
   read(): Promise<string | undefined>;
   /** Replaces the text. Resolves when the new text is durable. The text contains tokens. */
   write(text: string): Promise<void>;
-  /** A missing session is not an error. */
+  /** Removes the session; a missing session is not an error. */
   remove(): Promise<void>;
   readonly journal: TokenJournal;
 }
@@ -37,7 +37,7 @@ export interface TokenStore {
  * The journal is encrypted with a key that only the store has.
  */
 export interface TokenJournal {
-  /** The content; undefined when there is no journal. */
+  /** The content of the journal; undefined when there is no journal. */
   read(): Promise<Uint8Array | undefined>;
   /**
    * Replaces the content by `head` and `room` zeros, before the request is sent. Resolves when the new content is
@@ -45,7 +45,7 @@ export interface TokenJournal {
    * durable. Rejects when there is no space; the request is then not sent.
    */
   begin(head: Uint8Array, room: number): Promise<(grant: Uint8Array) => Promise<void>>;
-  /** Called also when the grant was not written. */
+  /** Removes the journal; also called when no grant was written to the journal. */
   remove(): Promise<void>;
 }
 
@@ -53,8 +53,8 @@ export interface TokenJournal {
 export class TokenStoreError extends Error {
   override readonly name = 'TokenStoreError';
   /**
-   * `busy`: another process holds the lock; `locked`, `missing`, `unresponsive` and `failed`: the keychain; `too_long`: the
-   * tokens do not fit into an item of the keychain.
+   * `busy`: another process holds the lock; `locked`, `missing`, `unresponsive` and `failed`: states of the keychain;
+   * `too_long`: the tokens do not fit into an item of the keychain.
    */
   readonly code: 'busy' | 'locked' | 'missing' | 'unresponsive' | 'failed' | 'too_long';
 
@@ -64,7 +64,7 @@ export class TokenStoreError extends Error {
   }
 }
 
-/** Keeps the session in this process. */
+/** Keeps the session in the memory of this process. */
 export function createMemoryTokenStore(): TokenStore {
   let text: string | undefined;
   let journal: Uint8Array | undefined;
@@ -118,7 +118,9 @@ export interface KeychainTokenStoreOptions {
   readonly account: string;
   /** Existing or new folder for the lock and the encrypted journal; only the user may write to it. */
   readonly folder: string;
-  /** Milliseconds for one operation of the keychain, in which a person may have to unlock it (default: 60 s). */
+  /**
+   * Time limit of one keychain operation in milliseconds, which includes the time to unlock the keychain (default: 60 s).
+   */
   readonly timeoutMs?: number;
 }
 
@@ -169,10 +171,10 @@ export function createKeychainTokenStore(options: KeychainTokenStoreOptions): To
   };
 }
 
-/** The program of the package that accesses the keychain; the modules of this library are in dist/library. */
+/** The keychain helper program of this npm package; the modules of this library are in dist/library. */
 const keychainHelper = fileURLToPath(new URL('../keychain.cjs', import.meta.url));
 
-/** Windows stores at most 2560 bytes in one item. */
+/** Windows stores at most 2560 bytes in one item of the Credential Manager. */
 const maxItemLength = 1280;
 
 function isUnavailable<T>(result: T | KeychainUnavailable): result is KeychainUnavailable {
@@ -199,7 +201,7 @@ async function withFileLock<T>(path: string, work: (lock: HeldFileLock) => Promi
   }
 }
 
-/** Milliseconds: longer than one refresh with its own time limit. */
+/** Milliseconds to wait for the lock: longer than the time limit of one refresh. */
 const lockWaitMs = 45_000;
 
 function createFileJournal(path: string): TokenJournal {

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 /** A network in CIDR notation (RFC 4632, RFC 4291 §2.3), whose peers the listener answers. */
 export interface AllowedPeerNetwork {
-  /** As the user typed it. */
+  /** The network as the user typed it. */
   readonly text: string;
   readonly family: 4 | 6;
   readonly address: bigint;
@@ -54,7 +54,7 @@ function parseAddress(text: string): IpAddress | undefined {
   const version = isIP(text);
   if (version === 0) return undefined;
   if (version === 4) return { family: 4, address: joinGroups(text.split('.').map(Number), 8n) };
-  // The URL parser writes an address with embedded dots in groups of hexadecimal digits.
+  // The URL parser converts an IPv6 address that ends in dotted IPv4 form to groups of hexadecimal digits.
   const [left = '', right] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
   const [head, tail] = [left, right ?? ''].map((part) => (part === '' ? [] : part.split(':'))) as [string[], string[]];
   const zeros = Array<string>(8 - head.length - tail.length).fill('0');

@@ -13,13 +13,13 @@ export interface BoundListener {
   open(): void;
 }
 
-/** Another address than that of the callback URL, to which a container or a port forwarder sends the redirect. */
+/** An address other than the host of the callback URL, to which a container or a port forwarder sends the redirect. */
 export interface CallbackListenAddress {
   /** An IP address. */
   readonly address: string;
-  /** Default: the port of the callback URL. */
+  /** The port to listen on (default: the port of the callback URL). */
   readonly port?: number;
-  /** The only peers that are answered. Without them, the peers are those of this machine. */
+  /** Networks whose connections are accepted; absent: only connections from this machine are accepted. */
   readonly allowedPeers?: readonly AllowedPeerNetwork[];
 }
 
@@ -62,7 +62,7 @@ async function bindCallback(
       bound = replaceCallbackPort(callback, result);
       continue;
     }
-    // The second address of `localhost` may be missing on this machine, but no other program may listen on it.
+    // If this machine lacks the second address of `localhost`, continue; if another program listens on it, fail.
     if (index > 0 && missingAddressCodes.includes(result.code)) {
       continue;
     }

@@ -1,4 +1,4 @@
-import { type LoopbackRequest, readRawRequestPath } from './loopback-request.ts';
+import { type LoopbackHttpRequest, readRawRequestPath } from './loopback-http-request.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
 import type {
   LoopbackLoginPhase,
@@ -26,7 +26,7 @@ import {
 export function decideLoopbackRequest<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
   phase: LoopbackLoginPhase,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRequestDecision<Accepted> {
   for (const check of checks) {
     const refusal = check(expected, request);

@@ -11,7 +11,7 @@ export function isOtherUserSocket(socket: Socket, readOwner = readSocketOwner): 
   if (ownUid === undefined) return undefined;
   const owner = socketOwners.has(socket) ? socketOwners.get(socket) : readOwner(socket);
   socketOwners.set(socket, owner);
-  // The sockets of another machine or container are not listed here.
+  // The kernel of this machine does not list sockets of another machine or container.
   if (owner === 'refused' && !isLoopbackPeer(socket.remoteAddress)) return undefined;
   return owner === undefined ? undefined : owner !== ownUid && owner !== 0;
 }

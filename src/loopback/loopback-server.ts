@@ -9,14 +9,14 @@ import { decideLoopbackRequest } from './decide-loopback-request.ts';
 import { isOtherUserSocket } from './is-other-user-socket.ts';
 import { createLoginStateMachine, type LoginStateMachine } from './login-state-machine.ts';
 import { type LoopbackCallbackUrl, parseConfiguredCallbackUrl } from './loopback-callback.ts';
-import type { LoopbackRequest } from './loopback-request.ts';
+import type { LoopbackHttpRequest } from './loopback-http-request.ts';
 import {
   buildLoopbackJsonResponse,
   buildLoopbackPageResponse,
   buildLoopbackRedirectResponse,
   buildLoopbackRefusalResponse,
-  type LoopbackResponse,
-} from './loopback-response.ts';
+  type LoopbackHttpResponse,
+} from './loopback-http-response.ts';
 import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.ts';
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
@@ -153,7 +153,7 @@ function loginExpectations<Accepted>(
   };
 }
 
-function readRequest(message: IncomingMessage): LoopbackRequest {
+function readRequest(message: IncomingMessage): LoopbackHttpRequest {
   return {
     peerAddress: message.socket.remoteAddress,
     isOtherUser: isOtherUserSocket(message.socket),
@@ -167,7 +167,7 @@ async function respond<Accepted>(
   helper: ServerContext<Accepted>,
   message: IncomingMessage,
   response: ServerResponse,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): Promise<void> {
   const { expected, login } = helper;
   const decision = decideLoopbackRequest(expected, login.phase(), request);
@@ -231,7 +231,7 @@ async function respondWithOutcome<Accepted>(
   );
 }
 
-function sendResponse(response: ServerResponse, { status, headers, body }: LoopbackResponse): void {
+function sendResponse(response: ServerResponse, { status, headers, body }: LoopbackHttpResponse): void {
   if (!response.destroyed) {
     response.writeHead(status, headers).end(body);
   }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { LoopbackRequestBody } from './loopback-request.ts';
+import type { LoopbackHttpRequestBody } from './loopback-http-request.ts';
 
 /** The maximum length of a POST body, in bytes; an authorization response is much shorter. */
 export const maxLoopbackRequestBodyBytes = 16 * 1024;
@@ -8,7 +8,7 @@ export const maxLoopbackRequestBodyBytes = 16 * 1024;
 export async function readLoopbackRequestBody(
   message: IncomingMessage,
   limit: number,
-): Promise<LoopbackRequestBody | undefined> {
+): Promise<LoopbackHttpRequestBody | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve) => {

@@ -1,8 +1,8 @@
 import type { CallbackParameterLocation, CallbackParameters } from './callback-parameters.ts';
-import type { LoopbackRequest } from './loopback-request.ts';
+import type { LoopbackHttpRequest } from './loopback-http-request.ts';
 import type { LoopbackRefusal } from './refusal.ts';
 
-/** The expected values of a request, known once the port is bound. */
+/** The values that a request to the loopback server must have; they are known once the port is bound. */
 export interface LoopbackRequestExpectations<Accepted> {
   /** Whether a peer may send requests: only this machine, or the networks that the user allowed. */
   readonly isAllowedPeer: (address: string | undefined) => boolean;
@@ -12,7 +12,7 @@ export interface LoopbackRequestExpectations<Accepted> {
   readonly paths: LoopbackPaths;
   /** The raw query of the callback URL itself; usually empty. */
   readonly callbackQuery: string;
-  /** The origin of the authorization server: besides the own origin, the only one that an Origin header may name. */
+  /** The origin of the authorization server. An Origin header may name only this origin or that of the loopback server. */
   readonly authorizationOrigin: string;
   /** The nonce that the relay request must contain, which proves that the request comes from the bridge page. */
   readonly nonce: string;
@@ -56,5 +56,5 @@ export type LoopbackRequestDecision<Accepted> =
 /** A check of a request before the state parameter is compared: it can refuse the request but not accept it. */
 export type LoopbackRequestCheck = (
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ) => LoopbackRefusal | undefined;

@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { buildLoopbackRefusalResponse, serializeLoopbackResponse } from './loopback-response.ts';
+import { buildLoopbackRefusalResponse, serializeLoopbackResponse } from './loopback-http-response.ts';
 import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from './refusal.ts';
 import type { SocketLimiter } from './socket-limiter.ts';
 
 export interface LoopbackConnectionOptions {
   readonly sockets: SocketLimiter;
-  /** Whether the connection of a peer stays open; any other is closed before a request is read. */
+  /** Whether to accept connections from this address; other connections are closed before a request is read. */
   readonly acceptPeer: (address: string | undefined) => boolean;
 }
 
@@ -26,7 +26,8 @@ export function attachRequestListener(
     onRequest(message, response);
   };
   server.on('connection', (socket) => {
-    // A refused peer must not count among the sockets, or it could displace that of the browser.
+    // A refused connection is not added to the sockets: at the limit, the socket of the browser could be closed in its
+    // place.
     if (acceptPeer(socket.remoteAddress)) sockets.add(socket);
     else socket.destroy();
   });

@@ -54,8 +54,8 @@ function updateActivity(members: ReadonlyMap<Socket, SocketActivity>, at: number
 }
 
 /**
- * The socket to destroy: of several with the same time the first, and a socket that waits for a response only if no other is
- * left.
+ * Selects the socket to destroy: the one with the longest inactivity, and the first of several with the same time. A socket
+ * that waits for a response is selected only if all sockets wait for one.
  */
 function longestInactive(members: ReadonlyMap<Socket, SocketActivity>): Socket | undefined {
   let longest: readonly [Socket, SocketActivity] | undefined;

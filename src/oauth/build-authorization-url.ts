@@ -9,7 +9,7 @@ export interface AuthorizationUrlParameters {
   readonly scope?: string | undefined;
   /** The state parameter: 256 random bits in base64url, new for every login. */
   readonly state: string;
-  /** The parameter prompt, which only the code flow has. */
+  /** The parameter `prompt` of the authorization request; only the code flow has it. */
   readonly prompt?: string | undefined;
   /** The first 6 characters of the expected account UUID; sent only with `prompt=none`. */
   readonly accountHint?: string | undefined;

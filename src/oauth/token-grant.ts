@@ -132,7 +132,7 @@ const maxLifetimeSeconds = 9_999_999_999;
 function decodeLifetime(json: JsonRecord): Pick<TokenGrant, 'expiresIn'> | undefined {
   const value = json.expires_in;
   if (value === undefined || value === null) return {};
-  // Some servers send the lifetime as a string.
+  // Some servers send `expires_in` as a string.
   const seconds =
     typeof value === 'string' && /^\d{1,10}$/.test(value) ? Number(value) : readNumberField(json, 'expires_in');
   return seconds !== undefined && seconds >= 1

@@ -47,7 +47,7 @@ export function detectBrowserEnvironment(
   };
 }
 
-/** `CI=false`, `CI=0` and an empty CI mean that the variable is not set (contract.md §1). */
+/** `CI=false`, `CI=0` and an empty `CI` have the same effect as an absent `CI` (contract.md §1). */
 export function isCi(env: ProcessEnvironment): boolean {
   return isSet(env.CI) && env.CI !== 'false' && env.CI !== '0';
 }

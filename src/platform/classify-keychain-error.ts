@@ -16,8 +16,8 @@ const errorPatterns: readonly { readonly why: KeychainUnavailable['why']; readon
   },
   {
     why: 'missing',
-    // The message "no result found" means that the keychain service has no default collection. The last three are of macOS
-    // (SecBase.h) and of Windows: a logon over the network, such as SSH, has no Credential Manager.
+    // The message "no result found" means that the keychain service has no default collection. The last three messages are
+    // of macOS (SecBase.h) and of Windows: a logon over the network, such as SSH, has no Credential Manager.
     words:
       /autolaunch|connect E(NOENT|CONNREFUSED|ACCES)|Failed to connect to socket|ServiceUnknown|not provided by any|No such (file|interface)|NameHasNoOwner|no result found|Unable to autolaunch|default keychain could not be found|No keychain is available|ERROR_NO_SUCH_LOGON_SESSION/i,
   },

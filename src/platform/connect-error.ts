@@ -33,7 +33,7 @@ export const databaseConnectErrorCodes = {
   channelBinding: 'CHANNEL_BINDING',
   /** The response does not follow the protocol of the database. */
   protocol: 'PROTOCOL',
-  /** The responses of several sessions together exceed the memory limit, although a single one may not. */
+  /** The responses of all sessions together exceed the memory limit, even if no single response does. */
   memory: 'MEMORY',
   maxClients: 'MAXCLIENTS',
   timeout: 'ETIMEDOUT',

@@ -97,7 +97,7 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
     host,
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
-    // The option is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+    // rejectUnauthorized is set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   });

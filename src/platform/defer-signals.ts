@@ -10,7 +10,7 @@ export async function deferSignals<T>(signals: Signals, work: () => Promise<T>):
   const [outcome] = await Promise.allSettled([work()]);
   await waitForEventLoop();
   stop();
-  // If a signal arrived, the command ends as interrupted, whatever the result of the work.
+  // If a signal arrived, the command ends as interrupted, even if the work succeeded.
   if (caught !== undefined) throw interruptedError(caught);
   if (outcome.status === 'rejected') throw outcome.reason;
   return outcome.value;

@@ -42,7 +42,7 @@ function makeFolder(path: string): boolean {
   }
 }
 
-/** The text of the file; undefined when the file is missing. Throws every error except that the file is missing. */
+/** The text of the file; undefined when the file is missing. Throws every other error. */
 export function readTextIfPresent(path: string): string | undefined {
   return readBytesIfPresent(path)?.toString('utf8');
 }
@@ -174,9 +174,10 @@ function withRealFolder(path: string): string {
 let temporaries = 0;
 
 /**
- * Creates a new file of mode 0600 in the folder of the target, named `.<target>.<pid>.<number>.tmp`. @param alsoFree other
- * endings of the name, in place of `.tmp`, for which no file may exist: a killed process with the same process ID, which is
- * usual in containers, may have left the only copy of a grant in such a file
+ * Creates a new file of mode 0600 in the folder of the target, named `.<target>.<pid>.<number>.tmp`. The chosen number is
+ * one for which no file with an ending of `alsoFree` exists either: such a file may be the only copy of a grant, left by a
+ * killed process. That process can have had the same process ID, which is usual in containers.
+ * @param alsoFree other endings of the name, in place of `.tmp`
  */
 export function createTemporaryFile(
   target: string,

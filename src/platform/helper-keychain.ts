@@ -74,7 +74,8 @@ async function perform(
   const tooLate = new Promise<KeychainUnavailable>((resolve) => {
     const allow = (ms: number, reason: string): void => {
       const hung = (): void => resolve({ kind: 'unavailable', why: 'hung', reason });
-      // The time limit counts only time in which this process could run, because under high load the keychain is slow as well.
+      // The time limit counts only time in which this process could run, because under high load the keychain also replies
+      // slowly.
       const running = createRunningTimeSignal(ms, ms / 100);
       current = running;
       running.addEventListener('abort', () => {

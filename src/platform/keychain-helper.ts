@@ -15,7 +15,7 @@ export interface KeychainHelperOptions {
   /** The bundle of keychain-child.ts (default: beside the bundle of this file). */
   readonly script?: string;
   readonly node?: string;
-  /** The service name of the items (default: that of this program). */
+  /** The service name of the keychain items (default: the service name that this program uses). */
   readonly service?: string;
   /** Time limit in milliseconds for the helper to start and to load the native keychain client (default: 10 s). */
   readonly starting?: number;
@@ -42,7 +42,7 @@ export function startKeychainHelper({ env, script, node, service, inherits }: Ke
       env: helperEnvironment(env),
       stdio: ['pipe', 'pipe', 'pipe', inherits ?? 'ignore'],
       windowsHide: true,
-      // Ctrl-C in a terminal signals the process group, and must not interrupt a write.
+      // The helper has its own process group, so that Ctrl-C, which signals the group of the terminal, interrupts no write.
       detached: process.platform !== 'win32',
     },
   );
@@ -95,7 +95,7 @@ export function startKeychainHelper({ env, script, node, service, inherits }: Ke
   };
 }
 
-/** The types of Node do not know that the first three of four descriptors are pipes. */
+/** Node's type definitions do not express that the first three of four descriptors are pipes. */
 function spawnWithPipes(node: string, args: readonly string[], options: SpawnOptions) {
   const child = spawn(node, args, options);
   const { stdin, stdout, stderr } = child;

@@ -14,7 +14,7 @@ import { removeSecretServiceItem, writeSecretServiceItem } from './secret-servic
 export interface KeychainPlatform {
   readonly env: ProcessEnvironment;
   readonly platform: NodeJS.Platform;
-  /** The service name of the items (default: that of this program). */
+  /** The service name of the keychain items (default: the service name that this program uses). */
   readonly service?: string;
 }
 
@@ -102,7 +102,10 @@ function nativeFailure(error: unknown, direct: KeychainUnavailable | undefined):
   return direct ?? { kind: 'unavailable', why: 'missing', reason: error.message };
 }
 
-/** The target is set explicitly on Linux, because otherwise the library uses the kernel keyring, which is lost at the next boot. */
+/**
+ * On Linux the option `target` of the keyring library is set explicitly, because otherwise the library uses the kernel
+ * keyring, which is lost at the next boot.
+ */
 const keyringOptions = { linux: { store: 'secret-service' } } as const;
 
 /** The attributes that the native client uses, so that direct access to the Secret Service finds the same item. */

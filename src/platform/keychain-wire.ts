@@ -7,7 +7,7 @@ export type KeychainRequest =
 
 export type KeychainReply = KeychainItemFound | KeychainItemAbsent | KeychainOperationDone | KeychainUnavailable;
 
-/** The line that the helper prints before it calls the keychain, and with which the time limit of the operation starts. */
+/** The line that the helper prints before it calls the keychain; the time limit of the operation starts with this line. */
 export const keychainOperationStartedLine = 'begun';
 
 /** Decodes one output line of the helper; returns undefined when the line is not a reply. */

@@ -50,10 +50,11 @@ export function writeLockKindToFile(descriptor: number, { name }: FileLockMechan
     try {
       // After a power failure or on a full disk, the lock file can contain text that is not a kind of lock.
       if (fstatSync(descriptor).size > 0) ftruncateSync(descriptor);
-      // The kind is appended in one write, so that two processes that append at the same time both read the same first line.
+      // The name of the lock kind is appended in one write: two processes that append at the same time then read the same
+      // first line.
       writeSync(descriptor, `${name}\n`);
     } catch {
-      // On a full disk the kind cannot be recorded, but the lock itself needs no space.
+      // On a full disk the kind of lock cannot be recorded, but the lock itself needs no disk space.
       return true;
     }
   }

@@ -24,7 +24,7 @@ export function requireOwnFolder(folder: string): void {
     });
 }
 
-/** Returns undefined when the folder is missing or cannot be accessed; the later access reports the reason. */
+/** Returns undefined if the folder is missing or cannot be accessed; the caller's next access to the folder reports why. */
 function statIfPossible(folder: string, stat: (path: string) => Stats): Stats | undefined {
   try {
     return stat(folder);

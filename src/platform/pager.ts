@@ -48,5 +48,8 @@ export function startPager(
 /** The exit codes of a shell that did not find, or could not execute, the command (POSIX.1-2017, XCU 2.8.2). */
 const notFound = 127;
 const notExecuted = 126;
-/** cmd.exe ends with 1 when it does not find the command, and 9009 from a script; a text that is printed twice is better than none. */
+/**
+ * Exit codes of cmd.exe for a missing command: 1, or 9009 in a script. A pager that has run can also end with 1; its text
+ * is then printed again, because a text that is shown twice is better than a text that is not shown.
+ */
 const windowsNotFound: readonly number[] = [1, 9009, notExecuted];

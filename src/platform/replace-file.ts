@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 
-/** The parts of the system that a test replaces. */
+/** The file operations that replace a file; a test can substitute them. */
 export interface FileReplacementOperations {
   readonly platform: NodeJS.Platform;
   readonly rename: (from: string, to: string) => void;

@@ -18,9 +18,9 @@ export interface ResponseBodyStream {
 
 /** Handlers for the end of a response body. */
 export interface ResponseBodyEndHandlers {
-  /** Converts the error of the connection to the error that the reader receives. */
+  /** Converts an error of the HTTP connection to the error that the reader of the body receives. */
   readonly failure: (error: unknown) => Error;
-  /** Called once after the last read; the reader waits for the returned promise. */
+  /** Called once after the last chunk was read; the reader of the body waits for the returned promise. */
   readonly done: () => Promise<void>;
 }
 

@@ -58,7 +58,7 @@ export interface PreparedSecretFileReplacement {
   commit(text: string, onStage?: (stage: 'written' | 'synced') => void, mayReplace?: () => boolean): boolean;
   /** Whether the temporary file contains the whole text. */
   hasText(): boolean;
-  /** Removes the temporary file of the replacement. */
+  /** Removes the temporary file, so that the file with secrets is not replaced. */
   abandon(): void;
 }
 
@@ -152,7 +152,7 @@ export function renameTemporarySecretFile(temporary: string, path: string, text:
   requireReplaceable(path);
   const descriptor = openSync(temporary, constants.O_RDWR | noFollow);
   try {
-    // Zero bytes of reserved space may follow the text.
+    // Removes the zero bytes after the text: space that was reserved and not used.
     ftruncateSync(descriptor, Buffer.byteLength(text));
     syncIfPossible(descriptor);
     replaceFile(temporary, path);

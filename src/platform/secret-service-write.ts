@@ -77,7 +77,7 @@ async function createItem(
     body(writer) {
       writeProperties(writer, item);
       writeStruct(writer, session, item.value);
-      // The value 1 replaces an item with the same attributes that another process created after the search.
+      // The argument `replace` is true (1): an item with the same attributes that was created after the search is replaced.
       writer.uint32(1);
     },
   });
@@ -107,7 +107,10 @@ function writeProperties(writer: DbusWriter, { label, attributes }: SecretServic
   });
 }
 
-/** A secret consists of the session, empty parameters, the value and the content type that the native client uses. */
+/**
+ * Writes a secret as the D-Bus structure of the Secret Service: its session, empty parameters, the value, and the content
+ * type that the native client uses.
+ */
 function writeStruct(writer: DbusWriter, session: string, value: string): void {
   writer.align(8);
   writer.string(session);

@@ -174,7 +174,7 @@ async function* decompress(
 ): AsyncGenerator<Uint8Array> {
   const [{ pipeline }, zlib] = await Promise.all([import('node:stream'), import('node:zlib')]);
   try {
-    // The iteration of the stream throws the same error.
+    // The callback ignores the error, because reading the stream throws the same error.
     yield* pipeline(bodyStream.chunks, zlib[decompressor](), () => {});
   } catch (error) {
     throw failure(error);

@@ -29,7 +29,7 @@ export function streamSink(stream: () => Output, options: StreamSinkOptions): Ou
     return output;
   };
   let candidate: boolean | undefined;
-  // The descriptor alone shows a pipe or a file, so the stream is not opened for them.
+  // The descriptor alone shows that the output is a pipe or a file, so isTerminal does not open the stream in these cases.
   const isTerminal = (): boolean => {
     candidate ??= output !== undefined || canBeTerminal(options.descriptor);
     return candidate && opened().isTTY === true;

@@ -10,7 +10,7 @@ export function canBeTerminal(descriptor: number): boolean {
     const status = fstatSync(descriptor);
     return status.isCharacterDevice() && status.rdev !== statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
   } catch {
-    // The descriptor is closed: the stream of the process handles this case.
+    // The descriptor is closed; creating the stream of the process handles a closed descriptor.
     return true;
   }
 }

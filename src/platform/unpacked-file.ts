@@ -33,7 +33,7 @@ export function extractFileToPrivateFolder(folder: string, name: string, bytes: 
   } finally {
     closeSync(descriptor);
   }
-  // A full disk or another program may have changed what was written.
+  // Reads the written file back: its content can differ because of a full disk or another program.
   if (!hasBytes(path, bytes)) throw new Error(`${path} has other bytes than were written`);
   return path;
 }

@@ -10,37 +10,39 @@ import { requireOwnFolder } from './own-folder.ts';
 /** The files of the program, as scripts/bundle.mjs builds them. */
 export interface ProgramBundleFiles {
   readonly folder: string;
-  /** The SHA-256 of all packs. */
+  /** The SHA-256 of all bundle files. */
   readonly digest: string;
   readonly require: NodeJS.Require;
-  /** The modules that have run so far. */
+  /** The modules of the program that have run so far. */
   readonly moduleNames: () => readonly string[];
-  /** Sets the function that loads a pack from now on. */
+  /** Sets the function that loads a bundle file from now on. */
   readonly loadWith: (load: (pack: string) => unknown) => void;
 }
 
-/** A pack that this process compiled, with or without cached data. */
+/** A bundle file that this process compiled, with or without cached data. */
 export interface CompiledBundleFile {
   readonly script: Script;
-  /** The file of its cached data, and the start of that file. */
+  /** The path of the cache file with the compiled functions of this bundle file. */
   readonly path: string;
+  /** The text with which a valid cache file of this bundle file begins. */
   readonly head: string;
-  /** The modules whose functions are in the file; empty when the file cannot be used. */
+  /** The modules whose functions are in the cache file; empty when the cache file cannot be used. */
   readonly cachedModules: ReadonlySet<string>;
 }
 
 export interface V8CodeCache {
   readonly folder: string;
-  /** The packs whose files lack functions that this process compiled. */
+  /** The bundle files whose cache file lacks functions that this process compiled. */
   readonly incompletePacks: () => readonly CompiledBundleFile[];
 }
 
-/** Files are a tenth of this. */
+/** Maximum size of a cache file in bytes, ten times the usual size. */
 const maxBytes = 8_000_000;
 
 /**
- * From now on packs are compiled with the data that an earlier start has kept (docs/decisions/027-code-cache.md). Undefined when
- * the cache is off, or when another user could have written it. A file that cannot be used is ignored.
+ * Opens the V8 code cache: bundle files are then compiled with the data that an earlier start stored
+ * (docs/decisions/027-code-cache.md). Undefined if the cache is off, or if another user could have written it. A cache file
+ * that cannot be used is ignored.
  */
 export function openV8CodeCache(packs: ProgramBundleFiles, env: ProcessEnvironment): V8CodeCache | undefined {
   const folder = codeCacheFolder(env);
@@ -101,7 +103,7 @@ function decodeCachedData(file: Buffer, head: string): CachedData | undefined {
 
 function readCachedData(path: string, head: string): CachedData | undefined {
   try {
-    // Opening a pipe would wait for a writer.
+    // O_NONBLOCK: if the path is a named pipe, the program would otherwise wait until another process opens the pipe.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const status = fstatSync(descriptor);
@@ -115,7 +117,7 @@ function readCachedData(path: string, head: string): CachedData | undefined {
   }
 }
 
-/** The folder of the cache, which may be missing; undefined when the cache must not be used. */
+/** The folder of the V8 code cache, which may be missing; undefined when the cache must not be used. */
 function codeCacheFolder(env: ProcessEnvironment): string | undefined {
   const choice = env.CLOUDCTL_CODE_CACHE;
   // Windows has no owner and mode to check.
@@ -132,7 +134,7 @@ function codeCacheFolder(env: ProcessEnvironment): string | undefined {
   }
 }
 
-/** Of this user, and neither readable nor writable by others. */
+/** Whether the file belongs to this user, and other users can neither read nor write it. */
 function isPrivate({ uid, mode }: Stats): boolean {
   return uid === process.geteuid?.() && (mode & 0o077) === 0;
 }

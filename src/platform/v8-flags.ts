@@ -46,8 +46,8 @@ export function compileWasmOnce(): void {
 }
 
 /**
- * Sets the flags that the functions above have set to V8's defaults. False if V8 then has other flags than before the first of
- * them, because its defaults are others in this version.
+ * Sets each flag that the functions of this file have changed back to its default in V8, which this file lists. Returns
+ * false if the flags of V8 are not as before the first change, because this version of V8 has other defaults.
  */
 export function resetV8Flags(): boolean {
   if (initialTag === undefined) return true;

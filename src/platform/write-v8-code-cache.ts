@@ -6,7 +6,7 @@ import { resetV8Flags } from './v8-flags.ts';
 
 const maxFilesOfPack = 3;
 const maxTotalBytes = 16_000_000;
-/** A temporary file that is older was left by a killed process. */
+/** Milliseconds; an older temporary file was left by a killed process. */
 const maxTemporaryAgeMs = 60_000;
 
 /**
@@ -39,7 +39,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** The content is created after the file, because creating it is the greater effort. */
+/** Creates the file first: if the file cannot be created, the content, which takes much longer, is not created. */
 function writeCacheFile(path: string, content: () => Uint8Array): void {
   const { descriptor, temporary } = createTemporaryFile(path);
   try {
@@ -53,7 +53,7 @@ function writeCacheFile(path: string, content: () => Uint8Array): void {
   }
 }
 
-/** Keeps the newest files. */
+/** Removes old files of the cache, and keeps the newest. */
 function removeOldFiles(folder: string): void {
   const files = readdirSync(folder)
     .flatMap((name) => {

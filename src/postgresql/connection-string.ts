@@ -28,7 +28,7 @@ function isUri(text: string): boolean {
 
 function parseUri(text: string, what: string): ConnectionParameters {
   const scheme = /^postgres(?:ql)?:\/\//.exec(text);
-  if (scheme === null) throw usageError(`${what} is not a PostgreSQL URL`, 'begin it with postgres://');
+  if (scheme === null) throw usageError(`${what} is not a PostgreSQL URL`, 'begin the URL with postgres://');
   const found = new Map<string, string>();
   const set = (name: string, value: string) => {
     if (value !== '') found.set(name, percentDecoded(value, name, what));

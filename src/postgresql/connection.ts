@@ -36,7 +36,7 @@ export interface PostgresqlConnectOptions {
   readonly applicationName?: string;
   /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildWriteTransactionMessage`). */
   readonly withoutStartupSettings?: boolean;
-  /** Memory limit that sessions share whose responses are kept at the same time (default: a limit per response). */
+  /** A common memory limit for sessions whose responses are in memory at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
 }
 
@@ -107,7 +107,7 @@ async function openSession(
     // Channel binding is off without TLS: a server cannot offer it, and a client must not announce it.
     enableChannelBinding: source.ssl === 'require',
   });
-  // The options are set explicitly, because the package pg would otherwise use PGOPTIONS.
+  // The startup parameters are set explicitly, because the package pg would otherwise add those in PGOPTIONS.
   client.getStartupConf = () => ({
     user: source.username,
     database: options.dbname,
@@ -169,7 +169,7 @@ function createPostgresqlSession(
       return startCopyFromStdin(client, transport, message);
     },
     async end() {
-      // The server should close the connection after Terminate; if it hangs, the socket is destroyed.
+      // The server should close the connection after Terminate; if the server does not, the socket is destroyed.
       await withTimeout(client.end(), 1000, signal).catch(() => {});
       connection.drop();
     },

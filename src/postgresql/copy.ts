@@ -19,8 +19,8 @@ type TakeCopyData = (bytes: Uint8Array) => Promise<void> | undefined;
 
 export interface CopyFromStdinSink {
   /**
-   * Copies the bytes. Writes rows; if a promise is returned, the caller must await it before the next write, because
-   * the server is slower.
+   * Sends rows to the server; the caller may reuse the buffer at once. If a promise is returned, the server is slower than
+   * the caller, who must await the promise before the next write.
    */
   write(bytes: Uint8Array): Promise<void> | undefined;
   /** Ends the COPY. Resolves with the number of rows that the server stored. */
@@ -124,7 +124,7 @@ interface CopyHandlers {
   readonly failed: () => boolean;
 }
 
-/** Handles the messages that both directions have in common. */
+/** Handles the messages that occur both in COPY TO STDOUT and in COPY FROM STDIN. */
 function createCopyHandlers({ signal, drop, toError }: PostgresqlCopySession): CopyHandlers {
   let count = 0;
   let failed = false;

@@ -27,7 +27,7 @@ export function parsePostgresqlService(text: string, name: string): string | und
     if (line === '' || line.startsWith('#')) continue;
     const section = /^\[(.*)\]$/.exec(line);
     if (section !== null) {
-      // As in libpq, the first section of a name applies.
+      // As in libpq, the first of several sections with the same name applies.
       if (pairs !== undefined) break;
       if (section[1] === name) pairs = [];
     } else if (pairs !== undefined) {

@@ -15,7 +15,7 @@ export interface PostgresqlMessageReader {
   read(chunk: Buffer): void;
   /** Must be called when a statement is sent: the size of its response is counted from here. */
   expectResponse(copy?: CopyRowDeliveryMode): void;
-  /** Must be called when the responses are no longer in memory. */
+  /** Must be called when the responses of this session are no longer in memory. */
   close(): void;
 }
 
@@ -23,7 +23,7 @@ export interface PostgresqlMessageReader {
 const maxLoginMessage = 65_536;
 /** Maximum bytes of all messages before the login together. */
 const maxLogin = 2 ** 20;
-/** Maximum bytes of one message with a value of a user; far more than the source text of any function. */
+/** Maximum bytes of one message whose length depends on user data; the source text of a function is much shorter. */
 const maxMessage = 16 * 2 ** 20;
 /** Maximum bytes of an error message, and of messages that are always short. */
 const maxShortMessage = 65_536;
@@ -170,7 +170,7 @@ function createPartialMessage() {
       size += taken;
       return taken;
     },
-    /** Returns the complete message and begins the next one. */
+    /** Returns the complete message, and prepares the buffer for the next message. */
     clear(): Buffer {
       const message = bytes.subarray(0, size);
       bytes = Buffer.alloc(0);
@@ -192,8 +192,8 @@ const codesOf = (kinds: string) => [...kinds].map((kind) => kind.charCodeAt(0));
  */
 const firstKinds: ReadonlySet<number> = new Set(codesOf('REvN'));
 /**
- * Messages allowed during the login: those before it, ParameterStatus, BackendKeyData and ReadyForQuery, which ends the
- * login.
+ * Messages allowed during the login: those that are allowed before the login, ParameterStatus, BackendKeyData and
+ * ReadyForQuery, which ends the login.
  */
 const loginKinds: ReadonlySet<number> = new Set(codesOf('REvNSKZ'));
 /** The message types of the simple query protocol, each with its maximum length. */

@@ -39,11 +39,11 @@ const recordEnd = /[,)]/;
 interface Item {
   readonly value: string;
   readonly isQuoted: boolean;
-  /** Position of the character that ends the element or field. */
+  /** Position in the text of the character that ends the array element or the field of the composite value. */
   readonly end: number;
 }
 
-/** Inside quotes a backslash escapes the next character; in composite values a second quote does the same. */
+/** Inside quotes a backslash escapes the next character; in composite values, two quotes in a row also mean one quote. */
 function readElement(text: string, from: number, ends: RegExp): Item {
   let value = '';
   let isQuoted = false;

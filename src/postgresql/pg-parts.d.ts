@@ -37,7 +37,7 @@ declare module 'pg/lib/client.js' {
     destroy(error?: Error): unknown;
   }
 
-  /** The members are not bound functions, so they must be called on the object. */
+  /** The connection of the package pg. Its methods are not bound, so they must be called on the connection object. */
   interface Connection extends EventEmitter {
     readonly stream: Duplex;
     attachListeners(stream: Stream): void;
@@ -53,7 +53,7 @@ declare module 'pg/lib/client.js' {
     handleRowDescription(): void;
     handleDataRow(): void;
     handleCopyInResponse(connection: Connection): void;
-    /** Later messages overwrite these bytes. */
+    /** The bytes of `chunk` are valid only until the next message, which may overwrite them. */
     handleCopyData(message: { readonly chunk: Buffer }, connection: Connection): void;
     handleCommandComplete(message: { readonly text: string }): void;
     handleReadyForQuery(): void;

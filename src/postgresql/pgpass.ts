@@ -45,7 +45,7 @@ export function findPgpassPassword(
     const fields = fieldsOf(line);
     const isMatch =
       fields.length > 4 && wanted.every((value, at) => fields[at] === '*' || plain(fields[at]!) === value);
-    // An empty password ends the search, as in libpq.
+    // As in libpq, the first line that matches ends the search, even if its password is empty.
     if (isMatch) return plain(fields[4]!) || undefined;
   }
   return undefined;

@@ -5,8 +5,8 @@ import type { Stream } from './pg.ts';
 
 /**
  * The stream that the package pg reads: it contains only complete and checked messages. pg parses messages in a
- * listener and throws on some, such as a Kerberos request; because no caller can catch this error, it ends the
- * connection.
+ * listener and throws on some, such as a Kerberos request; no caller can catch this error, so the stream catches
+ * it and destroys the connection.
  */
 export function createPostgresqlMessageStream(
   stream: Stream,

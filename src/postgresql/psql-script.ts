@@ -32,7 +32,8 @@ export function formatPsqlConnectMetaCommand(database: string): string | undefin
 
 /**
  * A database as a connection URI without a server. Each byte of the name that is not a letter or a digit is percent-encoded,
- * so it cannot end the line or be read as connection parameters, as `host=evil dbname=x` would be. undefined: no such name.
+ * so it cannot end the line or be read as connection parameters, as `host=evil dbname=x` would be. Undefined if no database
+ * can have this name.
  */
 export function buildPsqlDatabaseUri(database: string): string | undefined {
   if (database === '' || database.includes('\0')) return undefined;

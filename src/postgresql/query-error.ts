@@ -20,7 +20,7 @@ export class PostgresqlQueryError extends DatabaseError {
 export interface PostgresqlConnectFailurePhase {
   readonly phase: DatabaseConnectPhase;
   readonly tls: TlsConnectionInfo | undefined;
-  /** Whether the server had sent any bytes. */
+  /** Whether the server had sent any bytes before the error. */
   readonly answered: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface ReadTableOptions extends Pick<ReadTableRowsLimits, 'time' | 'pa
   /** server_version_num. */
   readonly version: number;
   readonly settings: TransactionSettings;
-  /** Called with the message before it is sent. */
+  /** Called with each SQL message before the message is sent. */
   readonly onSend?: (message: SearchPathSafeSql) => void;
 }
 

@@ -11,7 +11,7 @@ import {
 
 /** A direct session that has sent `searchPathSafeSessionSetupSql`, so that it can send any statement. */
 export interface SearchPathSafeSession extends Omit<PostgresqlSession, 'query' | 'copyOut' | 'copyIn'> {
-  /** Like `query` of the session, but for any SQL text. */
+  /** Like the method `query` of PostgresqlSession, but for any SQL text. */
   query(text: string, limit?: number): Promise<readonly (readonly PostgresqlRow[])[]>;
   /** Runs `COPY … TO STDOUT`. If the response is not read to its end, the session is closed. Throws a QueryError. */
   copyOut: ReceiveCopyToStdout<string>;
@@ -36,8 +36,8 @@ export async function makeSessionSearchPathSafe(session: PostgresqlSession): Pro
 }
 
 /**
- * A pooler is detected because it rejects settings at the login, or because another process than that of the login runs
- * the statements.
+ * A pooler is detected because it rejects settings at the login, or because the server process that runs the statements is
+ * not the one that the login reported.
  */
 async function refusePooler(session: PostgresqlSession): Promise<void> {
   const sets = await session.query(buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']));

@@ -2,7 +2,7 @@ declare const pinned: unique symbol;
 
 /**
  * A message that may be sent: no stored search_path resolves a name in it, and no stored setting changes its effect.
- * Only the functions of this module create a PinnedMessage, so sending any other statement does not compile.
+ * Only the functions of this module create a SearchPathSafeSql, so sending any other statement does not compile.
  */
 export type SearchPathSafeSql = string & { readonly [pinned]: true };
 
@@ -62,7 +62,7 @@ export const searchPathSafeIdentifySystemSql = join(['IDENTIFY_SYSTEM']);
 
 /**
  * The first message of a session that writes, or whose statements cannot run inside a transaction. The message does not
- * begin with a SELECT: SET does not resolve names by the search_path.
+ * begin with a SELECT: a SELECT would resolve names by the search_path, and SET does not.
  */
 export const searchPathSafeSessionSetupSql = join([
   'SET role TO none',

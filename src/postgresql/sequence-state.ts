@@ -5,7 +5,7 @@ import type { PostgresqlRow } from './postgresql-row.ts';
  * in between, planning the SELECT would run functions of its owner.
  */
 export interface SequenceState {
-  /** last_value, as text, because a number in JavaScript cannot hold every bigint. */
+  /** last_value of the sequence, as text, because a number in JavaScript cannot hold every bigint. */
   readonly value: string;
   /** is_called of the sequence: if false, `value` is what the first nextval returns. */
   readonly called: boolean;

@@ -171,7 +171,7 @@ function readHost(text: string | undefined): string {
   if (isIP(host) !== 0) return host;
   if (/^[^:]*:\d+$/.test(host)) throw usageError('the host contains a port', 'give the port as --port');
   const ascii = /^[\x21-\x7e]+$/.test(host) ? host : domainToASCII(host);
-  // Host names may contain only the usual characters; a resolver would accept others, but find no address.
+  // A host name may contain only letters, digits, `_`, `-` and `.`; no other name has an address in DNS.
   if (!/^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?$/i.test(ascii)) {
     throw usageError('the host is not a host name or an address', 'give the name without scheme, path or spaces');
   }

@@ -4,7 +4,7 @@ import type { ConnectionParameters } from './connection-string.ts';
 
 /** How the certificate of the server is verified. */
 export interface CertificateVerification {
-  /** `full`: the host name must match the certificate as well. */
+  /** `chain`: a trusted CA issued the certificate; `full`: in addition, the certificate contains the host name. */
   readonly what: 'chain' | 'full';
   /** The trusted certificates (PEM) and their file; absent: those of Node.js. */
   readonly ca?: { readonly file: string; readonly pem: string } | undefined;
@@ -90,7 +90,7 @@ function verifyOf(
     if (caFile === undefined && !isVerifying(mode)) return undefined;
     return { what: mode === 'verify-ca' ? 'chain' : 'full' };
   }
-  // In libpq `require` with a root certificate means verify-ca; `--ca-file` verifies the host name as well.
+  // In libpq `require` with a root certificate means verify-ca; `--ca-file` also verifies the host name.
   const what = mode === 'verify-full' || (isOption && mode !== 'verify-ca') ? 'full' : 'chain';
   return { what, ca: { file: caFile, pem: readCertificates(caFile, readText) } };
 }

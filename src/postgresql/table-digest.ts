@@ -1,9 +1,9 @@
 import { createHash, hash, randomBytes } from 'node:crypto';
 
-/** The number of rows of a table, and a digest of their text that does not depend on their order. */
+/** The number of rows of a table, and a digest of the rows that does not depend on the order of the rows. */
 export interface TableContentDigest {
   readonly rows: number;
-  /** A hexadecimal digest; two tables with equal digests have the same rows. Only this process computes the same one. */
+  /** Hexadecimal. Two tables with equal digests have the same rows. Digests of different processes cannot be compared. */
   readonly digest: string;
 }
 
@@ -14,8 +14,8 @@ export interface TableDigestBuilder {
 }
 
 /**
- * Part of every hash of a row. Without a secret, anybody can compute two sets of rows whose hashes have the same sum, in
- * less than a second.
+ * A random secret that is part of the hash of every row. Without a secret, anybody can compute two sets of rows whose hashes
+ * have the same sum, in less than a second.
  */
 const secret = randomBytes(32);
 
@@ -51,7 +51,7 @@ export function createTableDigestBuilder(): TableDigestBuilder {
       if (isEnd) endLargeRow();
     },
     content() {
-      // A server that does not end its last row must not make that row disappear.
+      // The last row also counts if the server did not send its end.
       endLargeRow();
       return { rows, digest: [...sum].map((lane) => lane.toString(16).padStart(8, '0')).join('') };
     },

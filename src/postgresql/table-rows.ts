@@ -4,7 +4,7 @@ import type { CopyRowDeliveryMode } from './message-reader.ts';
 import { quoteIdentifier } from './quote.ts';
 
 /**
- * A table that stores rows itself, so no partitioned table and no view. The names in the system catalogs, not quoted.
+ * A table that stores rows itself, so no partitioned table and no view. The names are as in the system catalogs, not quoted.
  */
 export interface OrdinaryTable {
   readonly schema: string;
@@ -59,9 +59,9 @@ export function isCopiedColumnSql(version: number): string {
 }
 
 export interface ReadTableRowsLimits {
-  /** Time limit in milliseconds; unlimited by default. */
+  /** Time limit for reading the rows in milliseconds; unlimited by default. */
   readonly time?: number;
-  /** The largest number of bytes of rows; unlimited by default. */
+  /** Maximum total size of the rows in bytes; unlimited by default. */
   readonly bytes?: number;
   /** `parts`: a large row is passed in parts; by default a large row is an error. */
   readonly messages?: CopyRowDeliveryMode;
@@ -93,7 +93,7 @@ export async function readTableRows<Message extends string>(
     await session.copyOut(
       message,
       (row) => {
-        // Rows that arrive together with the last visited row are ignored.
+        // Once the visit has ended, further rows that the server has already sent are ignored.
         if (end !== 'complete') return undefined;
         received += row.length;
         if (received > bytes) end = 'limit';

@@ -34,7 +34,7 @@ export function mergeUndoScripts(earlier: string | undefined, latest: string): s
   return earlier.includes(bodyOf(latest)) ? earlier : `${latest}\n${separator(latest)}\n${earlier}`;
 }
 
-/** The script without its head, which contains the time of the preflight. */
+/** The fix or undo script without its first lines, which contain the time of the preflight. */
 function bodyOf(script: string): string {
   return script.slice(script.indexOf('\n\n'));
 }

@@ -64,7 +64,10 @@ export interface PreflightCheckOutcome {
   readonly premise?: string;
   /** The option or command that resolves an unknown outcome (default: a rehearsal). */
   readonly settledBy?: string;
-  /** What the migration method does not copy, although it succeeds: `3 unlogged tables`, `sequence values`. */
+  /**
+   * The data that the migration method does not copy, even if the migration succeeds: `3 unlogged tables`, `sequence
+   * values`.
+   */
   readonly dataLoss?: string;
   /**
    * The databases that the outcome of a server check concerns; absent if it concerns all. A `fail` blocks only these

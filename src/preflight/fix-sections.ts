@@ -11,7 +11,7 @@ export interface FixScriptSection {
   /** True if the findings of the section do not block the requested method; the section is then written as comments. */
   readonly isOptional: boolean;
   readonly title: string;
-  /** Who must run the section. */
+  /** The role or person that must run the statements of this section of the fix script. */
   readonly by: string;
   /** The database the section runs in; absent if it can run in any database. */
   readonly database?: string;
@@ -92,7 +92,7 @@ function sections(
   });
 }
 
-/** The undo script is written before it is known which steps that are comments in the fix script are done. */
+/** The undo script is written before the fix script runs, so it is not known yet which manual steps the user will do. */
 function undoNotes(section: FixScriptSection): readonly string[] {
   return isCommentedFixScriptSection(section) && section.kind !== 'restart'
     ? ['Skip this section if you did not do its steps by hand: the fix script has them as comments.']
@@ -179,7 +179,7 @@ function closingSections(
     ];
   }
   if (reloads.length === 0 || language === 'redis') return [];
-  // A reload before the steps on the server are done has no effect, so it is a step of the same kind.
+  // If all changes are manual steps on the server, the reload is a manual step too: run before them, it has no effect.
   const isByHand = !isOptional && reloads.every(({ sql }) => sql.length === 0);
   return [
     {

@@ -34,6 +34,6 @@ export interface PreflightOptions {
 
 export interface DeepReadOptions {
   readonly bytesPerSecond: number;
-  /** Milliseconds for all rows; undefined: no limit. */
+  /** Time limit in milliseconds for reading all rows; undefined: no limit. */
   readonly timeout: number | undefined;
 }

@@ -22,7 +22,7 @@ export type PreflightQueryResult<T> =
       readonly broke?: boolean;
       /** No response to the query arrived within the time limit. */
       readonly late?: boolean;
-      /** The response does not have the format that the engine defines. */
+      /** The response to the query does not have the expected format. */
       readonly isMalformed?: boolean;
     }
   /** Never sent, or refused for a reason that has its own finding. */

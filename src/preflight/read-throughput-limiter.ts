@@ -9,10 +9,16 @@ export interface ReadThroughputLimiter {
   take(bytes: number): Promise<void> | undefined;
 }
 
-/** Milliseconds that a reader may be ahead: a shorter wait costs more than it delays. */
+/**
+ * Maximum number of milliseconds by which a reader may exceed the rate without waiting, because a shorter wait costs
+ * more time than it is meant to add.
+ */
 const tolerance = 20;
 
-/** One timer runs at a time, however many rows arrive meanwhile. The promises are rejected when the signal is aborted. */
+/**
+ * Only one timer runs at a time, however many rows arrive. The returned promises are rejected when the signal is
+ * aborted.
+ */
 export function createRowReadThroughputLimiter(
   bytesPerSecond: number,
   clock: Clock,

@@ -4,22 +4,22 @@ import {
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
   type FixSimulationProblem,
-  type SimulatedPreflightFix,
-} from './simulated-preflight-fix.ts';
+  type PreflightFixWithEffects,
+} from './preflight-fix-with-effects.ts';
 
 /**
  * Removes one of every two fixes that set the same setting to different values. The fix that corrects both findings
  * is kept, or else the first fix.
  */
 export function removeConflictingFixes(
-  fixes: readonly SimulatedPreflightFix[],
-  isOptional: (fix: SimulatedPreflightFix) => boolean,
+  fixes: readonly PreflightFixWithEffects[],
+  isOptional: (fix: PreflightFixWithEffects) => boolean,
   evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
   harms: Map<CheckFinding, FixSimulationProblem>,
-): readonly SimulatedPreflightFix[] {
-  const kept = new Set<SimulatedPreflightFix>();
-  const byName = new Map<string, { readonly fix: SimulatedPreflightFix; readonly value: string }>();
-  const keep = (fix: SimulatedPreflightFix) => {
+): readonly PreflightFixWithEffects[] {
+  const kept = new Set<PreflightFixWithEffects>();
+  const byName = new Map<string, { readonly fix: PreflightFixWithEffects; readonly value: string }>();
+  const keep = (fix: PreflightFixWithEffects) => {
     kept.add(fix);
     for (const { name, value } of valuesSetBy(fix)) byName.set(name, { fix, value });
   };
@@ -32,7 +32,7 @@ export function removeConflictingFixes(
       keep(fix);
       continue;
     }
-    const corrects = (one: SimulatedPreflightFix, { finding }: SimulatedPreflightFix) =>
+    const corrects = (one: PreflightFixWithEffects, { finding }: PreflightFixWithEffects) =>
       evaluate(one.effects).changed.get(buildFindingKey(finding))?.status === 'pass';
     const isCorrected = corrects(other, fix);
     if (!isCorrected && isOptional(fix) === isOptional(other) && corrects(fix, other)) {
@@ -45,7 +45,9 @@ export function removeConflictingFixes(
 }
 
 /** The settings that a fix sets; a setting of a role is named with its role and database. */
-function valuesSetBy({ effects }: SimulatedPreflightFix): readonly { readonly name: string; readonly value: string }[] {
+function valuesSetBy({
+  effects,
+}: PreflightFixWithEffects): readonly { readonly name: string; readonly value: string }[] {
   return effects.flatMap(({ effect }) => {
     if (effect.kind === 'setting') return [{ name: effect.name, value: effect.value }];
     if (effect.kind !== 'role-setting') return [];
@@ -53,7 +55,10 @@ function valuesSetBy({ effects }: SimulatedPreflightFix): readonly { readonly na
   });
 }
 
-/** Two different numbers are not a conflict, because the fix script sets the larger one (fix-sections.ts). */
+/**
+ * If two fixes set a setting to different numbers, they do not conflict, because the fix script sets the larger number
+ * (fix-sections.ts).
+ */
 function isConflict(one: string, other: string): boolean {
   return one !== other && !(/^\d+$/.test(one) && /^\d+$/.test(other));
 }

@@ -14,13 +14,13 @@ import {
 import type { PreflightReport } from './report.ts';
 import { verdictAfterFixesSentence } from './verdict-after-fixes.ts';
 
-/** The first line of each script, by the option that names its file. */
+/** The first line of each generated script, by the option that sets the path of the script. */
 export const fixScriptPurposes = {
   'fix-sql': 'Prepares the source for the migration.',
   'undo-sql': 'Restores the values that were observed before the fix script ran.',
 } as const;
 
-/** How the second line of each script begins. */
+/** The text at the beginning of the second line of each generated script. */
 export function formatFixScriptSourceLine({ host, port }: Pick<PreflightReport['source'], 'host' | 'port'>): string {
   return `Source ${host}:${port}, `;
 }
@@ -75,7 +75,10 @@ function script(
   return text;
 }
 
-/** Comments in scripts contain object names in any language, and psql may send comments with a statement. */
+/**
+ * The scripts set the encoding, because their comments contain object names in any language, and psql may send comments
+ * with a statement.
+ */
 const encoding = '\\encoding UTF8';
 
 function optionalHead({ method }: PreflightReport, mark: string): readonly string[] {
@@ -105,7 +108,10 @@ const redisLanguage: ScriptLanguage = {
   statements: ({ lines }) => lines.map((line) => (isRedisLine(line) ? line : unquotable)),
 };
 
-/** Statements need no check here, because formatRedisCommand writes printable ASCII only. */
+/**
+ * Whether a line of the script is a Redis command and no comment. The check of its characters is simple, because
+ * formatRedisCommand writes printable ASCII only.
+ */
 function isRedisLine(line: string): boolean {
   return /^[A-Z][\x20-\x7e]*$/.test(line);
 }

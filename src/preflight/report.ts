@@ -6,14 +6,17 @@ export type PreflightVerdict = MigrationMethod | 'blocked';
 export interface PreflightReport {
   readonly schema_version: 1;
   readonly engine: 'postgresql' | 'redis';
-  /** The best method that is possible; with several databases the worst of their verdicts. */
+  /**
+   * The best migration method that is possible. If there are several databases, the verdict of the database with the
+   * worst one.
+   */
   readonly verdict: PreflightVerdict;
   readonly methods: Readonly<Partial<Record<MigrationMethod, boolean>>>;
   /** The requested method. */
   readonly method: MigrationMethod;
   /** Whether the requested migration method is possible. */
   readonly ok: boolean;
-  /** False if a check that could change the verdict is unknown. */
+  /** Whether the verdict is proven: false if a check that could change the verdict is unknown. */
   readonly proven: boolean;
   /** The unknown conditions that could change the verdict; empty if the verdict is proven. */
   readonly premises: readonly PreflightVerdictCondition[];
@@ -39,7 +42,7 @@ export interface PreflightReport {
   readonly advice?: IgnoreDatabasesAdvice;
   /** The verdict of the checks as if the fix script had run; absent if there is no script. */
   readonly verdict_after_fixes?: PreflightVerdictAfterFixes;
-  /** What was read of the rows (PostgreSQL). */
+  /** The result of reading the rows (PostgreSQL, `--deep`). */
   readonly rows?: DeepReadReport;
   readonly estimate?: { readonly seconds_low: number; readonly seconds_high: number };
   /** Statements sent. */
@@ -58,9 +61,12 @@ export type DeepReadReport =
       readonly rows: number;
       /** Bytes of the rows, in the form in which the server sent them. */
       readonly bytes: number;
-      /** The longest transaction; absent: no table was read. */
+      /** The longest transaction in which rows were read; absent if no table was read. */
       readonly longest_snapshot?: { readonly database: string; readonly table: string; readonly milliseconds: number };
-      /** Tables that were not read to their end, with the reason; a database whose tables could not be listed has no table. */
+      /**
+       * Tables that were not read to their end, with the reason. If the tables of a database could not be listed, the
+       * entry of the database has no field `table`.
+       */
       readonly not_read: readonly {
         readonly database: string;
         readonly table?: string;
@@ -78,18 +84,21 @@ export type DeepReadReport =
       }[];
     };
 
-/** A condition under which the verdict is correct, needed because a check could not decide it. */
+/**
+ * A condition that must be true for the verdict to be correct. It is needed because a check could not determine whether
+ * it is true.
+ */
 export interface PreflightVerdictCondition {
   /** Of the check. */
   readonly id: string;
-  /** A clause: `the target provides every extension`. */
+  /** The condition as a clause: `the target provides every extension`. */
   readonly condition: string;
   /** The databases that the condition concerns; absent if it concerns the server. */
   readonly databases?: readonly string[];
   /** How to find out whether the condition is true; `settled_by` names the option or command. */
   readonly settle?: string;
   readonly settled_by: string;
-  /** Waived by `--accept`: `--strict` does not block because of this condition. */
+  /** Whether `--accept` waives this condition of the verdict: `--strict` then does not block because of it. */
   readonly accepted?: boolean;
 }
 
@@ -107,7 +116,7 @@ export interface PreflightVerdictAfterFixes {
 export interface IgnoreDatabasesAdvice {
   /** Databases to add to `ignore_dbs`. */
   readonly ignore_dbs: readonly string[];
-  /** The verdict if these databases are ignored. */
+  /** The verdict if the databases in `ignore_dbs` are ignored. */
   readonly verdict: PreflightVerdict;
 }
 

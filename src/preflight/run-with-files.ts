@@ -22,7 +22,7 @@ import type { PreflightReport } from './report.ts';
 import { type DeepReadProgress, formatDeepReadProgress, runPreflight } from './run.ts';
 import { readPreflightBaseline, requireWritableFile, writeReportFile } from './write-report-file.ts';
 
-/** The preflight options that name a file to write. */
+/** The preflight options whose value is the path of an output file. */
 export const preflightReportOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'report',
@@ -109,7 +109,7 @@ export async function runPreflightWithFiles(
     undo === undefined ? undefined : mergeUndoScripts(earlierUndo, undo),
     earlierUndo === undefined
       ? 'no fix has a statement that can be undone'
-      : 'it keeps the undo of the earlier fixes, and no other fix has a statement that can be undone',
+      : 'the undo script keeps the undo of the earlier fixes, and no other fix has a statement that can be undone',
   );
   return {
     report,
@@ -141,7 +141,7 @@ export function buildMigrationMethodBlockedError(report: PreflightReport, fixFil
   });
 }
 
-/** The ids of the warnings and premises because of which `--strict` blocks a migration that no finding blocks. */
+/** The error detail for `--strict`: the ids of the warnings and of the unproven conditions that block the migration. */
 function strictDetail({ findings, premises }: PreflightReport): string {
   const warnings = findings.filter(({ status, accepted }) => status === 'warn' && accepted !== true);
   const ids = [...warnings, ...premises.filter(({ accepted }) => accepted !== true)].map(({ id }) => id);

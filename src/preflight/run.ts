@@ -4,10 +4,10 @@ import { timeoutSignal } from '../platform/timeout-signal.ts';
 import type { PreflightCheckDescription } from './check.ts';
 import type { CheckFinding, MigrationMethod } from './finding.ts';
 import type { SourceAddressFacts } from './network/network-facts.ts';
+import type { EvaluatedFixEffects, FixEffectInDatabase } from './preflight-fix-with-effects.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport } from './report.ts';
 import { simulatePreflightFixes } from './simulate-preflight-fixes.ts';
-import type { EvaluatedFixEffects, FixEffectInDatabase } from './simulated-preflight-fix.ts';
 import { type NearestWordFinder, rejectUnknownCheckIds } from './unknown-check-ids.ts';
 import { derivePreflightVerdict, type PreflightConclusion } from './verdict.ts';
 import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
@@ -24,13 +24,13 @@ export interface PreflightInput<Source> {
   readonly nearest: NearestWordFinder;
   /** Called with the number of databases or steps done, and the total number. */
   readonly onProgress?: (done: number, total: number) => void;
-  /** Called while rows are read (`--deep`). */
+  /** Receives the progress while rows are read (`--deep`). */
   readonly onRead?: (progress: DeepReadProgress) => void;
   /** Called with every statement just before it is sent; `place` is the name of the database, or `server`. */
   readonly onQuery?: (place: string, text: string) => void;
 }
 
-/** How far the reading of rows is. */
+/** The progress of reading the rows (`--deep`). */
 export interface DeepReadProgress {
   readonly bytes: number;
   readonly database: string;
@@ -40,7 +40,7 @@ export interface DeepReadProgress {
   readonly tables: number;
 }
 
-/** For a terminal: how much was read, and which table is being read. */
+/** Returns the progress line for a terminal: how many bytes were read, and which table is being read. */
 export function formatDeepReadProgress({ bytes, database, table, position, tables }: DeepReadProgress): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB read; ${database}: table ${position} of ${tables}, ${table}`;
 }
@@ -49,9 +49,12 @@ export function formatDeepReadProgress({ bytes, database, table, position, table
 export interface PreflightEngineInput<Source> {
   readonly source: Source;
   readonly options: PreflightOptions;
-  /** Aborted by the deadline, and when the user cancels. */
+  /** This signal is aborted at the deadline, and when the user cancels. */
   readonly signal: AbortSignal;
-  /** Aborted when the user cancels: reading rows may take longer than the deadline. */
+  /**
+   * This signal is aborted when the user cancels, but not at the deadline, because reading rows may take longer than
+   * the deadline.
+   */
   readonly cancelled: AbortSignal | undefined;
   readonly clock: Clock;
   readonly nearest: NearestWordFinder;
@@ -75,7 +78,7 @@ export interface EvaluatedPreflightChecks {
   readonly databases: readonly string[];
 }
 
-/** The parts of the report that only the engine can provide. */
+/** The parts of the report that differ between PostgreSQL and Redis, so that the engine provides them. */
 export interface PreflightEngineReport<Extra> {
   readonly source: PreflightReport['source'];
   /** The verdict of each database, with its size, tables or keys as far as they are known. */
@@ -101,14 +104,14 @@ export interface PreflightEngine<Source, Opened, Facts extends CollectedSourceFa
   readonly collectFacts: (opened: Opened, run: PreflightEngineInput<Source>) => Promise<Facts>;
   /** Evaluates every check as if the databases in `ignored` were ignored as well. */
   readonly evaluate: (facts: Facts, options: PreflightOptions, ignored: readonly string[]) => EvaluatedPreflightChecks;
-  /** Evaluates the checks as if the fixes with these effects had been applied. */
+  /** Evaluates the checks as if the given fixes had been applied. */
   readonly effectsEvaluator: (
     facts: Facts,
     options: PreflightOptions,
   ) => (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects;
   /**
-   * Finds the databases to ignore so that the method becomes possible; `conclude` gives the verdict without some
-   * databases.
+   * Finds the databases that must be ignored so that a migration method becomes possible. `conclude` returns the
+   * verdict for the databases that are not ignored.
    */
   readonly advise?: (
     facts: Facts,

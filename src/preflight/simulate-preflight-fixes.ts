@@ -1,17 +1,20 @@
 import type { CheckFinding, FindingFix, MigrationMethod, PreflightFindingStatus } from './finding.ts';
 import type { PreflightFixEffect } from './fix-effect.ts';
 import { isInFixScript, isOptionalFix } from './fix-sections.ts';
-import { removeConflictingFixes } from './remove-conflicting-fixes.ts';
 import {
   buildFindingKey,
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
   type FixSimulationProblem,
-  type SimulatedPreflightFix,
-} from './simulated-preflight-fix.ts';
+  type PreflightFixWithEffects,
+} from './preflight-fix-with-effects.ts';
+import { removeConflictingFixes } from './remove-conflicting-fixes.ts';
 
 export interface PreflightFixSimulation {
-  /** The findings without `effects`, and without the statements of fixes that would make another finding worse. */
+  /**
+   * The findings without the field `effects`, which only the simulation uses, and without the statements of fixes that
+   * would make another finding worse.
+   */
   readonly findings: readonly CheckFinding[];
   /** The findings after a run of the fix script without its optional part; undefined if the script runs nothing. */
   readonly after: readonly CheckFinding[] | undefined;
@@ -39,7 +42,7 @@ export function simulatePreflightFixes(
     if (found.length > 0) harms.set(finding, { kind: 'worse', findings: found });
     else expected.set(buildFindingKey(finding), alone.changed.get(buildFindingKey(finding)) ?? finding);
   }
-  const isOptional = ({ finding }: SimulatedPreflightFix) => isOptionalFix(finding, method);
+  const isOptional = ({ finding }: PreflightFixWithEffects) => isOptionalFix(finding, method);
   const harmless = candidates.filter(({ finding }) => !harms.has(finding));
   // Fixes that the script runs take precedence over fixes that it contains as comments.
   const ordered = harmless.toSorted((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
@@ -69,9 +72,9 @@ export function simulatePreflightFixes(
 }
 
 /** Simulates each fix only once, because many findings can have the same server-wide fix. */
-function firstOfEachFix(written: readonly CheckFinding[]): readonly SimulatedPreflightFix[] {
+function firstOfEachFix(written: readonly CheckFinding[]): readonly PreflightFixWithEffects[] {
   const known = new Set<string>();
-  return written.flatMap((finding): readonly SimulatedPreflightFix[] => {
+  return written.flatMap((finding): readonly PreflightFixWithEffects[] => {
     const { fix, database } = finding;
     const key = fixKey(finding);
     if (fix?.effects === undefined || known.has(key)) return [];
@@ -88,18 +91,18 @@ function fixKey(finding: CheckFinding): string {
     : buildFindingKey(finding);
 }
 
-function effectsOf(fixes: readonly SimulatedPreflightFix[]): readonly FixEffectInDatabase[] {
+function effectsOf(fixes: readonly PreflightFixWithEffects[]): readonly FixEffectInDatabase[] {
   return fixes.flatMap(({ effects }) => effects);
 }
 
 /**
- * The problem that all fixes together cause; undefined: none. It is also a problem if a finding becomes worse than it is
- * with its own fix alone.
+ * The problem that all fixes together cause; undefined if there is none. A finding that is worse with all fixes than
+ * with its own fix alone also counts as a problem.
  */
 function harmOfAll(
   observed: ReadonlyMap<string, CheckFinding>,
   expected: ReadonlyMap<string, CheckFinding>,
-  fixes: readonly SimulatedPreflightFix[],
+  fixes: readonly PreflightFixWithEffects[],
   evaluated: EvaluatedFixEffects,
 ): FixSimulationProblem | undefined {
   if (evaluated.cannotStart !== undefined) return { kind: 'start', why: evaluated.cannotStart };
@@ -110,8 +113,8 @@ function harmOfAll(
 }
 
 /**
- * The findings, except that of the fix itself, that are worse with the effects than observed. A finding that was
- * skipped was not evaluated before, so it never counts as worse.
+ * The findings that are worse with the effects than observed. The finding that the fix corrects is left out. A finding
+ * that was skipped was not evaluated before, so it never counts as worse.
  */
 function worsened(
   observed: ReadonlyMap<string, CheckFinding>,
@@ -147,14 +150,14 @@ const severityOf: Readonly<Record<PreflightFindingStatus, number>> = {
 function dropHarmfulAdditions(
   observed: ReadonlyMap<string, CheckFinding>,
   expected: ReadonlyMap<string, CheckFinding>,
-  fixes: readonly SimulatedPreflightFix[],
+  fixes: readonly PreflightFixWithEffects[],
   evaluate: (effects: readonly FixEffectInDatabase[]) => EvaluatedFixEffects,
   harms: Map<CheckFinding, FixSimulationProblem>,
 ): void {
-  const harmOf = (some: readonly SimulatedPreflightFix[]) =>
+  const harmOf = (some: readonly PreflightFixWithEffects[]) =>
     harmOfAll(observed, expected, some, evaluate(effectsOf(some)));
-  let added: readonly SimulatedPreflightFix[] = [];
-  const add = (group: readonly SimulatedPreflightFix[]): void => {
+  let added: readonly PreflightFixWithEffects[] = [];
+  const add = (group: readonly PreflightFixWithEffects[]): void => {
     const together = [...added, ...group];
     const harm = harmOf(together);
     const [fix] = group;
@@ -163,7 +166,8 @@ function dropHarmfulAdditions(
       return;
     }
     if (group.length > 1) {
-      // Fixes are tested in halves, because of hundreds of fixes only a few are harmful.
+      // Tests the fixes in halves to find the harmful fixes with few evaluations: of hundreds of fixes only a few are
+      // harmful.
       const half = Math.ceil(group.length / 2);
       add(group.slice(0, half));
       add(group.slice(half));
@@ -171,7 +175,7 @@ function dropHarmfulAdditions(
     }
     const isOwn =
       harm.kind === 'worse' && harm.findings.some((one) => buildFindingKey(one) === buildFindingKey(fix.finding));
-    const without = (other: SimulatedPreflightFix) => together.filter((one) => one !== other);
+    const without = (other: PreflightFixWithEffects) => together.filter((one) => one !== other);
     const culprit = isOwn ? added.find((one) => harmOf(without(one)) === undefined) : undefined;
     harms.set((culprit ?? fix).finding, harm);
     added = without(culprit ?? fix);

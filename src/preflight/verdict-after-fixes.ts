@@ -12,7 +12,10 @@ export function describeVerdictAfterFixes(
   return { verdict, ok, proven, reasons: [...new Set(blockers.map(({ id }) => id))], not_simulated: notSimulated };
 }
 
-/** For example `Verdict after the fix script: dump (tablespaces). Not simulated: …`; undefined: there is no script. */
+/**
+ * The verdict after the fix script as one sentence, for example `Verdict after the fix script: dump (tablespaces). Not
+ * simulated: …`; undefined if there is no script.
+ */
 export function verdictAfterFixesSentence({ verdict_after_fixes: after }: PreflightReport): string | undefined {
   if (after === undefined) return undefined;
   const { verdict, proven, reasons, not_simulated: rest } = after;

@@ -18,8 +18,8 @@ export interface PreflightVerdictInput {
   readonly accept: readonly string[];
   readonly strict: boolean;
   /**
-   * The migration methods that a check can block; while a check that blocks none is unknown, the verdict is still
-   * proven.
+   * The migration methods that a check can block. A check that can block none has no influence on whether the verdict
+   * is proven.
    */
   readonly mayBlock: (id: string) => readonly MigrationMethod[];
 }
@@ -74,7 +74,10 @@ function markAccepted(finding: CheckFinding, accept: readonly string[]): CheckFi
 /** A rehearsal copies the rows to another server, so it shows what no query of the source can show. */
 const rehearsal = 'cloudctl db rehearse';
 
-/** Returns one premise for each check, however many databases it concerns. */
+/**
+ * Returns one condition of the verdict for each check, whatever the number of databases in which the check has a
+ * finding.
+ */
 function premisesOf(findings: readonly CheckFinding[]): readonly PreflightVerdictCondition[] {
   const ids = [...new Set(findings.map(({ id }) => id))];
   return ids.flatMap((id): PreflightVerdictCondition[] => {

@@ -12,7 +12,7 @@ export function writeReportFile(file: string, text: string): void {
   }
 }
 
-/** Checks output files first, so that a preflight of a minute does not end with a file that cannot be written. */
+/** Checks that the output files can be written before the preflight starts, because a preflight can take a minute. */
 export function requireWritableFile(file: string | undefined): void {
   if (file === undefined) return;
   try {

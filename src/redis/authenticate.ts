@@ -11,7 +11,7 @@ export interface RedisAuthOutcome {
    * `open`: no password was given and none is required.
    */
   readonly auth: 'password' | 'needless' | 'open';
-  /** The reply of a server without a password to AUTH. */
+  /** The server's reply to AUTH if the server requires no password. */
   readonly authReply?: string;
   /** An error in the reply to PING that does not end the session: LOADING, MISCONF, MASTERDOWN, NOPERM. */
   readonly notice?: { readonly code: string; readonly message: string };

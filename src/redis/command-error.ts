@@ -24,7 +24,10 @@ export function parseRedisErrorCode(message: string): string {
   return /^[A-Z][A-Z_0-9]+(?=\s|$)/.exec(message)?.[0] ?? 'ERR';
 }
 
-/** A message of the server without the password: a server without AUTH quotes its arguments in the error. */
+/**
+ * A message of the server without the password. A server that does not know AUTH repeats the arguments of the command,
+ * which include the password, in its error.
+ */
 export function redactServerMessage(text: string, source: RedisSource): string {
   const password = source.password?.reveal() ?? '';
   const cut = text.replace(/,? with args beginning with.*$/s, '');

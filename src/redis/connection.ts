@@ -79,8 +79,8 @@ async function createSession(
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
   });
-  // The listener is empty, because callers receive errors with their reply, and ioredis prints errors without a
-  // listener.
+  // ioredis prints errors if no listener for `error` exists. This listener is empty, because callers receive the errors
+  // with the replies.
   client.on('error', () => {});
   const reader = createRedisReplyReader(options.memory ?? createDatabaseResponseMemoryLimit('statement'));
   const replyFailure = guardRedisReplyStream(socket, reader);

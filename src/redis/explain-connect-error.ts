@@ -6,8 +6,9 @@ import type { RedisCommand, RedisConnectOptions } from './send-redis-command.ts'
 import type { RedisSource } from './source.ts';
 
 /**
- * Finds out why a connection failed without a reason, with further connections that send no password. A server with
- * another TLS setting closes the connection without a message, or never responds.
+ * Opens further connections, on which no password is sent, to find out why a connection ended without an error message.
+ * Such a failure is typical of a server with another TLS setting: it closes the connection without a message, or never
+ * responds.
  */
 export async function explainRedisConnectError(
   error: DatabaseConnectError,
@@ -58,7 +59,7 @@ async function speaksPlain(source: RedisSource, options: RedisConnectOptions): P
   return line !== undefined;
 }
 
-/** Reads one line on a separate connection. */
+/** Sends the command, if given, on a separate connection and reads the first line of the reply. */
 async function readLine(
   source: RedisSource,
   command: RedisCommand | undefined,

@@ -117,7 +117,7 @@ export function parseRedisInfoFields(value: string): ReadonlyMap<string, string>
   );
 }
 
-/** A database with keys. */
+/** The numbers of keys in one Redis database, from INFO. */
 export interface KeyspaceEntry {
   readonly index: number;
   readonly keys: number;

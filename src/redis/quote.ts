@@ -9,7 +9,7 @@ export function quoteRedisArgument(argument: string): string {
   return `"${inside}"`;
 }
 
-/** One line for redis-cli. */
+/** Formats a command as one line that a user can enter in redis-cli. */
 export function formatRedisCommand(...parts: readonly string[]): string {
   return parts.map(quoteRedisArgument).join(' ');
 }

@@ -38,7 +38,10 @@ export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit)
   }
 }
 
-/** With a CA file it is not determined whether the certificate authority is a public one. */
+/**
+ * With a CA file, the server counts as publicly trusted if the file contains the root certificate of a public certificate
+ * authority.
+ */
 function isPubliclyTrusted(secure: TLSSocket, { ca }: RedisSource): boolean {
   if (ca !== undefined) return rootCertificates.some((root) => ca.pem.includes(root));
   // A Redis replica verifies the certificate chain, but not the host name.

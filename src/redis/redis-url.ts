@@ -32,16 +32,16 @@ export function parseRedisUrl(text: string): RedisUrl {
   const [, host = '', port, path, query, fragment] = authority;
   if (host === '' || host === '[]') throw usageError('the URL of the source has no host', example);
   if (query !== undefined && query !== '?') {
-    throw usageError('the URL of the source has parameters after ?', 'give them as options');
+    throw usageError('the URL of the source has parameters after ?', 'give the parameters as options');
   }
   if (fragment !== undefined) throw usageError('the URL of the source has a part after #', example);
   return { tls, host: hostOf(host), port: portOf(port), db: dbOf(path), ...userInfoOf(userInfo) };
 }
 
-/** Several hosts in the URL: a comma, or a second colon outside of brackets. */
+/** Matches a URL with several hosts: it has a comma, or a second colon outside of brackets. */
 const severalHosts = /^[^[/?#]*(,|:[^/?#]*:)/;
 const schemes: Readonly<Record<string, boolean>> = { redis: false, rediss: true, valkey: false, valkeys: true };
-const example = 'write it as redis://user:password@host:6379/0, with rediss:// for TLS';
+const example = 'write the URL as redis://user:password@host:6379/0, with rediss:// for TLS';
 
 function refusedScheme(scheme: string) {
   if (scheme.includes('unix')) {
@@ -92,7 +92,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // The error does not show the text, which may be a password.
+    // The error does not show the user name or the password, because the user name may also be a secret.
     throw usageError(
       'the user name or the password in the URL contains a % that encodes nothing',
       'write %25 for a % sign',

@@ -3,7 +3,9 @@ import type { DatabaseResponseMemoryLimit } from '../platform/response-memory.ts
 export interface RedisReplyReader {
   /** Checks the bytes of the server as they arrive. Throws an Error for bytes that no Redis server may send. */
   read(chunk: Buffer): void;
-  /** Must be called when a caller has received a reply, which then no longer counts. */
+  /**
+   * Must be called when the caller has received a complete reply. The reply then no longer counts towards the memory limit.
+   */
   nextReply(): void;
   close(): void;
 }

@@ -5,7 +5,7 @@ import { parseRedisUrl, type RedisUrl } from './redis-url.ts';
 
 /** The address and the credentials of a Redis source, as given; no connection was made yet. */
 export interface RedisSource {
-  /** A name or an address, without brackets. */
+  /** The host name or the IP address of the server, without brackets. */
   readonly host: string;
   readonly port: number;
   /** The user name; undefined for the default user. */
@@ -54,7 +54,10 @@ export interface RedisSourceInput {
 
 export interface ParsedRedisSource {
   readonly source: RedisSource;
-  /** The user name that was omitted, because no password was given. */
+  /**
+   * A user name in the URL that is not part of `source`, because no password was given and Redis has no login with a user
+   * name only.
+   */
   readonly unusedUsername?: string | undefined;
   /** Where the password comes from; `url`: other users of this machine can see it in the list of processes. */
   readonly passwordFrom: 'given' | 'url' | 'environment' | 'none';
@@ -69,7 +72,8 @@ export const defaultRedisPort = 6379;
 export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
   refuseSocket(parts.host);
   const inHost = parts.host?.includes('://') ?? false;
-  if (inHost && parts.url !== undefined) throw usageError('--source and --host both contain a URL', 'give one of them');
+  if (inHost && parts.url !== undefined)
+    throw usageError('--source and --host both contain a URL', 'give the URL in one of the two options');
   const url = inHost ? parts.host : parts.url;
   const found = url === undefined ? undefined : parseRedisUrl(url);
   const host = sameValue('host', found?.host, inHost || parts.host === undefined ? undefined : bare(parts.host));

@@ -47,7 +47,7 @@ function isKeydb(info: RedisInfo): boolean {
 }
 
 export interface RedisTargetVersion {
-  /** The product; undefined if only a version number was given. */
+  /** The server product; undefined if only a version number was given. */
   readonly product: 'redis' | 'valkey' | undefined;
   readonly major: number;
   /** The minor version; undefined if only the major version was given. */

@@ -86,7 +86,10 @@ async function readMigrationFact(api: ApiClient, cluster: string): Promise<Cutov
   }
 }
 
-/** The first check, because the others take longer and are repeated in vain without the password of the target. */
+/**
+ * Checks the connection to the target before all other checks, because those take longer and all of them would fail without
+ * the password of the target.
+ */
 async function readTargetFailure({
   target,
   signal,
@@ -151,7 +154,10 @@ async function readSequenceFact(options: CheckCutoverOptions): Promise<CutoverFa
   return orReason(options, () => findSequenceDifferences(source.source, target.source, { ignoreDbs, signal }));
 }
 
-/** If a server cannot be read, the step is unknown, and the result contains the reason. */
+/**
+ * Returns the result of `work`. If a server cannot be read, returns the reason, and the step of the checklist counts as
+ * unknown.
+ */
 async function orReason<T>(
   { source, target, signal }: CheckCutoverOptions,
   work: () => Promise<T>,

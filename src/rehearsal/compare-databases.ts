@@ -1,8 +1,8 @@
 import type { DbSource } from '../db-source/read-source.ts';
 import { usageError } from '../errors.ts';
 import type { DatabaseComparisonLimits, DatabaseComparisonReport } from './comparison-report.ts';
-import { comparePostgresqlServers } from './postgresql/compare-postgresql.ts';
-import { compareRedisServers } from './redis/compare-redis.ts';
+import { comparePostgresqlServerContents } from './postgresql/compare-postgresql.ts';
+import { compareRedisServerContents } from './redis/compare-redis.ts';
 
 export interface CompareDatabasesOptions {
   readonly source: DbSource;
@@ -31,9 +31,9 @@ export async function compareDatabases(options: CompareDatabasesOptions): Promis
   const limits = { signal, clock, maxRounds, catchUpTimeout, onProgress };
   const compared =
     source.engine === 'postgresql' && target.engine === 'postgresql'
-      ? await comparePostgresqlServers(source.source, target.source, { ...limits, ignoreDbs })
+      ? await comparePostgresqlServerContents(source.source, target.source, { ...limits, ignoreDbs })
       : source.engine === 'redis' && target.engine === 'redis'
-        ? await compareRedisServers(source.source, target.source, limits)
+        ? await compareRedisServerContents(source.source, target.source, limits)
         : undefined;
   if (compared === undefined)
     throw usageError('source and target are of different engines', 'give a target of the same engine with `--target`');

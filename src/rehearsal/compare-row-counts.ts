@@ -4,10 +4,7 @@ import type { SequenceComparison, TableComparison, TableComparisonState } from '
 /** Row counts by table name. */
 export type RowCounts = ReadonlyMap<string, number>;
 
-/**
- * Row counts of the source, from before and after the count of the target. Whether all rows of the first count of the
- * source were replicated before the target was counted.
- */
+/** The row count of each table: of the source before and after the count of the target. */
 export interface RowCountReadings {
   readonly before: RowCounts;
   readonly target: RowCounts;
@@ -91,7 +88,7 @@ export function compareSequences(
   });
 }
 
-/** The result of a server for a sequence on which the role has no privilege. */
+/** The state of a sequence that the role has no privilege to read. */
 export const unreadableSequenceState = 'unreadable';
 
 /** `last_value`, with a dot if `is_called` is false; null when it is not known; or `unreadableSequenceState`. */

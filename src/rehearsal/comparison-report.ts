@@ -3,7 +3,7 @@ import type { RehearsalServer, SequenceComparison, TableComparison } from './reh
 
 export interface DatabaseComparisonLimits {
   readonly clock: Clock;
-  /** Aborts the comparison, which then rejects. */
+  /** The signal that aborts the comparison; the comparison then rejects. */
   readonly signal: AbortSignal;
   /** The maximum number of readings of tables that are not equal, because their rows may be changing. */
   readonly maxRounds: number;
@@ -61,7 +61,7 @@ export const dataExcludedFromComparison: Readonly<Record<DatabaseComparisonRepor
   redis: ['ACL users, functions, scripts and settings', 'expiry of hash fields, and consumers of stream groups'],
 };
 
-/** The worst state: `differs`, then `not_comparable`. */
+/** The worst of the comparison results: `differs` if there is one, else `not_comparable`. */
 export function pickWorstComparisonResult(states: readonly DatabaseComparisonResult[]): DatabaseComparisonResult {
   return states.find((state) => state === 'differs') ?? states.find((state) => state === 'not_comparable') ?? 'equal';
 }

@@ -8,22 +8,22 @@ export interface CutoverChecklistLine {
   readonly id: CutoverChecklistLineId;
   /** `not_checked`: an earlier step must be done first. `unknown`: the check of the step failed. */
   readonly state: 'done' | 'open' | 'unknown' | 'not_checked';
-  /** The statement that is true when the step is done. */
+  /** The title of the step of the checklist: a statement that is true when the step is done. */
   readonly title: string;
   readonly observed: string;
 }
 
 /**
- * The facts of each step; absent if the step was not checked, because an earlier one is not done. A string is the
- * reason why the fact is not known.
+ * The facts of each step of the cut-over checklist. A fact is absent if its step was not checked, because an earlier step is
+ * not done. A string is the reason why the fact is not known.
  */
 export interface CutoverFacts {
   readonly engine: 'postgresql' | 'redis';
   /** Why the target does not accept the login. Nothing else is checked then, except the migration at the service. */
   readonly targetFailure?: string;
-  /** What the user does about it. */
+  /** What the user does so that the target accepts the login. */
   readonly targetHint?: string;
-  /** Whether it is the missing TLS of the target. */
+  /** Whether the item reports that the target does not accept TLS. */
   readonly isTargetWithoutTls?: boolean;
   readonly writes?: { readonly count: number; readonly open: readonly string[]; readonly seconds: number };
   readonly lag?: { readonly isIdle: boolean; readonly observed: string };
@@ -49,12 +49,12 @@ export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklist
   return lines.filter(({ id }) => id !== 'sequences' || facts.engine === 'postgresql');
 }
 
-/** The first step that is not done. */
+/** The first step of the checklist that is not done. */
 export function findUnfinishedCutoverLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
   return lines.find(({ state }) => state !== 'done');
 }
 
-/** Whether a check that requires a source without writes is useful at this step. */
+/** Whether the checks that require a source without writes are useful now. */
 export function isIdleSourceCheckUseful({ writes }: Pick<CutoverFacts, 'writes'>): boolean {
   return writes !== undefined && writes.count === 0 && writes.open.length === 0;
 }

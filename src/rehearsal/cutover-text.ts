@@ -11,5 +11,5 @@ export function formatCutoverChecklist(lines: readonly CutoverChecklistLine[]): 
     .join('\n');
 }
 
-/** Of the longest state and two spaces. */
+/** The width of the column with the states: the length of the longest state and two spaces. */
 const stateWidth = 13;

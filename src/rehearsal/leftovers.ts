@@ -14,8 +14,8 @@ export function lockRehearsal(path: string): HeldFileLock {
   const lock = tryAcquireFileLock(lockPath);
   if (lock !== undefined) return lock;
   throw new CliError('busy', 'another rehearsal of this source into this target is running', {
-    detail: `it holds the lock ${lockPath}`,
-    hint: 'wait until it ends, or end it with Ctrl-C in its terminal',
+    detail: `that rehearsal holds the lock ${lockPath}`,
+    hint: 'wait until that rehearsal ends, or end it with Ctrl-C in its terminal',
   });
 }
 

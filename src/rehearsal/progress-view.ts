@@ -7,7 +7,7 @@ import { startRehearsalWatch } from './rehearsal-watch.ts';
 /** Shows the progress of a rehearsal on stderr. */
 export interface RehearsalProgressView {
   readonly onState: (state: MigrationState) => void;
-  /** Ends it. Resolves with the rules of the service that were violated during the rehearsal, each once. */
+  /** Ends the display. Resolves with the rules of the service that were violated during the rehearsal, each once. */
   stop(): Promise<readonly RehearsalRuleViolation[]>;
 }
 

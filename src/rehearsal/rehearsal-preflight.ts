@@ -78,7 +78,7 @@ export async function runRehearsalPreflight(
 }
 
 function scanNotSupportedError(): CliError {
-  return new CliError('preflight_blocked', 'cannot rehearse a scan: a rehearsal uses replication', {
+  return new CliError('preflight_blocked', 'cannot rehearse the method scan: a rehearsal uses replication', {
     detail: 'source and target are unchanged',
     hint: 'run the command without `--method`',
   });

@@ -33,10 +33,10 @@ export interface RehearsalMigrationObjects {
 export interface RehearsalRecord {
   readonly id: string;
   readonly engine: 'postgresql' | 'redis';
-  /** `HOST:PORT` of both servers. */
+  /** The source as `HOST:PORT`; `target` has the same form. */
   readonly source: string;
   readonly target: string;
-  /** The command that removes all objects in the record. */
+  /** The command that removes all objects that this rehearsal created. */
   readonly command: string;
   /** The system identifier of the target server; empty for Redis. */
   readonly system: string;
@@ -50,7 +50,7 @@ export interface RehearsalRecord {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** The record on the disk. Every change of the record is synced to the disk when `change` returns. */
+/** The record of a rehearsal on the disk. Every change of the record is synced to the disk when `change` returns. */
 export interface RehearsalRecordFile {
   current(): RehearsalRecord;
   change(part: Partial<RehearsalRecord>): void;

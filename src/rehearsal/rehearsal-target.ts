@@ -21,8 +21,8 @@ interface TargetNames {
   /** The option that names the target, such as `--into`. */
   readonly option: string;
   /**
-   * The environment variable with the address; the variable with the password has the same name with the suffix
-   * `_PASSWORD`.
+   * The environment variable with the address of the target. The variable with the password has the same name with the
+   * suffix `_PASSWORD`.
    */
   readonly variable: string;
 }

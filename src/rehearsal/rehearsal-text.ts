@@ -7,7 +7,7 @@ import type {
   TableComparison,
 } from './rehearsal-report.ts';
 
-/** Terminal styles. Terminal styles of the report; without colours each function returns its text unchanged. */
+/** Terminal styles of the report; without colours each function returns its text unchanged. */
 export interface RehearsalTextStyles {
   readonly bold: (text: string) => string;
   readonly red: (text: string) => string;
@@ -75,7 +75,7 @@ export function formatRehearsalServersLine({
   );
 }
 
-/** The text counts equal tables, and has one line for every other table. */
+/** The text gives the number of equal tables, and one line for each table that is not equal. */
 function databaseLines({ name, method, seconds, tables, sequences }: DatabaseRehearsal): string {
   const [rows, onTarget] = [sum(tables, 'rows_source'), sum(tables, 'rows_target')];
   const what =

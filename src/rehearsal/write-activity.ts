@@ -13,8 +13,8 @@ export interface ServerWriteActivity {
   /** For Redis, the time at which the counter began at 0. */
   readonly since: string;
   /**
-   * The transactions that have written and have not ended. A standby cannot show those of its primary, so it always has
-   * one entry that says so.
+   * The transactions that have written and have not ended. A standby cannot list the transactions of its primary, so for a
+   * standby the list always has one entry that states this.
    */
   readonly open: readonly string[];
 }

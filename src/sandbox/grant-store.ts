@@ -44,7 +44,10 @@ export function createSandboxGrantStore(
   return store;
 }
 
-/** The authorization in the context that the person approved last; a request with prompt=none uses this authorization. */
+/**
+ * The most recent authorization that the person gave to the application, for a personal or a team context. A request with
+ * prompt=none uses this authorization.
+ */
 export function findLatestAuthorizationOfPerson(
   store: SandboxGrantStore,
   person: string,
@@ -138,7 +141,10 @@ export function addAuthorizationCode(
   return code;
 }
 
-/** Adds a token pair. Without `issue.chain` the pair begins a new chain. The implicit flow issues no refresh token. */
+/**
+ * Adds a token pair. Without `issue.chain`, the token pair is the first of a new chain of refreshes. The implicit flow
+ * issues no refresh token.
+ */
 export function addTokenPair(
   store: SandboxGrantStore,
   random: Random,
@@ -159,7 +165,7 @@ export function addTokenPair(
   return pair;
 }
 
-/** Issues tokens for a code, which is used then. */
+/** Issues tokens for an authorization code and marks the code as used. */
 export function useAuthorizationCode(
   store: SandboxGrantStore,
   random: Random,
@@ -172,7 +178,7 @@ export function useAuthorizationCode(
   return pair;
 }
 
-/** Issues new tokens for a pair, which ends then. */
+/** Ends a token pair and issues a new token pair in its place. */
 export function replaceTokenPair(
   store: SandboxGrantStore,
   random: Random,
@@ -187,7 +193,10 @@ export function replaceTokenPair(
   return successor;
 }
 
-/** The newest pair that refreshing this one led to, or the pair itself. */
+/**
+ * The newest token pair that was issued by refreshing this token pair, directly or in several steps; the token pair itself
+ * if it was not refreshed.
+ */
 export function findLatestTokenPairSuccessor(store: SandboxGrantStore, accessToken: string): TokenPair | undefined {
   let pair = store.pairs.get(accessToken);
   while (pair?.successor !== undefined) pair = store.pairs.get(pair.successor);
@@ -199,7 +208,7 @@ export function secretFingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url').slice(0, 16);
 }
 
-/** Equal for a pair and all pairs that its refreshes lead to. */
+/** A fingerprint that is the same for a token pair and for all token pairs that were issued by refreshing it. */
 export function findRefreshChainOfTokenPair({ issue, accessToken }: TokenPair): string {
   return issue?.chain ?? secretFingerprint(accessToken);
 }

@@ -14,7 +14,7 @@ export interface SandboxHandlerContext {
   readonly planes: ClusterDatabaseServers;
   readonly settings: SandboxSettings;
   readonly ready: SandboxReadyLine;
-  /** Aborted when the sandbox closes. */
+  /** A signal that is aborted when the sandbox closes. */
   readonly closing: AbortSignal;
 }
 

@@ -4,11 +4,11 @@ import type { LoggedRequest, LoggedRequestWithTrace, SandboxLoginTrace } from '.
 export interface LoginTimeline {
   /** The time of the login in ISO 8601, by the virtual clock. */
   readonly at: string;
-  /** false: the log has no authorization request for its tokens. */
+  /** Whether the request log contains the authorization request of this login. */
   readonly hasAuthorizationRequest: boolean;
   /** Fingerprint of its code or first access token; undefined before the consent. */
   readonly chain: string | undefined;
-  /** UUID; undefined before the sign-in. */
+  /** The UUID of the person who logs in; undefined before the sign-in. */
   readonly person: string | undefined;
   readonly steps: readonly LoginTimelineStep[];
 }
@@ -59,7 +59,10 @@ interface LoginDraft {
   readonly steps: LoginTimelineStep[];
 }
 
-/** Requests with the same authorization request are one login until it is answered; after that, they start a new one. */
+/**
+ * Finds or adds the login of a logged request. Entries with the same authorization request belong to one login until that
+ * login is answered; later entries start a new login.
+ */
 function openLogin(logins: LoginDraft[], entry: LoggedRequest, trace: SandboxLoginTrace): LoginDraft {
   const known = logins.findLast((one) => one.key === trace.login);
   return known !== undefined && (!known.isAnswered || entry.method === 'POST') ? known : addLogin(logins, entry, trace);

@@ -22,13 +22,13 @@ export function findLoginTraceOfAuthorizationRequest(
   return { clientId, login, ...(person === undefined ? {} : { person }) };
 }
 
-/** The trace of a request with a code. */
+/** The login trace of a request with an authorization code. */
 export function findLoginTraceOfAuthorizationCode(code: AuthorizationCode | undefined): SandboxLoginTrace | undefined {
   if (code === undefined) return undefined;
   return { clientId: code.clientId, person: code.person, chain: secretFingerprint(code.code) };
 }
 
-/** The trace of a request with an access token or a refresh token. */
+/** The login trace of a request with an access token or a refresh token. */
 export function createLoginTraceOfTokenPair(pair: TokenPair | undefined): SandboxLoginTrace | undefined {
   return pair === undefined
     ? undefined

@@ -1,7 +1,7 @@
 import type { SandboxMigration, SandboxMigrationEnd } from './records.ts';
 import type { SandboxStateTable } from './state/state-table.ts';
 
-/** Online migrations. Stores the online migrations; at most one migration runs for each cluster. */
+/** Stores the online migrations; at most one migration runs for each cluster. */
 export interface SandboxMigrationStore {
   readonly all: SandboxStateTable<SandboxMigration>;
   /** The id of the latest migration, by the UUID of the target cluster. */

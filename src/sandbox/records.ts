@@ -78,7 +78,7 @@ export interface TokenPair extends SandboxGrant {
   readonly end?: 'revoked' | 'refreshed';
   /** The access token that replaced this access token in a refresh. */
   readonly successor?: string;
-  /** How the pair was issued; absent in states of earlier versions. */
+  /** How the token pair was issued; absent in states of earlier versions. */
   readonly issue?: TokenIssuance;
 }
 
@@ -87,7 +87,10 @@ export interface TokenIssuance {
   readonly by: 'code' | 'implicit' | 'refresh' | 'admin_issue' | 'admin_refresh';
   /** Client ID that the token request named; absent when it named none. */
   readonly client?: string;
-  /** Fingerprint of the code or of the first access token: equal for all pairs that refreshes led to. */
+  /**
+   * Fingerprint of the code or of the first access token of a login; the same for all token pairs that were issued by
+   * refreshing the first pair.
+   */
   readonly chain: string;
 }
 

@@ -26,13 +26,16 @@ export interface SandboxLoginTrace {
   readonly person?: string;
   /** A hash of the authorization request; requests that contain the same authorization request have the same hash. */
   readonly login?: string;
-  /** Fingerprint that a code shares with the tokens it led to, and the tokens with those of their refreshes. */
+  /**
+   * Fingerprint of a login: the same for its authorization code, for the tokens issued for this code, and for the tokens of
+   * later refreshes.
+   */
   readonly chain?: string;
   /** Destination and result of the redirect to the application. */
   readonly redirect?: { readonly host: string; readonly outcome: string };
 }
 
-/** A log entry with its trace, for the control panel. */
+/** An entry of the request log with its login trace, for the control panel. */
 export interface LoggedRequestWithTrace {
   readonly entry: LoggedRequest;
   readonly trace: SandboxLoginTrace | undefined;

@@ -72,7 +72,7 @@ export class SandboxStateManager {
     return this.#registry;
   }
 
-  /** The state, for reading: only the methods of this class and of the stores change it. */
+  /** The state of the sandbox. Callers only read it: only the methods of this class and of the stores change the state. */
   get state(): Readonly<RunningSandboxState> {
     return this.#state;
   }

@@ -33,7 +33,10 @@ import type { SandboxStateWriter } from './state/state-writer.ts';
 import { createRateLimiter, parseRateLimitRules, type RateLimiter } from './v2/rate-limit.ts';
 
 export interface SandboxServerOptions {
-  /** Default: any free port, or the port of the saved state. */
+  /**
+   * The port of the authorization server (default: the port of the saved state, else any free port). `apiPort` is the port
+   * of the resource API.
+   */
   readonly port?: number;
   readonly apiPort?: number;
   /** The host on which the sandbox listens: 127.0.0.1 (default) or another address; other machines need `publicName`. */
@@ -43,7 +46,7 @@ export interface SandboxServerOptions {
    * token.
    */
   readonly publicName?: SandboxPublicAddress;
-  /** Default: random, or the admin token of the saved state. */
+  /** The admin token (default: the admin token of the saved state, else a random one). */
   readonly adminToken?: string;
   readonly callbackUrls?: readonly string[];
   readonly apps?: readonly { readonly name: string; readonly callbackUrl: string }[];
@@ -164,7 +167,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
     const seedNumber = options.seed ?? savedIdentity?.seedNumber;
     writer = await state?.startWriter(world, {
       adminToken: settings.adminToken,
-      // An address that other machines reach is used only when it is given at the start.
+      // The next start uses a listen address that other machines can reach only if the options of that start contain it.
       host: isLoopbackListenHost(host) ? host : '127.0.0.1',
       port: auth.port,
       apiPort: api.port,

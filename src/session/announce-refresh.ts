@@ -11,7 +11,7 @@ import { type FoundStoredSession, needsLoginError } from './stored-session.ts';
 
 /** Whether this process may send the refresh request. */
 export type RefreshAnnouncementResult =
-  /** `claim` is absent for a store of this machine alone. */
+  /** The refresh request may be sent. `claim` is undefined for a credential store that only this machine uses. */
   | { readonly kind: 'announced'; readonly claim: RefreshClaim | undefined; readonly isInDoubt: boolean }
   /** The shared store has another record, so the refresh begins again. */
   | { readonly kind: 'changed' }
@@ -64,7 +64,7 @@ export async function announceRefresh(
     case 'busy':
       throw busyError(deps, `${result.holder} refreshes the session`);
     case 'unavailable':
-      // The access token is not affected by the store.
+      // An access token that has not expired can be used although the store is not available.
       if (cause.kind === 'due' && computeTokenSecondsLeft(record, deps.clock.now()) > 0) {
         await deps.warn(`could not refresh the session: ${result.reason}; the access token is used until it expires`);
         return { kind: 'unchanged' };
@@ -77,7 +77,7 @@ export async function announceRefresh(
 
 const maxAttempts = 10;
 
-/** An earlier refresh may have been processed; if the API accepts the access token, it was not. */
+/** An earlier refresh may have been processed. If the API still accepts the access token, that refresh was not processed. */
 async function isTokenUsable(
   deps: SessionRefreshDeps,
   record: CredentialRecord,
@@ -91,7 +91,7 @@ async function isTokenUsable(
 
 /**
  * Called after the server has refused the refresh token. Returns when another machine has published a newer record; throws
- * `needs_login` if none does. Nothing is deleted, because a machine that is away may still publish.
+ * `needs_login` if no machine does. Nothing is deleted, because a machine that is offline may still publish a newer record.
  */
 export async function awaitNewerSharedRecord(
   deps: SessionRefreshDeps,
@@ -111,7 +111,7 @@ function sharedSessionEndedError(
   const error = needsLoginError(deps.profile, unreportedText(machines, sinceMs), record, deps.flowOption(record.sid));
   const action =
     machines.length === 0
-      ? 'run a command on a machine that has used the session since then'
+      ? 'run a command on a machine that has used the session since that backup'
       : `run a command on ${machines.join(' or ')}`;
   return new CliError('needs_login', error.message, {
     detail: error.detail,

@@ -19,7 +19,7 @@ export interface RefreshClaimTiming {
   readonly renewMs: number;
   /** How long to wait for another machine that refreshes, or that may publish its record. */
   readonly waitMs: number;
-  /** How long a commit is repeated while the store is away. */
+  /** How long a commit is repeated while the store cannot be reached. */
   readonly commitMs: number;
 }
 
@@ -41,9 +41,9 @@ export interface ClaimRefreshDeps {
 }
 
 /**
- * Announces the refresh of this version and takes the lease of the row. The lease only saves requests: two machines that refresh
- * at once cost one refused request, never the session. The acknowledged intent is what another machine finds when this one does
- * not report. Throws an error of the store.
+ * Announces the refresh of this session version and takes the lease of the profile's row in the store. The lease only saves
+ * requests: if two machines refresh at once, one request is refused, but the session is not lost. If this machine reports no
+ * result, other machines find its intent in the store. Throws an error of the store.
  */
 export async function claimRefresh(
   deps: ClaimRefreshDeps,
@@ -122,7 +122,8 @@ function createClaim(
 
 /**
  * Waits for the machines that began a refresh of the refused generation, until `waitMs` after the refusal. Does not wait if
- * there is none beside this machine, which has no response, because then its journal would have contained a newer record.
+ * only this machine began such a refresh: this machine has no response, because its journal would otherwise contain a newer
+ * record.
  */
 async function waitAfterRefusal(
   { store, machine, sleep, random, timing = refreshClaimTiming }: ClaimRefreshDeps,
@@ -141,7 +142,10 @@ async function waitAfterRefusal(
   }
 }
 
-/** 25 to 75 ms at first, growing to 500 ms. */
+/**
+ * The pause before the next attempt in milliseconds: at first a random value from 25 to 75, then longer each time, at most
+ * 500.
+ */
 function pauseMs({ random }: Pick<ClaimRefreshDeps, 'random'>, pauses: number): number {
   const jitter = 25 + (50 * (random(1)[0] ?? 0)) / 255;
   return Math.min(500, jitter * 1.2 ** pauses);

@@ -18,11 +18,14 @@ export interface ReceivedTokenRefresh {
   readonly items: CredentialStoreItems;
   readonly found: FoundStoredSession;
   readonly reservation: PreparedRefreshJournalFile;
-  /** Whether the response is stored on the disk. */
+  /** Whether the journal file contains the token response, so that the new tokens survive a crash. */
   readonly isKept: boolean;
 }
 
-/** Returns the record in the store, which may be a newer one of another process. Throws if the new grant could not be stored. */
+/**
+ * Returns the session record that is now in the store; another process may have stored a newer record. Throws if the new
+ * grant could not be stored.
+ */
 export async function commitTokenRefresh(
   ongoing: ReceivedTokenRefresh,
   next: CredentialRecord,
@@ -43,7 +46,7 @@ export async function commitTokenRefresh(
     }
     const consequence = isKept
       ? `the new tokens are kept in ${reservation.path}, and later commands use them`
-      : 'the new tokens are lost with this command, and the next one needs a login';
+      : 'the new tokens are lost with this command, and the next command needs a login';
     throw new CliError('keychain_unavailable', `could not store the refreshed session in the ${storeName(deps)}`, {
       detail: `${detail}; ${consequence}`,
       hint,

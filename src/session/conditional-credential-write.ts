@@ -13,7 +13,7 @@ export async function writeCredentialUnlessSuperseded(
   next: CredentialRecord,
   sent: CredentialRecord,
 ): Promise<ConditionalCredentialWriteResult> {
-  // A shared store compares the versions itself, in the same statement that writes.
+  // A shared store compares the record versions in the same statement that writes the record.
   if (items.shared !== undefined) return items.shared.commit(next, next.gen > sent.gen);
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;

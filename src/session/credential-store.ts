@@ -63,11 +63,14 @@ export interface CredentialStore {
   readonly location: string;
   /** Maximum length of an item in UTF-16 units; undefined if the store has no limit. */
   readonly maxLength: number | undefined;
-  /** Returns the reason why the store cannot write a record; absent for a store in which only a write shows that. */
+  /**
+   * Returns the reason why the store cannot write a record. Absent for a store in which only the attempt to write shows
+   * whether it is writable.
+   */
   readonly checkWritable?: () => CredentialStoreUnavailable | undefined;
   /** The files that protect the item of the store during a refresh. */
   readonly journal: RefreshJournal;
-  /** The clock by which the expiry of records is measured; absent: that of this machine. */
+  /** The clock that measures the expiry of session records (default: the clock of this machine). */
   readonly clock?: Clock;
   /**
    * Reads the newest record from the shared store, so that a later read returns it. Without a call, a read without the lock

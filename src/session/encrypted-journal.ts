@@ -28,7 +28,7 @@ export type DecryptedRefreshJournal =
 
 const [nonceLength, tagLength] = [12, 16];
 
-/** Number of bytes that the encryption adds to the body. */
+/** Number of bytes that the encryption adds to the body of a write-ahead file. */
 export const refreshJournalEncryptionOverhead = nonceLength + tagLength;
 
 export function encodeRefreshJournalHeader(head: RefreshJournalHeader): string {

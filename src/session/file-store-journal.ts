@@ -37,7 +37,7 @@ export function createFileRefreshJournal(
     isOrphaned: () => false,
     reserve(record, options) {
       ensureFolder(place.folder);
-      // Throws when the file cannot be read, because the file may contain the newest record.
+      // Throws when a temporary file cannot be read, because this file may contain the newest session record.
       for (const path of listTemporaryCredentialFiles(place)) readSecretFile(path);
       return reservationOf(
         place,
@@ -131,7 +131,8 @@ function reservationOf(
   };
   return {
     path: replacement.path,
-    // In the file store, storing the response already commits it: the record is stored before the connection has ended.
+    // In the file store, storing the response already commits the refresh: the session record is stored before the
+    // connection of the request is closed.
     persistResponse(body) {
       const next = buildCredentialRecordOfResponse(
         old,
@@ -146,7 +147,8 @@ function reservationOf(
       }
       return state === 'committed' || replacement.hasText();
     },
-    // If the first write failed, the record is written again, because the old record is no longer valid.
+    // If the first write failed, the new record is written again, because the server has invalidated the tokens of the old
+    // record.
     commit: async (_next, write) => (state === 'committed' ? { kind: 'done' } : write()),
     hasRival: () =>
       listTemporaryCredentialFiles(place).some(

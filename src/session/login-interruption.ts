@@ -4,7 +4,7 @@ import type { Clock, Signals } from '../platform/host.ts';
 
 /** Handles signals (SIGINT, SIGTERM, SIGHUP) during a login, from the creation of this object until `close`. */
 export interface LoginInterruption {
-  /** Aborted by the first signal. */
+  /** The abort signal of the login, which the first process signal aborts. */
   readonly signal: AbortSignal;
   /** Waits for `work`; rejects immediately when a signal arrives, and with `timeoutError()` after `limit` milliseconds. */
   orInterrupt<T>(work: Promise<T>, limit: number, timeoutError: () => CliError): Promise<T>;

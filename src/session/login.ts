@@ -123,7 +123,7 @@ interface OpenAttempt {
   readonly receiver: AuthorizationReceiver;
   readonly interruption: LoginInterruption;
   readonly isContinued?: boolean;
-  /** Aborted when the login has ended. */
+  /** The signal that is aborted when the login has ended. */
   readonly ended: AbortSignal;
 }
 

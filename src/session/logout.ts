@@ -59,7 +59,8 @@ export async function performLogout(deps: LogoutDeps, local: boolean): Promise<L
   }
   if (local || record === undefined) return { kind: 'local' };
   try {
-    // The store may have backups with the refresh token. A used one is worthless, also where a revocation does not end it.
+    // Backups of the store may contain the refresh token. A refresh token that was already used is worthless, even if the
+    // server does not invalidate it at a revocation.
     const newest = deps.store.kind === 'shared' ? await spendRefreshToken(deps, record) : record;
     return await revoke(deps, newest);
   } catch (error) {
@@ -117,7 +118,10 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
   return { kind: 'unproven', error: new CliError('api_error', message, { detail, hint: revokeInPanelHint }) };
 }
 
-/** Refreshes the session without storing the grant. @returns the record with the new tokens; the old one after a refusal */
+/**
+ * Refreshes the session without storing the grant.
+ * @returns the record with the new tokens, or the old record if the server refused the refresh
+ */
 async function spendRefreshToken(deps: LogoutDeps, record: CredentialRecord): Promise<CredentialRecord> {
   if (record.refreshToken === undefined) return record;
   const request = buildTokenRefreshRequest(await deps.client(record), record.refreshToken);

@@ -21,7 +21,10 @@ import {
 export interface ProfileAccessTokenProvider {
   /** A valid access token; it is refreshed first if it has expired or expires soon. */
   bearer(): Promise<Secret>;
-  /** Called after the API refused a token: returns the current token if it is another one, else refreshes it. */
+  /**
+   * Called after the API refused the token `refused`: returns the current access token if it differs from `refused`;
+   * otherwise refreshes the session.
+   */
   renew(refused: Secret): Promise<Secret>;
   /** The session record whose token `bearer()` returned. */
   record(): Promise<CredentialRecord>;

@@ -39,7 +39,7 @@ export async function readAccessTokenOnFastPath(
   onBlocked: () => void = () => {},
 ): Promise<Secret | undefined> {
   const typed = parseTokenArguments(argv);
-  // If the output is a terminal, the whole program runs, because it prints a warning before the token.
+  // If the output is a terminal, the normal path runs, because it prints a warning before the token.
   if (typed === undefined || env.CLOUDCTL_ACCESS_TOKEN || canBeTerminal(1)) return undefined;
   try {
     const folders = resolveProgramFolders(env, platform);
@@ -59,7 +59,7 @@ export async function readAccessTokenOnFastPath(
     if (record === undefined || !isCredentialRecordOfSessionBinding(record, binding)) return undefined;
     return computeTokenSecondsLeft(record, nowMs) > tokenRefreshMarginSeconds ? record.accessToken : undefined;
   } catch {
-    // The whole program encounters the same error and reports it.
+    // The normal path of the command encounters the same error and reports it.
     return undefined;
   }
 }

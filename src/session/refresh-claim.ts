@@ -21,7 +21,7 @@ export interface SharedStoreUnavailable {
 /** The machines that began a refresh and have not reported its result; empty if none did. */
 export interface UnreportedRefresh {
   readonly machines: readonly string[];
-  /** When the last of them began, in milliseconds since the epoch. */
+  /** When the last of these machines began its refresh, in milliseconds since the epoch. */
   readonly sinceMs: number | undefined;
 }
 
@@ -29,7 +29,10 @@ export interface UnreportedRefresh {
 export interface RefreshClaim {
   /** Whether another refresh of the same generation was begun before and its result is not known. */
   readonly isInDoubt: boolean;
-  /** Extends the lease if more than half of it is over; false if another machine has it by now. True if the store is away. */
+  /**
+   * Extends the lease if more than half of its time has passed. Returns false if another machine holds the lease now, and
+   * true if the store cannot be reached.
+   */
   confirm(): Promise<boolean>;
   /** Extends the lease repeatedly until the returned function is called. */
   keepAlive(): () => void;
@@ -44,5 +47,5 @@ export interface RefreshClaim {
 
 export type RefreshRefusalResult = { readonly kind: 'changed' } | ({ readonly kind: 'refused' } & UnreportedRefresh);
 
-/** What a claim needs of a record. */
+/** The fields of a session record that a refresh claim names. */
 export type ClaimableCredentialVersion = Required<Pick<CredentialRecord, 'epoch' | 'sid' | 'gen'>>;

@@ -17,8 +17,8 @@ export interface RefreshJournal {
    */
   reserve(record: CredentialRecord, options: RefreshJournalReservationOptions): PreparedRefreshJournalFile;
   /**
-   * Removes files that are obsolete once `stored` is in the store; newer records and the file of a refresh with an unknown
-   * result are kept.
+   * Removes the journal files that are obsolete once the record `stored` is in the store. The files of newer records, and
+   * the file of a refresh with an unknown result, are kept.
    */
   removeObsolete(stored: CredentialRecord, nowMs: number): void;
   /** Called after `stored` was committed: removes its journal files and older ones. */
@@ -44,7 +44,7 @@ export interface RefreshJournalReservationOptions extends FailpointObserver {
 }
 
 export interface PreparedRefreshJournalFile {
-  /** The file that will contain the response. */
+  /** The path of the file that will contain the token response. */
   readonly path: string;
   /**
    * Whether another process has prepared a refresh of the same record at the same time: either the file system does not share

@@ -139,7 +139,7 @@ function reserveSpace(
   try {
     return deps.store.journal.reserve(record, { now, random: deps.random, onFailpoint: deps.onFailpoint });
   } catch (error) {
-    // Another process on a file system that does not share locks has removed the file as obsolete.
+    // Another process has removed this journal file as obsolete, on a file system that does not share locks.
     if (fileErrorCode(error) === 'ENOENT' && attempt < 3) return reserveSpace(deps, record, now, attempt + 1);
     throw new CliError(
       'keychain_unavailable',
@@ -190,7 +190,8 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
     return refreshIfDue(deps, items, cause, 1);
   }
   const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;
-  // A malformed success may contain a grant, and only a grant or invalid_grant shows the result of an earlier refresh.
+  // A malformed response with a success status may contain a grant. The result of an earlier refresh is known only from a
+  // grant or from the error invalid_grant.
   if (newer === undefined && (found.inDoubt || isSuccessStatus(raw))) reservation.close();
   else reservation.discard();
   if (newer !== undefined) return { record: newer, inDoubt: false };

@@ -15,7 +15,10 @@ export type DecryptedSharedSession =
 
 /** Encrypts and decrypts the records of one profile with the keys of the share. */
 export interface SharedSessionEncryptor {
-  /** @param activeKid the key that the store names; the newest key if this machine does not have it */
+  /**
+   * @param activeKid the id of the key that the store names for encryption; if this machine does not have that key, its
+   * newest key is used
+   */
   seal(
     version: SharedSessionVersion,
     record: CredentialRecord | 'tombstone',

@@ -20,7 +20,7 @@ export const sharedStoreKeyVariable = 'CLOUDCTL_STORE_KEY';
 export interface SharedStoreKeyLocations {
   readonly env: ProcessEnvironment;
   readonly file: CredentialStore;
-  /** undefined if this state folder has never used a keychain. */
+  /** The keychain; undefined if this state folder has never used a keychain. */
   readonly keychain: CredentialStore | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function readSharedStoreKeys(places: SharedStoreKeyLocations): Prom
   });
 }
 
-/** Like `readSharedStoreKeys`; undefined when this machine has none. */
+/** Like `readSharedStoreKeys`, but returns undefined when this machine has no keys of a share. */
 export async function findSharedStoreKeys({
   env,
   file,
@@ -50,7 +50,10 @@ export async function findSharedStoreKeys({
   if (variable !== undefined && variable !== '') {
     const keys = decodeSharedStoreKeys(variable);
     if (keys !== undefined) return { keys, from: 'variable' };
-    throw usageError(`${sharedStoreKeyVariable} is not the key of a share`, 'set it to the text of the key file');
+    throw usageError(
+      `${sharedStoreKeyVariable} is not the key of a share`,
+      'set the variable to the text of the key file',
+    );
   }
   for (const [from, store] of [['file', file] as const, ['keychain', keychain] as const]) {
     const item = await store?.withItems((items) => items.read('share'));

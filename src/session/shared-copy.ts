@@ -11,8 +11,8 @@ export interface SharedSessionCopy extends EncryptedSharedSession {
 }
 
 /**
- * Reads the copy; undefined if there is none, if it is damaged, or if it belongs to another share. The copy is published when
- * the store has an older record, so a store that was restored from a backup loses nothing that a machine has seen.
+ * Reads the local copy of the shared session; undefined if the copy is missing, is damaged or belongs to another share. If
+ * the store has an older record than the copy, for example after a restore from a backup, the copy is written to the store.
  */
 export function readSharedSessionCopy({ sharedCopyFile }: ProfilePaths, share: string): SharedSessionCopy | undefined {
   const json = parseJson(readTextIfReadable(sharedCopyFile) ?? '');
@@ -25,7 +25,7 @@ export function readSharedSessionCopy({ sharedCopyFile }: ProfilePaths, share: s
   return { share, epoch, gen, sid, kid, record, clockOffset: clockOffset ?? 0 };
 }
 
-/** Writes the copy atomically and durably. Throws the error of the operating system. */
+/** Writes the local copy of the shared session atomically and durably. Throws the error of the operating system. */
 export function writeSharedSessionCopy({ folder, sharedCopyFile }: ProfilePaths, copy: SharedSessionCopy): void {
   const { share, epoch, gen, sid, kid, record, clockOffset } = copy;
   ensureFolder(folder);

@@ -47,8 +47,9 @@ export interface SharedSessionAccess {
   /** Runs an operation, and sets the clock to the time of the store. Throws the error of the store. */
   run(operation: SharedSessionOperation): Promise<SharedSessionSnapshot>;
   /**
-   * The newest record of store and copy. A newer copy is published first. `mayUseCopy`: without a request, if the access token
-   * of the copy is valid. If the store cannot be reached, the copy is returned with a warning.
+   * The newer record of the store and the local copy. If the copy is newer, it is first written to the store. With
+   * `mayUseCopy`, the copy is returned without a request to the store as long as its access token is valid. If the store
+   * cannot be reached, the copy is returned with a warning.
    */
   read(options: { readonly mayUseCopy: boolean }): Promise<CredentialItemReadResult>;
   /** Stores the record of a login, with a new epoch. */
@@ -79,20 +80,23 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   const commitSealed = (sealed: EncryptedSharedSession, event: SharedSessionEvent): Promise<SharedSessionSnapshot> =>
     run({ op: 'commit', by: deps.machine(), event, ...sealed });
 
-  /** Publishes the copy if it is newer than the row. @returns the row afterwards */
+  /**
+   * Writes the local copy to the store if the copy is newer than the row of the store.
+   * @returns the row of the store afterwards
+   */
   const publish = async (
     row: SharedSessionRow | undefined,
     copy: SharedSessionCopy | undefined,
   ): Promise<SharedSessionRow | undefined> => {
     if (copy === undefined || (row !== undefined && compareSharedSessionVersions(copy, row) !== 'newer')) return row;
-    // A copy that does not open is not published: it may belong to keys that this machine no longer has.
+    // A local copy that cannot be decrypted is not written to the store, because its keys may have been replaced.
     const opened = sealer.open(copy);
     if (opened.kind !== 'record' && opened.kind !== 'tombstone') return row;
     const { epoch, sid, gen, kid, record } = copy;
     return (await commitSealed({ epoch, sid, gen, kid, record }, 'publish')).row;
   };
 
-  /** Makes the row the copy of this machine if it is newer and opens. */
+  /** Stores the encrypted row of the store as the local copy if the row is newer and this machine can decrypt it. */
   const adopt = async (row: SharedSessionRow, copy: SharedSessionCopy | undefined): Promise<void> => {
     const order = copy === undefined ? 'newer' : compareSharedSessionVersions(row, copy);
     if (order === 'same') return;
@@ -116,7 +120,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     const known = Math.max(snapshot.row?.epoch ?? 0, readSharedSessionCopy(place, share)?.epoch ?? 0);
     return Math.max(known + 1, Math.floor(snapshot.nowMs / 1000));
   };
-  /** Another login or logout at the same moment may take the epoch, so a few are tried. */
+  /** Another login or logout at the same moment may write the same epoch number, so several epoch numbers are tried. */
   const writeNewEpoch = async (
     content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
     event: SharedSessionEvent,
@@ -194,7 +198,7 @@ function resultOf(opened: DecryptedSharedSession, kid: string): CredentialItemRe
         hint: 'give this machine the keys of the share: `cloudctl auth share join < KEYFILE`',
       };
     case 'damaged':
-      // The text is no record, so readers report a damaged session.
+      // The decrypted text is not a session record, so callers report a damaged session.
       return { kind: 'found', value: damaged };
     default:
       return opened satisfies never;

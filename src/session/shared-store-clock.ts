@@ -1,6 +1,6 @@
 import type { Clock } from '../platform/host.ts';
 
-/** A clock that continues from the last time a shared store has returned. */
+/** A clock that is set to the time that a shared store returned last, and that continues from there. */
 export interface SharedStoreClock extends Clock {
   /** Sets the clock to the time of the store, in milliseconds since the epoch. */
   set(storeMs: number): void;

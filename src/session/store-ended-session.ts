@@ -23,7 +23,8 @@ export async function waitForNewerCredentialRecord(
 ): Promise<CredentialRecord | undefined> {
   const pauseMs = 50;
   for (let left = rivalTimeoutMs; ; left -= pauseMs) {
-    // `hasRival` is called before the record is read, because a process that ends between the two calls has stored its record.
+    // `hasRival` is called first: another process stores its record before it ends, so if no other process is left, the
+    // record that is read next is final.
     const hasRival = reservation.hasRival();
     const stored = await readStoredSession(store, items, binding);
     const isNewer = stored.kind === 'found' && (stored.record.sid !== sent.sid || stored.record.gen > sent.gen);

@@ -25,7 +25,7 @@ export function formatScopeOption(scope: string): readonly string[] {
   return [`--scope ${scope.includes(' ') ? `"${scope}"` : scope}`, ...any];
 }
 
-/** The option that selects the same flow for a new login; empty if it is the flow of the profile. */
+/** The `--flow` option for a login with the same flow; empty if this flow is already the flow of the profile. */
 export function formatFlowOption(
   flow: LoginSessionFlow | undefined,
   profileFlow: OAuthFlow = 'code',

@@ -108,7 +108,7 @@ function inspectWriteAheadFiles(
   };
 }
 
-/** The record that results from `old` and the response in the file; undefined when the file has no valid response. */
+/** The session record after a refresh of `old`, from the token response in the journal file; undefined without a valid one. */
 function recordFromResponse(
   old: CredentialRecord,
   { gen }: RefreshJournalFile,
@@ -198,7 +198,7 @@ function reserve(
         reachFailpoint(options, 'K8-sealed');
         return true;
       } catch {
-        // If the write fails, the grant is still in memory, and the store is written next.
+        // If the journal cannot be written, the tokens are still in memory, and the credential store is written next.
         return false;
       }
     },

@@ -18,7 +18,7 @@ export interface ReconnectingCall<T> {
   close(): Promise<void>;
 }
 
-/** Opens a session on first use, and one operation uses it at a time. */
+/** Opens a database session for the first operation. Operations use the session one after the other. */
 export function createReconnectingCall<T>({ connect, end }: ReconnectingCallConnector<T>): ReconnectingCall<T> {
   let session: T | undefined;
   let queue: Promise<unknown> = Promise.resolve();
@@ -27,7 +27,7 @@ export function createReconnectingCall<T>({ connect, end }: ReconnectingCallConn
     session = undefined;
     if (open !== undefined) await end(open);
   };
-  /** A busy machine or server may need longer than the limit for the first connection. */
+  /** Connects once more after a timeout, because a busy machine or server may need longer than the time limit. */
   const connectTwice = async (): Promise<T> => {
     try {
       return await connect(sharedStoreLimits.connectMs);
@@ -68,14 +68,17 @@ export function createReconnectingCall<T>({ connect, end }: ReconnectingCallConn
   };
 }
 
-/** A new session that was lost at once would be lost again. */
+/**
+ * A call is repeated only if its database session was open before. If a new database session is lost at once, the next one
+ * would be lost too.
+ */
 function isRepeatable(error: unknown, wasOpen: boolean): boolean {
   if (error instanceof DatabaseConnectError) return false;
   if (!(error instanceof DatabaseError)) return false;
   return wasOpen && (error.lost || failoverCodes.has(error.code));
 }
 
-/** A former primary that is a standby now (25006, 0A000, READONLY), and servers that stop or start. */
+/** Error codes of servers that are no longer the primary (25006, 0A000, READONLY), or that stop or start. */
 const failoverCodes: ReadonlySet<string> = new Set([
   '25006',
   '0A000',

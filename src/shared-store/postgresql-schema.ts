@@ -22,7 +22,7 @@ export function buildShareSchemaSql(role: string = defaultSharedStoreRole): stri
     .join('\n\n');
 }
 
-/** A number that no other program is likely to lock. */
+/** The key of the advisory lock for changes of the schema; no other program is likely to use this number. */
 const schemaLock = 7_215_320_091;
 
 const tables: readonly string[] = [
@@ -232,7 +232,8 @@ function grantsFor(role: string): readonly string[] {
       `cloudctl_share.${called}(${parameters.map((one) => one.replace(/^\S+ /, '')).join(', ')})`,
   );
   return [
-    // The body is quoted as a literal, because a role name may contain the $$ that would end a dollar-quoted body.
+    // The body of the DO statement is quoted as a literal, because a role name may contain the $$ that would end a
+    // dollar-quoted body.
     `DO ${quoteLiteral(
       `BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = ${quoteLiteral(role)}) THEN EXECUTE ${quoteLiteral(`CREATE ROLE ${name} NOLOGIN`)}; END IF; END`,
     )}`,

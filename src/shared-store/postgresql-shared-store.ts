@@ -7,7 +7,7 @@ import type { PostgresqlSource } from '../postgresql/source.ts';
 import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
 import {
   decodeSharedLogEntry,
-  decodeSharedSnapshot,
+  decodeSharedSessionSnapshot,
   type SharedSessionOperation,
   type SharedSessionRowKey,
   type SharedSessionStore,
@@ -35,7 +35,7 @@ export function createPostgresqlSharedStore(source: PostgresqlSource, key: Share
   return {
     location: `PostgreSQL ${source.host}:${source.port}/${source.dbname}`,
     async run(operation) {
-      const snapshot = decodeSharedSnapshot(await call(...callOf(operation)));
+      const snapshot = decodeSharedSessionSnapshot(await call(...callOf(operation)));
       if (snapshot === undefined) throw malformedReply();
       return snapshot;
     },
@@ -50,7 +50,7 @@ export function createPostgresqlSharedStore(source: PostgresqlSource, key: Share
 
 const connectOptions = { applicationName: 'cloudctl-share', withoutStartupSettings: true };
 
-/** The commit must be on the disk of the server, also if the role or the database turns that off. */
+/** A commit must be on the disk of the server, even if the role or the database has the setting synchronous_commit = off. */
 const transactionSettings = {
   statement_timeout: `${sharedStoreLimits.statementMs}`,
   synchronous_commit: 'on',

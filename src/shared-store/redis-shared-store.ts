@@ -5,7 +5,7 @@ import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting
 import { buildRedisScriptCall } from './redis-scripts.ts';
 import {
   decodeSharedLogEntry,
-  decodeSharedSnapshot,
+  decodeSharedSessionSnapshot,
   type SharedSessionRowKey,
   type SharedSessionStore,
 } from './shared-session.ts';
@@ -42,7 +42,7 @@ export function createRedisSharedStore(
       calls.run(async (session) => {
         const { script, args } = buildRedisScriptCall(operation);
         const reply = await session.send(['EVAL', script, '2', ...keys, ...args], sharedStoreLimits.statementMs);
-        const snapshot = decodeSharedSnapshot(recordOfReply(reply));
+        const snapshot = decodeSharedSessionSnapshot(recordOfReply(reply));
         if (snapshot === undefined) throw malformedReply();
         if (operation.op === 'commit' && snapshot.applied) {
           const missing = await findMissingConfirmation(session);
@@ -84,7 +84,7 @@ async function findMissingConfirmation(session: RedisConnection): Promise<string
       return Number(count) < replicas ? 'a replica' : undefined;
     }
   } catch (error) {
-    // The commit has been acknowledged. Only its confirmation is unknown.
+    // The primary has acknowledged the commit. It is only not known whether the commit is on the disk or on a replica.
     if (error instanceof DatabaseError) return 'its append-only file';
     throw error;
   }

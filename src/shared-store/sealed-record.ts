@@ -5,8 +5,8 @@ const [nonceLength, tagLength] = [12, 16];
 
 /**
  * Encrypts a record with AES-256-GCM and a new nonce; the result is nonce, tag and ciphertext in base64. The additional data
- * binds it to share, profile, epoch, session, generation and key, so the store can delete, delay or repeat a record, but not
- * read it or store it under another version.
+ * binds the ciphertext to share, profile, epoch, session, generation and key, so the store can delete, delay or repeat a
+ * record, but not read it or store it under another version.
  */
 export function encryptSharedRecord(
   place: SharedSessionRowKey,
@@ -42,7 +42,10 @@ export function decryptSharedRecord(
   }
 }
 
-/** A key for each profile (HKDF, RFC 5869), so that a record of one profile cannot be decrypted as one of another. */
+/**
+ * Derives a key for each profile (HKDF, RFC 5869), so that a record of one profile cannot be decrypted as a record of
+ * another profile.
+ */
 function deriveKey({ share, profile }: SharedSessionRowKey, key: Secret): Buffer {
   const bytes = Buffer.from(key.reveal(), 'base64url');
   return Buffer.from(crypto().hkdfSync('sha256', bytes, share, `cloudctl session ${profile}`, 32));

@@ -32,18 +32,18 @@ export interface SharedSessionRow extends EncryptedSharedSession {
   readonly intentGen: number | undefined;
   readonly intentBy: string | undefined;
   readonly intentMs: number | undefined;
-  /** The machines that began a refresh of the same generation before, separated by commas. */
+  /** The machines that began an earlier refresh of the same generation, separated by commas. */
   readonly previousBy: string | undefined;
 }
 
-/** The result of an operation: the row after it, read in the same transaction. */
+/** The result of an operation of the shared store. `row` is the row after the operation, read in the same transaction. */
 export interface SharedSessionSnapshot {
   readonly applied: boolean;
   readonly nowMs: number;
   readonly row: SharedSessionRow | undefined;
 }
 
-/** The events of the log. */
+/** The events that the log of a shared store contains. */
 export type SharedSessionEvent = 'login' | 'refresh' | 'publish' | 'logout' | 'claim' | 'refused' | 'rotate';
 
 /**
@@ -78,7 +78,7 @@ export interface SharedSessionLogEntry {
   readonly gen: number;
 }
 
-/** One profile of one share in a PostgreSQL or Redis server. */
+/** The operations for one profile of one share, which a PostgreSQL or Redis server stores. */
 export interface SharedSessionStore {
   /** Server and database without credentials. */
   readonly location: string;
@@ -109,7 +109,10 @@ export function compareSharedSessionVersions(
   return 'same';
 }
 
-/** What a machine that wants to refresh the session of version `wanted` does after a claim that was not applied. */
+/**
+ * Why the store did not apply a refresh claim for the session version `wanted`, and what the machine that sent the claim
+ * does next.
+ */
 export type RefreshClaimObstacle =
   /** The store has another record: read it and begin again. */
   | 'changed'
@@ -133,8 +136,8 @@ export function listMachinesWithUnreportedRefresh(row: SharedSessionRow, me: str
   return [...new Set(names)].filter((name) => name !== '' && name !== me);
 }
 
-/** Decodes the reply of a store; undefined if it is not one. Numbers may be text, as Redis returns them. */
-export function decodeSharedSnapshot(value: unknown): SharedSessionSnapshot | undefined {
+/** Decodes the reply of a store; undefined if the value is not a reply. Numbers may be text, as Redis returns them. */
+export function decodeSharedSessionSnapshot(value: unknown): SharedSessionSnapshot | undefined {
   if (!isJsonRecord(value)) return undefined;
   const nowMs = readInteger(value, 'now_ms');
   if (nowMs === undefined || typeof value.applied !== 'boolean') return undefined;
@@ -167,7 +170,7 @@ function decodeRow(fields: JsonRecord): SharedSessionRow | undefined {
   };
 }
 
-/** Decodes an entry of the log; undefined if it is not one. */
+/** Decodes an entry of the log of a shared store; undefined if the value is not a log entry. */
 export function decodeSharedLogEntry(value: unknown): SharedSessionLogEntry | undefined {
   if (!isJsonRecord(value)) return undefined;
   const [atMs, epoch, gen] = ['at_ms', 'epoch', 'gen'].map((name) => readInteger(value, name));

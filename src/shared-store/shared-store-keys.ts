@@ -24,7 +24,7 @@ export function addSharedStoreKey(
   return { share, keys: [createShareKey(random), ...keys] };
 }
 
-/** The keys of both, those of `first` in front. */
+/** The keys of two sets of the same share, the keys of `first` in front. */
 export function mergeSharedStoreKeys(first: SharedStoreKeys, second: SharedStoreKeys): SharedStoreKeys {
   const rest = second.keys.filter(({ kid }) => findSharedStoreKey(first, kid) === undefined);
   return { share: first.share, keys: [...first.keys, ...rest] };

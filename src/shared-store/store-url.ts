@@ -12,7 +12,10 @@ export type SharedStoreAddress =
   | { readonly engine: 'postgresql'; readonly source: PostgresqlSource }
   | { readonly engine: 'redis'; readonly source: RedisSource };
 
-/** The variable with the URL. It is not a setting, because config.json and arguments can be read by others. */
+/**
+ * The environment variable with the URL of the shared store. There is no setting for this URL, because other users may be
+ * able to read config.json and command-line arguments.
+ */
 export const storeUrlVariable = 'CLOUDCTL_STORE_URL';
 
 /**
@@ -33,7 +36,7 @@ export function parseSharedStoreUrl(
   if (/^rediss?:\/\//.test(url)) return { engine: 'redis', source: parseRedisStore(url) };
   throw usageError(
     `${storeUrlVariable} is not a URL of PostgreSQL or Redis`,
-    'begin it with postgres://, redis:// or rediss://',
+    'begin the URL with postgres://, redis:// or rediss://',
   );
 }
 
@@ -45,7 +48,7 @@ function parsePostgresqlStore(url: string, readText: (path: string) => string | 
   if (host === undefined || host.startsWith('/') || username === undefined)
     throw usageError(
       `${storeUrlVariable} names no host or no user`,
-      'write it as postgres://USER:PASSWORD@HOST:5432/DBNAME',
+      'write the URL as postgres://USER:PASSWORD@HOST:5432/DBNAME',
     );
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw usageError(`the port in ${storeUrlVariable} is not a number from 1 to 65535`);

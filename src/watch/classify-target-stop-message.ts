@@ -4,13 +4,16 @@ import type { ReplicationStopCauseFix } from './status-sample.ts';
 
 /** What a message of the target, in its log or in the status of the service, says about the cause of a stop. */
 export interface TargetStopMessage {
-  /** Id of a cause. */
+  /** Id of the cause of the stop. */
   readonly rule: string;
   readonly object?: string;
   readonly fix?: ReplicationStopCauseFix;
 }
 
-/** Reads the texts of PostgreSQL 12 to 18, in English. undefined: the text names no cause. */
+/**
+ * Finds the cause of a stop in an English message of a PostgreSQL target, version 12 to 18; undefined if the message names
+ * no cause.
+ */
 export function classifyTargetStopMessage(text: string): TargetStopMessage | undefined {
   for (const [pattern, classify] of patterns) {
     const match = pattern.exec(text);
@@ -119,11 +122,14 @@ const patterns: readonly (readonly [RegExp, (match: RegExpExecArray, text: strin
 ];
 
 function relationIn(text: string): string | undefined {
-  // Quotes inside names are not doubled in messages.
+  // PostgreSQL does not double the quotes inside names in its messages.
   return /target relation "([^"]+)"(?=[ ,.;:]|$)/.exec(text)?.[1];
 }
 
-/** `Key (id)=(1) already exists`: one column, because values are not quoted in the message. */
+/**
+ * Builds the DELETE for a message such as `Key (id)=(1) already exists`, only if the key has one column: PostgreSQL does not
+ * quote the values in the message, so several values cannot be separated.
+ */
 function deleteKey(relation: string | undefined, text: string): string | undefined {
   const [, column, value] = /Key \(([^(),"]+)\)=\(([^()]*)\)/.exec(text) ?? [];
   const [schema, table, ...rest] = relation?.split('.') ?? [];

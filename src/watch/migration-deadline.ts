@@ -9,7 +9,7 @@ export const migrationTimeLimit = 14 * dayMs;
 const warnAfter = 10 * dayMs;
 
 export interface KnownMigrationStart {
-  /** Milliseconds since the epoch. */
+  /** The start of the migration, in milliseconds since the epoch. */
   readonly startedAt: number;
   readonly from: Exclude<MigrationStatusSample['deadline_from'], 'unknown'>;
 }

@@ -1,12 +1,15 @@
 /** Thresholds of the watch, in milliseconds unless stated otherwise. */
 export interface MigrationWatchLimits {
-  /** How long nothing is confirmed before a change on the source is taken for the cause. */
+  /** How long the target has confirmed nothing before a change on the source counts as the cause. */
   readonly suspectedStop: number;
-  /** How long a connected target does not respond before it counts as blocked; it responds after 30 s at the latest. */
+  /**
+   * How long a connected target does not respond before it counts as blocked; a target that is not blocked responds at least
+   * every 30 s.
+   */
   readonly silentReply: number;
   /** How long a slot is inactive before the target counts as disconnected. */
   readonly inactiveSlot: number;
-  /** How long apply makes no progress before it counts as failing. */
+  /** How long the target applies no changes before replication counts as failing. */
   readonly failingApply: number;
   /** Number of failed attempts of the target after which replication counts as failing. */
   readonly failedAttempts: number;
@@ -24,7 +27,10 @@ export interface MigrationWatchLimits {
   readonly sizeInterval: number;
   /** Time limit of one poll. */
   readonly pollTimeout: number;
-  /** How old a write is that the target must have received to count as caught up; a Redis replica reports every second. */
+  /**
+   * Milliseconds after which a write must have reached the target, so that the target counts as caught up; a Redis replica
+   * acknowledges once a second.
+   */
   readonly caughtUpDelay: number;
   /** Number of consecutive polls that decide that nothing is left to replicate, or that the target has caught up. */
   readonly idlePolls: number;

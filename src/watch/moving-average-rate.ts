@@ -2,7 +2,7 @@
 export interface MovingAverageRate {
   /** Units per second. */
   readonly perSecond: number;
-  /** Total of the last sample. */
+  /** Total number of units at the last sample. */
   readonly total: number;
   /** Milliseconds. */
   readonly at: number;
@@ -18,7 +18,7 @@ export function updateMovingRate(before: MovingAverageRate | undefined, total: n
   // If the clock was set back, the rate does not change.
   if (seconds <= 0) return seconds === 0 ? before : { ...before, total, at };
   const now = (total - before.total) / seconds;
-  // The first measured rate counts fully.
+  // The first measured rate is used without averaging.
   const weight = before.perSecond === 0 ? 1 : 1 - Math.exp(-seconds / averagingSeconds);
   return { perSecond: before.perSecond + weight * (now - before.perSecond), total, at };
 }

@@ -43,7 +43,7 @@ export async function resolveUnconfirmedMigrationRequest(
       'an interrupted run of another account may have started a migration into this cluster',
       {
         detail: `it ran as ${describeAccountIdentity(start.identity)}, at ${new Date(start.at).toISOString()}`,
-        hint: `as that account, run \`cloudctl db status ${cluster}\``,
+        hint: `with a session of that account, run \`cloudctl db status ${cluster}\``,
       },
     );
   }
@@ -59,7 +59,7 @@ export async function resolveUnconfirmedMigrationRequest(
   );
   const note =
     migration === undefined
-      ? 'An earlier run was interrupted after it may have sent the migration. The service shows none that it started.'
+      ? 'An earlier run was interrupted after it may have sent the migration. The service shows no migration that the earlier run started.'
       : `An earlier run was interrupted after it may have sent the migration. The service shows ${describeOnlineMigration(migration)}.`;
   return { start, migration, hasEnded: isEndedMigrationStatus(migration?.status), note };
 }

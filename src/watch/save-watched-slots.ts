@@ -15,7 +15,7 @@ export function getWatchedSourceIdentity({ engine, source }: DbSource): WatchedS
   return { engine, host, port, ...('dbname' in source ? { dbname: source.dbname } : {}) };
 }
 
-/** A state folder that is not writable does not end the watch; the next watch then has no record of this one. */
+/** A state folder that is not writable does not end the watch. The next watch then finds no record of this watch. */
 export function saveWatchedSlots(path: string, source: DbSource, result: WatchedSourcePollResult): void {
   ignoreFileErrors(() => saveRecord(path, source, result));
 }
@@ -36,8 +36,8 @@ export function saveWatchedTarget(path: string, cluster: string, target: string)
 }
 
 /**
- * Watches for a few seconds, and records the slots that the service creates, so that a watch that begins later knows of one that
- * was dropped. Ends when every database has a slot, at the latest after `limit` milliseconds.
+ * Watches for a few seconds, and records the slots that the service creates, so that a later watch detects if one of these
+ * slots was dropped. Ends when every database has a slot, at the latest after `limit` milliseconds.
  */
 export async function recordFirstSlots(
   path: string,
@@ -55,7 +55,10 @@ export async function recordFirstSlots(
   }
 }
 
-/** Records the slots of the migration, so that the next watch detects a slot that was dropped between the two. */
+/**
+ * Records the slots of the migration, so that the next watch detects a slot that was dropped between this watch and the
+ * next.
+ */
 function saveRecord(path: string, source: DbSource, { activeSlots, ending, sample }: WatchedSourcePollResult): void {
   const record = readMigrationWatchRecord(path) ?? {
     engine: source.engine,

@@ -42,7 +42,7 @@ function candidatesOf({ basis, rule, candidates = [] }: ReplicationStopCause): r
   return candidateCausesOfApplyStop[isSchema ? 'apply-failing' : 'target-disconnected'] ?? [];
 }
 
-/** The source shows the statement for the same table or column. */
+/** Whether the message of the target concerns the table or column of the cause that the source shows. */
 function isSameObject({ basis, object }: ReplicationStopCause, { object: reported }: TargetStopMessage): boolean {
   if (basis === 'group' || reported === undefined) return false;
   return object === reported || object.startsWith(`${reported}.`) || reported.startsWith(`${object}.`);

@@ -15,8 +15,8 @@ export type ServiceMigrationStatus =
 
 export interface ServiceStatusPoller {
   /**
-   * The last known status at the service. Requests the status again when the last request is older than 10 s, and does
-   * not wait for the response. Throws an unexpected error of the last request, which is no CliError.
+   * The last known status at the service. Requests the status again when the last request is older than 10 s, and does not
+   * wait for the response. If the last request failed with an error that is not a CliError, throws this error.
    */
   latest(): ServiceMigrationStatus | undefined;
 }
@@ -116,7 +116,7 @@ function violationOf(
 /** Everything that the service tells about the state of each database. */
 function messagesOf({ raw }: OnlineMigration): readonly TargetServerMessage[] {
   const databases = Array.isArray(raw.databases) ? raw.databases.filter(isJsonRecord) : [];
-  // The reason of the whole migration repeats those of its databases.
+  // The reason of the whole migration repeats the reasons of its databases, so it is left out if there are databases.
   const parts = databases.length === 0 ? [raw] : databases.slice(0, 1000);
   return parts.flatMap((one) => {
     const texts = [readStringField(one, 'error'), readStringField(one, 'reason'), ...readStringList(one.warnings)];

@@ -5,11 +5,11 @@ import type { WatchedSourceBaseline } from './postgresql/watched-source-baseline
 import { parseWatchedRedisFacts } from './redis/redis-facts.ts';
 import type { WatchedSource } from './watch-source.ts';
 
-/** The source before a migration starts. */
+/** The facts about the source that are read before a migration starts. */
 export interface SourceBeforeMigration {
   /** Slots or replicas of other consumers; undefined: not known. */
   readonly slots?: readonly string[];
-  /** undefined: a Redis source, or not known. */
+  /** The baseline of a PostgreSQL source; undefined for a Redis source, or if the source could not be read. */
   readonly baseline?: WatchedSourceBaseline;
   /** Why the source could not be read, which does not prevent the migration. */
   readonly failure?: string;

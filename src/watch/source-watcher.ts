@@ -14,7 +14,7 @@ export interface SourceWatchOptions {
   readonly ignoreDbs?: readonly string[];
   /** Slots, or `ADDRESS:PORT` of replicas, that belong to the migration, whatever their names are. */
   readonly slots?: readonly string[];
-  /** The record of the migration that earlier commands stored. */
+  /** The watch record, in which earlier commands stored facts about the migration. */
   readonly record?: MigrationWatchRecord | undefined;
   /** The source as it was when the migration started (PostgreSQL). */
   readonly baseline?: WatchedSourceBaseline | undefined;
@@ -31,7 +31,10 @@ export interface WatchedSourcePollResult {
   readonly sample: MigrationStatusSample;
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
-  /** Number of consecutive polls in which the target had caught up, although the source may be written to. */
+  /**
+   * Number of consecutive polls in which the target had received all changes older than a limit, even if the source is still
+   * written to.
+   */
   readonly caughtUpPolls: number;
   /** Whether the source could be read. */
   readonly reached: boolean;

@@ -42,7 +42,7 @@ export async function startAndRecordMigration(
     writeUnconfirmedMigrationRequest(stateFolder, start);
   } catch (error) {
     throw new CliError('internal', `could not record the migration before it is sent: ${reasonOf(error)}`, {
-      detail: 'nothing was sent: without a record, a run that is interrupted could lead to a second start',
+      detail: 'nothing was sent, because without a record an interrupted run could start a second migration',
       hint: 'make the state folder writable, or choose another one with CLOUDCTL_STATE_DIR',
       cause: error,
     });
@@ -59,8 +59,8 @@ export async function startAndRecordMigration(
 }
 
 /**
- * The start time that the service reports, if it is plausible for a migration that starts now; else the present time.
- * Time of the sample in milliseconds since the epoch.
+ * The start time that the service reports, in milliseconds since the epoch, if it is plausible for a migration that starts
+ * now; else the present time.
  */
 export function pickPlausibleMigrationStartTime(createdAt: string | undefined, now: number): number {
   const told = Date.parse(createdAt ?? '');

@@ -10,7 +10,7 @@ export interface WatchRuleViolation {
   readonly database?: string;
   /** What the violation is about: a table, column, role, slot, publication or host rule. */
   readonly object?: string;
-  /** What removes the cause, ready to be run. */
+  /** The statement or command that removes the cause of the violation, in a form that can be run unchanged. */
   readonly fix?: ReplicationStopCauseFix;
 }
 
@@ -29,7 +29,7 @@ export interface ReplicationStopCause extends WatchRuleViolation {
    * `group`: the source cannot show which of `candidates` is the cause.
    */
   readonly basis: 'observed' | 'changed' | 'group';
-  /** Ids of causes, most likely first; present in a group. */
+  /** The ids of the possible causes, most likely first; present only if `basis` is `group`. */
   readonly candidates?: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export interface MigrationStatusSample {
   /** Status of the migration at the service; absent if not known. */
   readonly server_status?: string;
   readonly databases: readonly DatabaseStatusSample[];
-  /** Absent while changes are replicated. */
+  /** Why replication has stopped; absent while changes are replicated. */
   readonly cause?: ReplicationStopCause;
   /** The violated rules, without violations that are a consequence of the cause. */
   readonly violations: readonly WatchRuleViolation[];

@@ -33,13 +33,16 @@ export interface UnconfirmedMigrationRequest {
   readonly baseOrigin: string;
   readonly source: WatchedSourceIdentity;
   readonly identity?: AccountIdentity;
-  /** Stored for the watch record: `before`, `warned` and `sourceOptions`. */
+  /**
+   * Slots or replicas of other consumers, which existed before the migration. This field, `warned` and `sourceOptions` are
+   * kept for the watch record.
+   */
   readonly before?: readonly string[];
   readonly warned?: readonly string[];
   readonly sourceOptions?: readonly string[];
 }
 
-/** Stores it. Throws errors of the file system unchanged. */
+/** Stores the record of a migration request before the request is sent. Throws errors of the file system unchanged. */
 export function writeUnconfirmedMigrationRequest(stateFolder: string, start: UnconfirmedMigrationRequest): void {
   const path = sentStartPath(stateFolder, start.baseOrigin, start.cluster);
   ensureFolder(dirname(path));

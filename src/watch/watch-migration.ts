@@ -171,7 +171,7 @@ function sourceUnreachableError(
   });
 }
 
-/** What follows when the target has caught up. */
+/** The text that tells the user what to do when the target has caught up. */
 function caughtUpText(
   io: Pick<CommandIo, 'globals'>,
   options: WatchMigrationOptions,

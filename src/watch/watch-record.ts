@@ -50,7 +50,7 @@ export interface WatchedSourceIdentity {
   readonly engine: 'postgresql' | 'redis';
   readonly host: string;
   readonly port: number;
-  /** undefined: Redis, where all databases are migrated. */
+  /** The database; undefined for Redis, where all databases are migrated. */
   readonly dbname?: string | undefined;
 }
 

@@ -4,17 +4,17 @@ import { renderImplicitFlowBridgePage } from '../../src/loopback/bridge-page.ts'
 import { decideLoopbackRequest } from '../../src/loopback/decide-loopback-request.ts';
 import { evaluatePastedAuthorizationResponse } from '../../src/loopback/evaluate-pasted-authorization-response.ts';
 import {
-  type LoopbackRequest,
+  type LoopbackHttpRequest,
   readRawRequestPath,
   readRequestHeaderValues,
-} from '../../src/loopback/loopback-request.ts';
+} from '../../src/loopback/loopback-http-request.ts';
 import {
   buildLoopbackJsonResponse,
   buildLoopbackPageResponse,
   buildLoopbackRedirectResponse,
   buildLoopbackRefusalResponse,
-  type LoopbackResponse,
-} from '../../src/loopback/loopback-response.ts';
+  type LoopbackHttpResponse,
+} from '../../src/loopback/loopback-http-response.ts';
 import type { LoopbackRequestDecision } from '../../src/loopback/request-decision.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { expected, host, state } from '../loopback/loopback-fixture.ts';
@@ -25,7 +25,7 @@ const runs = Number(process.env.CLOUDCTL_TEST_RUNS ?? 10_000);
 const settings = { numRuns: runs };
 
 /** What the server would answer for a decision, as it does. */
-function answerOf(decision: LoopbackRequestDecision<AuthorizationResult>): LoopbackResponse | undefined {
+function answerOf(decision: LoopbackRequestDecision<AuthorizationResult>): LoopbackHttpResponse | undefined {
   switch (decision.kind) {
     case 'refuse':
       return buildLoopbackRefusalResponse(decision);
@@ -127,7 +127,7 @@ describe('the helper as a pure function', () => {
     const mark = 'Qq7Zx';
     fc.assert(
       fc.property(request, phase, flow, fc.nat(3), (input, at, of, where) => {
-        const marked: LoopbackRequest = {
+        const marked: LoopbackHttpRequest = {
           ...input,
           rawTarget: where === 0 ? `${input.rawTarget}${mark}` : input.rawTarget,
           method: where === 1 ? `${input.method}${mark}` : input.method,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
+import type { LoopbackHttpRequest } from '../../src/loopback/loopback-http-request.ts';
 import type { LoopbackLoginPhase } from '../../src/loopback/request-decision.ts';
 import { host, navigation, relayHeaders, state } from '../loopback/loopback-fixture.ts';
 
@@ -137,7 +137,7 @@ const body = fc.oneof(
   fc.json({ maxDepth: 2 }),
   fc.string({ unit: 'binary', maxLength: 40 }),
 );
-const anything: fc.Arbitrary<LoopbackRequest> = fc
+const anything: fc.Arbitrary<LoopbackHttpRequest> = fc
   .record({
     peerAddress: fc.constantFrom('127.0.0.1', '::1', '::ffff:127.0.0.1', '127.9.9.9', '10.0.0.1', '', undefined),
     method,
@@ -153,7 +153,7 @@ const anything: fc.Arbitrary<LoopbackRequest> = fc
   })
   .map(({ body: read, ...rest }) => (read === undefined ? rest : { ...rest, body: read }));
 /** A genuine request of one of the two kinds with some of its parts put in by chance. */
-const nearly: fc.Arbitrary<LoopbackRequest> = fc
+const nearly: fc.Arbitrary<LoopbackHttpRequest> = fc
   .record({
     base: fc.constantFrom(...genuineRequests()),
     other: anything,
@@ -166,16 +166,16 @@ const nearly: fc.Arbitrary<LoopbackRequest> = fc
   });
 export const request = fc.oneof({ weight: 1, arbitrary: anything }, { weight: 1, arbitrary: nearly });
 
-function genuineRequests(): readonly LoopbackRequest[] {
+function genuineRequests(): readonly LoopbackHttpRequest[] {
   const peer = { peerAddress: '127.0.0.1' };
-  const relay = (text: string): LoopbackRequest => ({
+  const relay = (text: string): LoopbackHttpRequest => ({
     ...peer,
     method: 'POST',
     rawTarget: '/callback/fragment',
     rawHeaders: relayHeaders,
     body: { kind: 'text', text: JSON.stringify({ nonce: 'nonce-of-the-bridge', fragment: text }) },
   });
-  const callback = (rawTarget: string): LoopbackRequest => ({
+  const callback = (rawTarget: string): LoopbackHttpRequest => ({
     ...peer,
     method: 'GET',
     rawTarget,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { renderHelpTopic } from '../../src/cli/help.ts';
 import { exitCodes } from '../../src/errors.ts';
-import { errorMeanings } from '../../src/help-topics/error-meanings.ts';
+import { cliErrorCodeMeanings } from '../../src/help-topics/cli-error-code-meanings.ts';
 import * as guides from '../../src/help-topics/guide-topics.ts';
 import { helpTopics } from '../../src/help-topics/help-topics.ts';
 import * as references from '../../src/help-topics/reference-topics.ts';
@@ -24,8 +24,8 @@ test.each(Object.entries(helpTopics))('help %s', async (name, { load }) => {
 });
 
 test('every error code has a meaning and a fix', () => {
-  expect(Object.keys(errorMeanings)).toEqual(Object.keys(exitCodes));
-  for (const { meaning, fix } of Object.values(errorMeanings)) {
+  expect(Object.keys(cliErrorCodeMeanings)).toEqual(Object.keys(exitCodes));
+  for (const { meaning, fix } of Object.values(cliErrorCodeMeanings)) {
     expect(meaning).toMatch(/^[a-z].*[^.]$/);
     expect(fix).toMatch(/^[A-Z].*\.$/);
   }

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { decideLoopbackRequest } from '../../src/loopback/decide-loopback-request.ts';
-import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
+import type { LoopbackHttpRequest } from '../../src/loopback/loopback-http-request.ts';
 import type { LoopbackLoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import type { AuthorizationResult } from '../../src/oauth/authorization-response.ts';
 import { armed, expected } from './loopback-fixture.ts';
 
-export type Row = readonly [name: string, request: LoopbackRequest, answer: string];
+export type Row = readonly [name: string, request: LoopbackHttpRequest, answer: string];
 
 /** A decision as one word: the page of a refusal, or the kind; of what was taken, the kind of judgement. */
 export function word(
-  input: LoopbackRequest,
+  input: LoopbackHttpRequest,
   phase: LoopbackLoginPhase = armed,
   ground: LoopbackRequestExpectations<AuthorizationResult> = expected(),
 ): string {

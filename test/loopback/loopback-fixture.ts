@@ -1,4 +1,4 @@
-import type { LoopbackRequest } from '../../src/loopback/loopback-request.ts';
+import type { LoopbackHttpRequest } from '../../src/loopback/loopback-http-request.ts';
 import type { LoopbackLoginPhase, LoopbackRequestExpectations } from '../../src/loopback/request-decision.ts';
 import { type AuthorizationResult, validateAuthorizationResponse } from '../../src/oauth/authorization-response.ts';
 import { isLoopbackPeer } from '../../src/platform/loopback-host.ts';
@@ -36,11 +36,11 @@ export const navigation: readonly string[] = [
 ];
 
 /** A genuine redirect, changed as the rule under test wants it. */
-export function request(rawTarget: string, own: Partial<LoopbackRequest> = {}): LoopbackRequest {
+export function request(rawTarget: string, own: Partial<LoopbackHttpRequest> = {}): LoopbackHttpRequest {
   return { peerAddress: '127.0.0.1', method: 'GET', rawTarget, rawHeaders: ['Host', host, ...navigation], ...own };
 }
 
-export function withHeaders(...rawHeaders: readonly string[]): Partial<LoopbackRequest> {
+export function withHeaders(...rawHeaders: readonly string[]): Partial<LoopbackHttpRequest> {
   return { rawHeaders };
 }
 
@@ -49,9 +49,9 @@ export const genuine = `/callback?code=the-code&state=${state}`;
 /** What the bridge page sends. */
 export function relayed(
   fragment: string,
-  own: Partial<LoopbackRequest> = {},
+  own: Partial<LoopbackHttpRequest> = {},
   nonce = 'nonce-of-the-bridge',
-): LoopbackRequest {
+): LoopbackHttpRequest {
   return request('/callback/fragment', {
     method: 'POST',
     rawHeaders: relayHeaders,

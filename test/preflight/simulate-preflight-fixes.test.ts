@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { CheckFinding, FindingFix } from '../../src/preflight/finding.ts';
-import { simulatePreflightFixes } from '../../src/preflight/simulate-preflight-fixes.ts';
 import {
   buildFindingKey,
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
-} from '../../src/preflight/simulated-preflight-fix.ts';
+} from '../../src/preflight/preflight-fix-with-effects.ts';
+import { simulatePreflightFixes } from '../../src/preflight/simulate-preflight-fixes.ts';
 
 function simulate(
   findings: readonly CheckFinding[],

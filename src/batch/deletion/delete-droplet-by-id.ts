@@ -66,8 +66,7 @@ export async function deleteDropletById(id: number, deps: DropletDeletionDeps): 
     if (outcome.kind === 'gone')
       return { result: { status: 'deleted', ...(doubt === undefined ? { already_gone: true } : {}) } };
     if (outcome.kind === 'throttled') {
-      // The server did not process the request because of its rate limit, so the attempt does not count, and the next request
-      // waits.
+      // The server refused the request because of its rate limit: the attempt does not count, and the next request waits.
       refused = outcome.error;
       continue;
     }
@@ -90,8 +89,7 @@ async function sendDeletion(id: number, { lane, loginHints, ended }: DropletDele
   try {
     const response = await lane.request(request);
     if (response.status === 204) return { kind: 'deleted' };
-    // A 404 without `id=not_found` comes from a proxy or for a path that the server does not have, so it does not show whether
-    // the droplet exists.
+    // A 404 without `id=not_found` may come from a proxy, or from a server without this path: the droplet may still exist.
     if (response.status === 404 && readApiErrorBody(response).id === 'not_found') return { kind: 'gone' };
     const outcome = determineCreationRequestOutcome({ ...request, names: [] }, response, loginHints);
     return outcome.kind === 'created' ? { kind: 'uncertain', error: unexpectedResponse } : outcome;

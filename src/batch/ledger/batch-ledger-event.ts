@@ -69,7 +69,7 @@ export interface AnnouncedRequestGroupNames {
   readonly names: readonly string[];
 }
 
-/** Recorded before the request of the group is sent, either synced to the disk or announced before. */
+/** Recorded before the creation request of a group is sent; synced to the disk unless the group was announced. */
 export interface RequestGroupSendingEvent {
   readonly event: 'sending';
   readonly at: string;
@@ -112,7 +112,7 @@ export interface DropletsDeletedEvent {
 /** The error of a name whose droplet was deleted with its batch. A resumed batch creates a deleted droplet again. */
 export const dropletDeletedMessage = 'deleted by `droplets batches delete`';
 
-/** It is not known whether the droplets exist. `resend`: a later run may send the names after proving that none exists. */
+/** Names whose droplets may exist. `resend`: a later run may send them again after lookups prove that no droplet exists. */
 export interface RequestGroupOutcomeUnknownEvent {
   readonly event: 'unknown';
   readonly at: string;
@@ -147,7 +147,7 @@ export function encodeBatchLedgerEvent(event: BatchLedgerEvent): string {
   return `${JSON.stringify(event)}\n`;
 }
 
-/** Returns undefined for a line that is not an event of this version. */
+/** Decodes one line of a ledger; returns undefined if the line is not an event that this version knows. */
 export function decodeBatchLedgerEvent(line: string): BatchLedgerEvent | undefined {
   const json = parseJson(line);
   if (!json.ok || !isJsonRecord(json.value)) return undefined;

@@ -36,7 +36,7 @@ export function openBatchLedgerFile(path: string): BatchLedgerFile {
   let syncTimer: NodeJS.Timeout | undefined;
 
   const fail = (error: unknown): never => {
-    // The failed write may have written a part of the line, so nothing may follow it.
+    // The failed write may have written a part of a line, so no further line is written to the ledger.
     broken ??= batchLedgerWriteError(path, error);
     throw broken;
   };

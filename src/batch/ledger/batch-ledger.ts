@@ -28,8 +28,8 @@ export interface BatchLedger {
   readonly path: string;
   readonly state: BatchState;
   /**
-   * The boot id of the machine, if data written to the ledger file survives a crash of this process until the next boot;
-   * otherwise undefined. Groups of names are announced only if the boot id is known.
+   * The boot id of the machine; undefined if a written line of the ledger file could be lost when this process crashes.
+   * Groups of names are announced in the ledger only if the boot id is known.
    */
   readonly bootId: string | undefined;
   /**
@@ -44,7 +44,10 @@ export interface BatchLedger {
   close(): Promise<void>;
   /** Deletes the ledger file of a batch for which no request was sent, or of a single droplet that was created. */
   discard(): Promise<void>;
-  /** The state in the ledger of the same `--batch-id` that this ledger replaced. */
+  /**
+   * The state of the earlier run with the same `--batch-id`, whose ledger this ledger replaces; undefined without an earlier
+   * run.
+   */
   readonly replaced?: BatchState | undefined;
 }
 
@@ -123,7 +126,10 @@ function previousPath(path: string): string {
   return `${path}.previous`;
 }
 
-/** A run with `--batch-id` that was killed before its baseline sent nothing, and left the ledger of the earlier run in place. */
+/**
+ * A run with `--batch-id` that was killed before its baseline was recorded sent no request. The ledger of the earlier run is
+ * then restored.
+ */
 function restorePrevious(path: string, { batch, baseline }: BatchState): boolean {
   if (batch.content_hash === undefined || baseline() !== undefined) return false;
   const previous = previousPath(path);

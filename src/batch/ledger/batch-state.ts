@@ -24,13 +24,13 @@ export type BatchResultRow = { /** Path of the ledger, in the printed rows. */ r
   | { readonly name: string; readonly status: 'failed' | 'unknown'; readonly id?: number; readonly error: string }
 );
 
-/** The names of one creation request whose result is not known. */
+/** The names of one creation request; the result of these names is not known. */
 export interface UncertainRequestGroup {
   readonly group: number;
   readonly names: readonly string[];
-  /** The server's time, in milliseconds, before the first request that may have created these names. */
+  /** The newest server time, in milliseconds, that was known before the first request for these names was sent. */
   readonly sentAfter: number | undefined;
-  /** The time of this machine, in milliseconds, of the last request for these names. */
+  /** The local time, in milliseconds, of the last request for these names. */
   readonly sentAt: number | undefined;
   /** Whether the names may be sent again once no droplet has them. */
   readonly resend: boolean;
@@ -38,7 +38,7 @@ export interface UncertainRequestGroup {
   readonly error?: string;
 }
 
-/** The sending event of an announced group, and the boot id of the machine that announced it. */
+/** A group that the ledger announced: its `sending` event, and the boot id of the machine that announced the group. */
 export interface AnnouncedRequestGroup {
   readonly boot: string;
   readonly sending: RequestGroupSendingEvent;
@@ -60,15 +60,15 @@ export interface BatchState {
   /** The row of the name at this index. @param notSent error of a name that was never sent */
   rowAt(at: number, notSent?: string): BatchResultRow;
   rows(notSent?: string): Generator<BatchResultRow>;
-  /** Whether the name at this index was created or skipped. */
+  /** Whether a droplet with the name at this index of the batch was created, or the name was skipped. */
   readonly isPresent: (at: number) => boolean;
   readonly uncertainGroups: () => readonly UncertainRequestGroup[];
-  /** Groups of names that the ledger announced without a later event. */
+  /** Groups of names that the ledger announced and for which the ledger has no later event. */
   readonly announced: () => readonly AnnouncedRequestGroup[];
   /** Names that are still to be created, in order, because no droplet of this batch has them. */
   readonly missing: () => readonly string[];
   readonly counts: () => BatchStatusCounts;
-  /** Whether the id belongs to a row of this batch, or did before its droplet was deleted, because a list can be outdated. */
+  /** Whether the droplet id belongs to a row of this batch, or did until the deletion: an outdated list may contain it. */
   ownsId(id: number): boolean;
   readonly nextGroup: () => number;
 }
@@ -125,7 +125,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
     const at = setState(name, uncertain, error);
     if (at === undefined) return;
     lastGroups[at] = group;
-    // The id is removed: several droplets may have the name now, so no droplet certainly belongs to the batch.
+    // The droplet id is removed, because several droplets may have this name and the droplet of the batch is not known.
     ids[at] = 0;
   };
   const startGroup = ({ group, names: sent, at, server_date: date }: RequestGroupSendingEvent): void => {
@@ -134,7 +134,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
     uncertainGroups.set(group, { group, names: sent, sentAfter, sentAt, resend: before?.resend ?? true });
     for (const name of sent) markUncertain(name, group);
   };
-  /** A name that was sent again in a later group belongs to that group, even if the event between them was lost. */
+  /** Removes names that a later group sent again. The ledger may lack the event that ended the earlier group. */
   const currentNames = ({ group, names: sent, ...rest }: UncertainRequestGroup): UncertainRequestGroup => {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
@@ -191,7 +191,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
           return settle(event.group, createdNames, true);
         }
         case 'failed':
-          // The group was announced but never sent, so the state of its names does not change.
+          // A group that was announced but never sent: the states of its names do not change.
           if (announced.delete(event.group)) return;
           for (const name of event.names) setState(name, failed, event.error);
           return settle(event.group, event.names, false);

@@ -52,7 +52,7 @@ export async function requireAccountOfBatchLedger(proof: BatchLedgerAccountCheck
   for (const id of recentIds(state)) {
     const response = await api.request({ method: 'GET', path: `/v2/droplets/${id}` });
     if (response.status >= 200 && response.status < 300) return;
-    // Only these statuses mean that this account has no such droplet; a server error does not show it.
+    // Status 404 and 403 mean that this account has no such droplet. An error of the server says nothing about the droplet.
     if (response.status !== 404 && response.status !== 403)
       throw toApiError(response, 'GET', '/v2/droplets/ID', proof.loginHints);
   }
@@ -71,7 +71,10 @@ function otherIdentityError({ current, loginHint }: BatchLedgerAccountCheckDeps,
 
 function wasAnythingSent(state: BatchState): boolean {
   const { created, unknown } = state.counts();
-  // A recorded baseline lists droplets of the account that started the batch.
+  /**
+   * Recording a baseline already reads droplets of the account that started the batch, so the account must not change
+   * afterwards.
+   */
   const hasBegun = state.baseline() !== undefined;
   return hasBegun || created + unknown + state.uncertainGroups().length + state.announced().length > 0;
 }

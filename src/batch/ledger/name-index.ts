@@ -25,7 +25,7 @@ export function indexDropletNames(names: readonly string[]): DropletNameIndex {
     if (slots[slot] === -1) slots[slot] = at;
     else repeated.add(name);
   }
-  /** Most lookups ask for the names in the order of the list. */
+  /** The index expected at the next lookup, because most callers look names up in the order of the list. */
   let next = 0;
   const positionOf = (name: string): number => {
     const at = repeated.size === 0 && names[next] === name ? next : (slots[find(name)] ?? -1);

@@ -5,7 +5,7 @@ import { type BatchState, createBatchState } from './batch-state.ts';
 
 /** The content of a ledger file. */
 export interface BatchLedgerContent {
-  /** The state of the batch after all complete lines. */
+  /** The state of the batch, computed from all complete lines of the file. */
   readonly state: BatchState;
   /** The length of all complete lines in bytes. */
   readonly length: number;

@@ -14,7 +14,7 @@ export interface CandidateDropletCriteria {
    * creation time is not compared.
    */
   readonly mark: string | undefined;
-  /** The server's time in milliseconds before the request was sent. */
+  /** The newest server time, in milliseconds, that was known before the request was sent. */
   readonly sentAfter: number | undefined;
   /** Ids of droplets that had the name before the batch was started. */
   readonly existing: (name: string) => readonly number[];
@@ -22,7 +22,7 @@ export interface CandidateDropletCriteria {
   readonly belongsToBatch: (id: number) => boolean;
 }
 
-/** @param sentAfter the server's time in milliseconds before the names may have been sent for the first time */
+/** @param sentAfter the newest server time, in milliseconds, that was known before the names were sent for the first time */
 export function buildCandidateDropletCriteria(
   { batch, baseline, ownsId }: BatchState,
   sentAfter: number | undefined,
@@ -84,9 +84,9 @@ export interface DropletWithOtherAttributes {
 }
 
 /**
- * Finds droplets that appeared after the request and differ from it. A server may store other values than it received (a region
- * prefix, an alias of a size), so these droplets may result from the request: they are not adopted, and their name is not sent
- * again.
+ * Finds droplets that were created after the request but have other attributes. A server may store other values than it
+ * received (a region prefix, an alias of a size). So the request may have created these droplets: they are not recorded as
+ * created, and their name is not sent again.
  */
 export function findDropletsWithOtherAttributes(
   name: string,
@@ -130,7 +130,10 @@ export function describeDropletDifference(raw: JsonRecord, { region, size, image
     .join(', ');
 }
 
-/** Times are not compared for a batch with the tag of `--mark`. */
+/**
+ * Whether a droplet was created before the request. Always false with the tag of `--mark`, which identifies the droplets of
+ * the batch.
+ */
 function isOlderThanRequest({ raw }: Droplet, { mark, sentAfter }: CandidateDropletCriteria): boolean {
   return mark === undefined && sentAfter !== undefined && createdAt(raw) < sentAfter - clockToleranceMs;
 }

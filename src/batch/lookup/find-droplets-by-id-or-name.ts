@@ -20,14 +20,17 @@ export interface DropletsMatchingArgument {
   readonly withName: readonly Droplet[];
 }
 
-/** Reads the droplets that the filter selects and that match. Throws `incomplete_list` unless every droplet was read. */
+/**
+ * Reads the droplets that the server returns for `filter` and for which `matches` is true. Throws `incomplete_list` unless
+ * every droplet was read.
+ */
 export async function readMatchingDroplets(
   { api, pause, onProgress }: DropletReadOptions,
   filter: DropletFilter,
   matches: (droplet: Droplet) => boolean,
 ): Promise<readonly Droplet[]> {
   const droplets: Droplet[] = [];
-  // The first page also waits for the rate limit: no output was printed that a repeated run would print again.
+  // After a 429 the first page is requested again too, because nothing was printed yet that a retry could print twice.
   const waiting: ApiClient = {
     ...api,
     success: (request) =>

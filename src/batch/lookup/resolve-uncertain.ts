@@ -34,7 +34,7 @@ export interface UncertainRequestNames {
   readonly names: readonly string[];
   readonly uncertainSince: number;
   readonly closedAt: number | undefined;
-  /** The late response, as long as the connection is open. */
+  /** The response to the creation request, which can arrive as long as the connection is open. */
   readonly response: Promise<CreationRequestOutcome> | undefined;
   readonly error: string;
   readonly sends: number;
@@ -57,7 +57,7 @@ export async function resolveUncertainRequest(
   const lookups: RequestGroupLookup[] = [];
   let current = uncertain;
   for (;;) {
-    // A resumed run can repeat lookups, so an interrupted run waits only for the response to its request.
+    // When the user interrupts the batch, only the response in flight is awaited; a resumed run can repeat the lookups.
     if (ended.aborted || (ending.aborted && current.response === undefined)) return { kind: 'over' };
     const { resend = true } = uncertainGroupOf(current.group, deps) ?? {};
     const step = nextUncertainRequestStep(

@@ -26,7 +26,7 @@ export async function* scanDropletPages(
 ): AsyncGenerator<DropletPage> {
   const visited = new Set<string>();
   let at: string | undefined = `${path}${path.includes('?') ? '&' : '?'}page=1&per_page=${dropletPageSize}`;
-  // A link to a page that was already read would never end the list.
+  // Reading ends at a link to a page that was already read, because otherwise it would never end.
   while (at !== undefined && !visited.has(at)) {
     visited.add(at);
     const page: DropletPage = await fetchDropletPage(lane, at, signal);

@@ -16,15 +16,15 @@ export interface DropletScanQuery {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
   /**
-   * Called after the first page to decide whether to continue. @param left number of further pages @param count names of all
-   * lookups that share the scan
+   * Called after the first page to decide whether to continue. @param left number of remaining pages @param count number of
+   * names that all lookups sharing the scan look for
    */
   readonly isWorthwhile: (left: number, count: number) => boolean;
 }
 
 /**
- * The result of a scan; `stopped` means that single lookups need fewer requests, `unfiltered` that the server ignores
- * `?tag_name=`.
+ * The result of a scan. `stopped`: the scan ended because looking up single names needs fewer requests. `unfiltered`: the
+ * server ignores `?tag_name=`.
  */
 export type DropletScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
 

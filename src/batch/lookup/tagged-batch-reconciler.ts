@@ -21,26 +21,32 @@ export interface TaggedBatchReconcilerDeps extends Omit<ResolveUncertainRequestD
   readonly ledger: BatchLedger;
   readonly lane: SendLane;
   readonly lookup: DropletFinder;
-  /** Called with the names of adopted droplets. */
+  /** Called with names whose droplet was found by the tag of the batch and recorded as created (adopted). */
   readonly onAdopted: (names: readonly string[]) => Promise<void>;
-  /** Called before the names that no droplet has are looked up again. @param ms milliseconds until the last lookup */
+  /**
+   * Called before names without a droplet are looked up again. @param names number of these names @param ms milliseconds
+   * until the last lookup
+   */
   readonly onDoubt: (names: number, ms: number) => Promise<void>;
 }
 
 /** The checks for a batch with `--batch-id` before any droplet is requested. */
 export interface TaggedBatchReconciler {
-  /** Records the baseline, and adopts the existing droplets of the batch. */
+  /**
+   * Records the droplets that already have the names (the baseline), and records droplets with the tag of the batch as
+   * created.
+   */
   begin(): Promise<void>;
   /**
-   * Any machine may have sent the missing names; the promise resolves when two lookups, some time apart, show that no droplet
-   * has them. If a droplet with one of the missing names appears, the name is adopted.
+   * Waits until two lookups, some time apart, find no droplet with the missing names, because another machine may have sent
+   * them. A droplet that appears with one of these names is recorded as created by this batch.
    */
   resolveMissing(): Promise<void>;
-  /** The time in milliseconds at which the last lookup can find droplets that an earlier run on another machine requested. */
+  /** The time in milliseconds of the last lookup for droplets that an earlier run on another machine may have requested. */
   readonly lastLookupAt: () => number;
 }
 
-/** A droplet that was created within the last ten minutes, by the server's clock, shows that another run may just have ended. */
+/** A droplet that was created this recently, by the server's clock, may belong to a run that has only just ended. */
 const recentMs = 600_000;
 
 export function createTaggedBatchReconciler(deps: TaggedBatchReconcilerDeps): TaggedBatchReconciler {
@@ -129,7 +135,7 @@ export async function reportDuplicateDroplets(
 
 const maxAttempts = 4;
 
-/** The search for duplicates is repeated after an error, because it is the last step of the batch. */
+/** Searches for duplicates at the end of the batch. An error is retried, because no later step would find the duplicates. */
 async function findTaggedAtEnd({
   ledger,
   lane,
@@ -148,7 +154,7 @@ async function findTaggedAtEnd({
   }
 }
 
-/** Adds the id in the row of the name to the found ids, because an outdated list may lack the newer droplet of the name. */
+/** Adds the droplet id of the ledger row to the ids that a lookup found, because an outdated list may lack that droplet. */
 function withRowId(state: BatchState, at: number, ids: readonly number[]): readonly number[] {
   const row = state.rowAt(at);
   return row.status === 'created' && !ids.includes(row.id) ? [...ids, row.id] : ids;

@@ -95,14 +95,14 @@ export function addTaggedDroplet(state: TaggedState, tagged: TaggedDroplets, dro
   return true;
 }
 
-/** Describes how the droplet differs from the batch, as far as its data shows it. */
+/** Describes why a droplet with the tag does not belong to the batch: its name, its attributes or its batch tag differs. */
 function describeForeign({ batch, hasName }: TaggedState, { name, raw }: Droplet): string {
   if (!hasName(name)) return 'the name is not in this batch';
   const difference = describeDropletDifference(raw, batch.attributes);
   if (difference !== '') return difference;
   const tag = readLowerCaseDropletTags(raw).find((one) => one.startsWith(`${batchLookupTag(batch)}:`));
-  const found = tag === undefined ? 'no such tag' : sanitizeLine(tag);
-  return `created with other names or attributes (${found} instead of ${uniqueBatchTag(batch)})`;
+  const found = tag === undefined ? 'missing' : sanitizeLine(tag);
+  return `the droplet was created with other names or attributes (tag ${found} instead of ${uniqueBatchTag(batch)})`;
 }
 
 /** The error for a `--batch-id` whose tag is on droplets of another batch. */

@@ -8,9 +8,9 @@ export interface RequestGroupLookup {
   /** Whether the lookup read every droplet, so that a name that was not found certainly has no droplet. */
   readonly conclusive: boolean;
   readonly found: ReadonlyMap<string, readonly CandidateDroplet[]>;
-  /** By name, ids of droplets that did not exist before the batch was started but are older than the request. */
+  /** For each name, the ids of droplets that are newer than the start of the batch but older than the creation request. */
   readonly olderDroplets?: ReadonlyMap<string, readonly number[]>;
-  /** By name, droplets that appeared after the request with other attributes. */
+  /** For each name, the droplets that were created after the request but have other attributes than requested. */
   readonly differentDroplets?: ReadonlyMap<string, readonly DropletWithOtherAttributes[]>;
 }
 
@@ -48,8 +48,9 @@ const maxSends = 3;
 const maxInconclusive = 3;
 
 /**
- * The next step for a group with an unknown result. The step is a pure function of the lookups and the time in milliseconds:
- * adopt droplets when all were found, send again when lookups prove that none exists, otherwise look up again or give up.
+ * Decides the next step for a group with an unknown result. The step depends only on the lookups and the time in
+ * milliseconds: record the droplets as created when all were found, send the names again when lookups prove that no droplet
+ * exists, otherwise look up again or report the result as unknown.
  */
 export function nextUncertainRequestStep(
   uncertain: UncertainRequest,
@@ -83,8 +84,8 @@ export function nextUncertainRequestStep(
 }
 
 /**
- * As long as the response can still arrive, the response determines the result. Before the connection has ended, lookups
- * determine the result only if they have found all droplets.
+ * Decides the next step while the connection of the creation request is open. Its response can still arrive and then
+ * determines the result; a lookup determines the result only if it found all droplets of the request.
  */
 function stepWhileOpen(
   uncertain: UncertainRequest,
@@ -121,7 +122,9 @@ function stepWhenSomeFound(
   return { kind: 'look-up', at: Math.min(last + timings.lookupInterval, end) };
 }
 
-/** Only lookups that started some time after the end of the connection prove that no droplet exists. */
+/**
+ * A lookup proves that no droplet exists only if it started some time after the connection of the creation request ended.
+ */
 function stepWhenNoneFound(
   uncertain: UncertainRequest,
   closedAt: number,

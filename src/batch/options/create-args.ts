@@ -94,7 +94,7 @@ async function readNamesFrom(io: Pick<CommandIo, 'host'>, file: string | undefin
   const text = file === '-' ? await readAll(io.host.stdin) : readNamesFile(file);
   // The function expandNames removes white space around each line, including a carriage return.
   const lines = text.replace(/^\uFEFF/, '').split('\n');
-  // The line break at the end of the last line does not start another name.
+  // A line break at the end of the file ends the last name and does not begin an empty one.
   return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
 }
 

@@ -22,7 +22,7 @@ export interface DropletUserData extends DropletUserDataDigest {
   readonly text: Secret;
   /** The absolute path of the file; `-` for standard input. */
   readonly file: string;
-  /** The whole text and each of its lines, to be removed from messages of the server. */
+  /** The user data and each of its lines, which are redacted in messages of the server. */
   readonly secrets: readonly Secret[];
 }
 
@@ -49,7 +49,7 @@ export async function readDropletUserData(
   if (named === '-' && args.value('names-from') === '-')
     throw usageError(
       '--user-data-file and --names-from cannot both read standard input',
-      `use a file for one of them, as in \`--user-data-file ${example}\``,
+      `use a file for one of the two options, as in \`--user-data-file ${example}\``,
     );
   const content = named === '-' ? await readStream(io.host.stdin) : readFile(named);
   const what = named === '-' ? 'the user data on standard input' : `the user data in ${named}`;

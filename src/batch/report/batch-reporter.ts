@@ -101,7 +101,7 @@ export async function startBatchReporter(
         const at = state.positionOf(name);
         const isPresent = state.isPresent(at);
         if (isPresent) created += 1;
-        // A name without an error was not sent; its row is printed at the end, when the reason is known.
+        // A failed row without an error text was not sent. Its row is printed at the end, when the reason is known.
         const row = isPresent ? undefined : state.rowAt(at, '');
         if (isPresent ? !isAwaited(at) : row === undefined || !('error' in row) || row.error !== '') positions.push(at);
       }

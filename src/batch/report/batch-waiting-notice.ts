@@ -6,7 +6,7 @@ import type { BatchIo } from '../batch-io.ts';
 export interface BatchWaitingNotice {
   /** The same streams as the given `io`; each line that they print restarts the interval. */
   readonly io: BatchIo;
-  /** Sets what the batch waits for from now on. */
+  /** Sets the text that later notices print for what the batch is waiting for. */
   awaiting(describe: () => string): void;
   /** Called when the batch waits `ms` milliseconds for the rate limit. */
   pausing(ms: number): void;
@@ -37,7 +37,7 @@ export function startBatchWaitingNotice({ host, output, progress }: BatchIo): Ba
   const run = async (): Promise<void> => {
     while (!stopped.signal.aborted) {
       const left = printedAt + interval - clock.now();
-      // If another line is printed during the sleep, the interval starts again with its shortest value.
+      // A line that is printed during this sleep resets the interval to `firstIntervalMs`.
       if (left > 0) await clock.sleep(Math.min(left, firstIntervalMs), stopped.signal);
       else {
         await progress.show(text());
@@ -72,7 +72,7 @@ export function startBatchWaitingNotice({ host, output, progress }: BatchIo): Ba
       progress: {
         ...progress,
         show: (next) => {
-          // Showing the same text again prints no line, so it does not restart the interval.
+          // Showing an unchanged text prints no line, so the interval until the next notice continues.
           if (next !== shown) printed();
           shown = next;
           return progress.show(next);

@@ -10,13 +10,16 @@ export interface BatchRowStream<T> {
 }
 
 export interface BatchRowStreamOptions {
-  /** Resolves when the reader may get the next rows; longer pauses need fewer writes. @param over aborted after the last row */
+  /**
+   * Resolves when the reader may get the next rows; a longer pause means fewer writes. @param over aborted after the last
+   * row was added
+   */
   readonly pause: (over: AbortSignal) => Promise<void>;
   /** The maximum number of waiting rows. When half of this number of rows is waiting, the pause ends early. */
   readonly most?: number;
 }
 
-/** Starts a reader for rows that are added later. */
+/** Starts `read` with an empty stream; the caller adds the rows later with the returned object. */
 export function startBatchRowStream<T>(
   read: (rows: AsyncIterable<readonly T[]>) => Promise<void>,
   { pause, most = 1_000 }: BatchRowStreamOptions,

@@ -56,7 +56,7 @@ export function readBatchTimeLimits(env: Readonly<Record<string, string | undefi
 /** @param factor divides every default time, except the one that the server's clock measures */
 export function accelerateBatchTimeLimits(factor: number): BatchTimeLimits {
   const timings = Object.entries(defaultBatchTimeLimits).map(([name, ms]) => [name, ms / factor]);
-  // The creation spread is measured by the server's clock, which tests do not accelerate.
+  // `maxCreationSpread` is measured by the server's clock, which tests cannot accelerate.
   return {
     ...defaultBatchTimeLimits,
     ...Object.fromEntries(timings),

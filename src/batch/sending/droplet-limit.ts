@@ -29,7 +29,7 @@ export async function addRemainingDropletCountToError(
     if (fitting === 0) return new DropletLimitError(error, `delete droplets, or ask for a higher limit: ${facts}`);
     return new DropletLimitError(error, `create at most ${fitting} more, or delete droplets: ${facts}`);
   } catch {
-    // The limit is only additional information: if it cannot be read, the error is returned unchanged.
+    // The droplet limit only adds information to the error. If the limit cannot be read, the error is returned unchanged.
     return error;
   }
 }

@@ -3,7 +3,10 @@
  * clock.
  */
 export interface RateLimitState {
-  /** The number of requests left until `resetAt`, without requests in flight; undefined when the server does not report it. */
+  /**
+   * The number of requests that may still be sent until `resetAt`; requests in flight are already subtracted. Undefined when
+   * the server does not report a limit.
+   */
   readonly remaining: number | undefined;
   readonly resetAt: number;
   /** The time before which no request is sent after a 429. */
@@ -33,7 +36,7 @@ export function delayBeforeRequest({ remaining, resetAt, closedUntil }: RateLimi
 export function decrementRemainingRateLimit(state: RateLimitState, now: number): RateLimitState {
   const { remaining, resetAt } = state;
   if (remaining === undefined) return state;
-  // A new rate limit window has started, whose size the first response in it reports.
+  // A new rate limit window has started. Its first response reports how many requests the window allows.
   return now >= resetAt ? { ...state, remaining: undefined } : { ...state, remaining: remaining - 1 };
 }
 
@@ -57,8 +60,7 @@ export function rateLimitAfterResponse(
   };
   if (headers.status !== 429) return next;
   const requestedWait = headers.retryAfter === undefined ? resetAt - now : headers.retryAfter * 1000;
-  // A 429 whose waiting time is zero is treated as one without a waiting time, because otherwise the request would be repeated
-  // without a pause.
+  // For a 429 without a positive waiting time, the program chooses the wait, so that the request is not repeated at once.
   const wait = requestedWait > 0 ? requestedWait : Math.min(60_000, 1_000 * 2 ** (refusals - 1));
   return { ...next, closedUntil: Math.max(state.closedUntil, now + wait) };
 }

@@ -12,7 +12,7 @@ import { HttpSendError } from '../../platform/http-sender.ts';
 import type { CreatedDropletRow } from '../ledger/batch-ledger-event.ts';
 import { DropletLimitError } from './droplet-limit.ts';
 
-/** The result of a creation request for its names. */
+/** The result of a creation request, with one row for each requested name if the request succeeded. */
 export type CreationRequestOutcome =
   | { readonly kind: 'created'; readonly rows: readonly CreatedDropletRow[] }
   /** The server did not process the request because of its rate limit, so the request is sent again. */
@@ -47,7 +47,7 @@ export function determineCreationRequestOutcome(
   // A 408 means either that the server did not receive the request completely, or that a proxy stopped waiting for the server.
   if (status >= 500 || status === 408 || isRedirectAfterProcessedRequest(status))
     return { kind: 'uncertain', error: error.message };
-  // The detail of a redirect error only says that the redirect was not followed.
+  // The detail of a redirect error does not describe the failure of the creation, so the message is used.
   const text = status < 400 ? error.message : (error.detail ?? error.message);
   if (readApiErrorBody(response).id === 'droplet_limit')
     return { kind: 'failed', error: text, stop: new DropletLimitError(error) };
@@ -80,7 +80,6 @@ function matchRows(names: readonly string[], { droplets, actionIds }: CreatedDro
     const action_id = actionIds.length === droplets.length ? actionIds[position] : undefined;
     if (id !== undefined) rows.push({ name, id, action_id });
   }
-  // If two names have the same droplet id, neither row is returned: the id belongs to at most one of them, which a lookup
-  // determines.
+  // If two names have the same droplet id, neither row is returned, because at least one of them is wrong.
   return rows.filter(({ id }, at) => rows.every((other, position) => position === at || other.id !== id));
 }

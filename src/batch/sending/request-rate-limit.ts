@@ -23,7 +23,10 @@ export function limitRequestRateOfSendLane(
   let times: number[] = [];
   const takeTurn = async (signal: AbortSignal): Promise<void> => {
     const oldest = times.at(-requests);
-    // The wait is at most one window, in case the system clock is set back.
+    /**
+     * If the system clock was set back, the computed wait would be too long, so the wait is limited to one rate limit
+     * window.
+     */
     const wait = oldest === undefined ? 0 : Math.min(window, oldest + window - clock.now());
     if (wait > 0) await clock.sleep(wait, signal);
     await lane.waitForTurn(signal);

@@ -36,7 +36,7 @@ export interface SendMissingDropletsResult {
   readonly lastLookupAt: number | undefined;
 }
 
-/** Records which names are in use, adopts droplets that earlier runs created, and creates the missing ones. */
+/** Records which names are in use, records droplets of earlier runs as created, and creates the missing droplets. */
 export async function sendMissingDroplets(
   { io, awaiting }: BatchWaitingNotice,
   reporter: BatchReporter,
@@ -80,9 +80,8 @@ interface SentTwice {
 }
 
 /**
- * The time of the last search for duplicates. A droplet exists twice if this run repeated a request of an earlier run,
- * or its own request, and the server carried out the first request after the lookups. The search waits until a kernel
- * can no longer send a request late; for a slow server it waits the same time.
+ * The time at which droplets that were created twice are searched for the last time. A droplet is created twice when a
+ * request was repeated and the server processed the first request late. The search waits until no such request can arrive.
  */
 function lastLookupTime(
   { batch }: BatchState,
@@ -115,7 +114,7 @@ function taggedBatch(
   });
 }
 
-/** Explains the rows of names that no request of this ledger created. */
+/** Prints a notice that another copy of the ledger created some droplets, then prints their rows. */
 async function reportAdopted(
   { output }: Pick<CommandIo, 'output'>,
   reporter: BatchReporter,
@@ -123,7 +122,7 @@ async function reportAdopted(
 ): Promise<void> {
   if (names.length === 0) return;
   const count = names.length === 1 ? '1 droplet' : `${names.length} droplets`;
-  await output.note(`Adopted ${count} with the tag of this batch that another copy of the ledger created.`);
+  await output.note(`Adopted ${count} with the tag of this batch, created with another copy of the ledger.`);
   await reporter.settled(names);
 }
 

@@ -19,15 +19,17 @@ export interface DropletPoller {
 }
 
 interface ReadPage extends DropletPage {
-  /** The number of droplets on the page that the batch waits for. */
+  /** The number of droplets of the batch on the page. */
   readonly seen: number;
 }
 
-/** At most this number of droplets is read by id before it is known at which end of the list new droplets are. */
+/**
+ * The number of droplets that may be read by id as long as the poller does not know which end of the list has new droplets.
+ */
 const fewDroplets = 2;
 /**
- * The number of droplets assumed before the first page is read, because a page at the end of a list may have fewer of the
- * droplets than the next one.
+ * The number of droplets of the batch that the page before the first page is assumed to have. Infinity, because a page at
+ * the end of a list may have only a few of these droplets, and the next page many.
  */
 const likelyMany = Number.POSITIVE_INFINITY;
 
@@ -44,7 +46,7 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
    * droplets are read by id.
    */
   let pageCost = 1;
-  /** The number of the last page, if the droplets were found at the end of the list. */
+  /** The number of the last page of the list; undefined unless an earlier poll found new droplets at the end of the list. */
   let lastPage: number | undefined;
   const pathOf = (page: number): string => `/v2/droplets?${filter}page=${page}&per_page=${dropletPageSize}`;
 
@@ -71,8 +73,10 @@ export function createDropletPoller(lane: SendLane, tag: string | undefined): Dr
         let seen = seenBefore;
         for (const [at, number] of numbers.entries()) {
           if (unseen.size === 0) return true;
-          // A page with two droplets of the batch saves requests compared with reading by id, and the next page probably has as
-          // many.
+          /**
+           * One read of a page is cheaper than two reads by id. A page with two droplets suggests that the next page has two
+           * as well.
+           */
           if (seen < 2 && unseen.size <= numbers.length - at) return false;
           ({ seen } = await readPage(pathOf(number)));
         }

@@ -32,7 +32,7 @@ const requestsPerWindow = 25;
 const maxConfirmations = 25;
 /** The number of consecutive polls that may fail, or may lack a droplet, before the wait ends. */
 const maxMisses = 5;
-/** The number of polls after which create actions of droplets that are not active are read, one action in each poll. */
+/** After this number of polls, each further poll also reads one create action of a droplet that is not active yet. */
 const pollsUntilActions = 3;
 
 interface WaitingDroplet {
@@ -94,7 +94,10 @@ export async function waitUntilDropletsActive(
       else if (await hasActionFailed(lane, one.action, signal)) end(id, actionFailure(one.action));
       else end(id, `droplet ${id} was deleted`);
     }
-    // One create action is read in each poll; the droplet is moved to the end, so that each one is checked in turn.
+    /**
+     * Each poll reads one create action. The droplet is moved to the end of the queue, so that the next poll reads the
+     * action of another droplet.
+     */
     const [next] = waiting;
     if (next === undefined || number < pollsUntilActions) return;
     const [id, one] = next;

@@ -10,8 +10,7 @@ export async function createCsvRecordEncoder(): Promise<CsvRecordEncoder> {
     stringify([cells.map((cell) => (isExactNumber(cell) ? String(cell) : (cell ?? '')))], {
       record_delimiter: 'windows',
       cast: { boolean: String },
-      // A CSV field with a single CR or LF must also be quoted. Without quotes, a CSV record of one empty field would be an
-      // empty line.
+      // A field with a CR or LF is quoted. A single empty field is quoted too, because an empty line would not be a record.
       quoted_match: cells.length === 1 ? /[\r\n]|^$/ : /[\r\n]/,
     });
 }

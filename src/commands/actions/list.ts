@@ -46,7 +46,10 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
   ],
   examples: [
     { text: 'List the actions in progress', command: 'cloudctl actions list --status in-progress' },
-    { text: 'Follow them until Ctrl-C', command: 'cloudctl actions list --status in-progress --watch' },
+    {
+      text: 'Follow the actions in progress until Ctrl-C',
+      command: 'cloudctl actions list --status in-progress --watch',
+    },
     {
       text: 'List the actions of one day as JSON',
       command: 'cloudctl actions list --after 2026-01-01 --before 2026-01-02 -o json',
@@ -68,7 +71,7 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
   },
 };
 
-/** What became of an action that no longer matches the filter: most often it has ended. */
+/** Reads an action that the filter no longer matches, most often because the action has ended. */
 async function rereadAction(api: ApiClient, { id }: JsonRecord): Promise<JsonRecord | undefined> {
   return typeof id === 'number' ? (await fetchResourceAction(api, id, {})).raw : undefined;
 }

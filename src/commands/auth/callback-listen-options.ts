@@ -21,7 +21,10 @@ export const callbackListenOptionSpecs: readonly OptionSpec[] = [
   },
 ];
 
-/** Where the login listens; undefined without `--callback-listen`. Throws `usage` for an address that would be open to anyone. */
+/**
+ * The address of the login's callback server; undefined without `--callback-listen`. Throws `usage` if `--allow-peer` is
+ * missing for an address that other machines reach.
+ */
 export function readCallbackListenOptions(args: ParsedArgs): CallbackListenAddress | undefined {
   const text = args.value('callback-listen');
   const networks = args.values('allow-peer').map(requirePeerNetwork);
@@ -45,11 +48,11 @@ export function readCallbackListenOptions(args: ParsedArgs): CallbackListenAddre
   };
 }
 
-/** What the listener exposes; undefined when only this machine reaches it. */
+/** The warning that other machines may reach the login's callback server; undefined for a loopback address. */
 export function exposedListenerWarning({ address, allowedPeers }: CallbackListenAddress): string | undefined {
   if (isLoopbackPeer(address)) return undefined;
   const peers = (allowedPeers ?? []).map(({ text }) => text).join(', ');
-  return `the login listens on ${address}, which other machines may reach; it answers only ${peers}`;
+  return `the login listens on ${address}, which other machines may reach; the login answers only ${peers}`;
 }
 
 function requirePeerNetwork(text: string): AllowedPeerNetwork {

@@ -14,7 +14,7 @@ interface EnvironmentTokenReport {
   readonly uuid?: string;
   readonly team_name?: string;
   readonly team_uuid?: string;
-  /** A refused access token is an error. */
+  /** Always `valid`: for a refused access token the command ends with an error and prints no report. */
   readonly state: 'valid';
   readonly renewable: false;
 }

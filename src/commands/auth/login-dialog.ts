@@ -19,7 +19,7 @@ export type LoginDialog = Pick<
 export interface LoginDialogOptions {
   readonly profile: ProfileReference;
   readonly listen: boolean;
-  /** Where the login listens instead of at the address of the callback URL. */
+  /** The address on which the login waits for the redirect, if it differs from the address of the callback URL. */
   readonly listenAddress?: CallbackListenAddress | undefined;
   /** The time limit as the user typed it, such as `5m`. */
   readonly limit: string;
@@ -33,7 +33,7 @@ export function createLoginDialog(
   const isTerminal = host.stdin.isTTY === true && host.stderr.isTTY;
   const pasting = isTerminal || args.has('paste');
   const runtimeEnvironment = detectBrowserEnvironment(host.env, host.platform);
-  // A browser of this machine would request the callback URL, at which nothing listens then.
+  // A browser is opened only if the login listens at the callback URL of this machine, so that the redirect can arrive.
   const isLocal = listen && listenAddress === undefined;
   const canOpen =
     !args.has('no-browser') && isLocal && canOpenBrowser(runtimeEnvironment, isTerminal, host.env.BROWSER);

@@ -53,7 +53,7 @@ export async function reportLogin(
     who === '' ? 'Logged in; the server did not report the account.' : `Logged in as ${who}${team}.`,
     record.isGivenToken === true
       ? `The access token cannot be renewed, and its lifetime is not known; its scope is ${record.scope === '' ? 'not known either' : `${record.scope} (not verified)`}.`
-      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report it)'}, ${describeTokenLifetime(record.expiresAt, context.host.clock.now())}.`,
+      : `Scope ${record.scope}${account.scope_verified ? '' : ' (not verified: the implicit flow does not report the scope)'}, ${describeTokenLifetime(record.expiresAt, context.host.clock.now())}.`,
     ...(result.isLifetimeAssumed
       ? ['The server did not report the lifetime of the access token; 30 days are assumed.']
       : []),

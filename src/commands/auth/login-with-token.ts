@@ -45,7 +45,7 @@ export async function loginWithToken(
   const { host } = context;
   const { profileName } = settings;
   const { authOrigin, clientId } = binding;
-  // The account file is read before the login replaces it.
+  // Whether the server follows the specification is read from the account file before the login replaces the file.
   const isSpec = isSpecCompliantServer(host.folders, profileName, authOrigin);
   const result = await storeGivenToken(
     {

@@ -107,7 +107,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     const warning = listenAddress === undefined ? undefined : exposedListenerWarning(listenAddress);
     if (warning !== undefined) await context.output.warn(warning);
     if (request.flow === 'implicit') await context.output.warn(implicitFlowWarning);
-    // The flow that the profile sets; a suggested command must name any other flow as an option.
+    // The OAuth flow of the profile. If the login uses another flow, suggested commands contain `--flow`.
     const profileFlow = context.settings().values.flow;
     const parts = {
       ...context,

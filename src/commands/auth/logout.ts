@@ -119,8 +119,10 @@ async function probeTokenAcceptance(context: CommandContext, record: CredentialR
   try {
     const answer = await api.request({ method: 'GET', path });
     if (answer.status >= 200 && answer.status < 300) return 'accepted';
-    // Some servers respond with 403 to a request with a revoked token. Every scope may read this path, so a 403 means that the
-    // token is refused.
+    /**
+     * Some servers respond to a revoked token with 403. Every scope may read this path, so 403 means that the token is
+     * refused.
+     */
     return answer.status === 403 || isAccessTokenRefused(answer, path) ? 'refused' : 'unknown';
   } catch (error) {
     if (error instanceof CliError && error.code === 'token_refused') return 'refused';

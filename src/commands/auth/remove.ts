@@ -49,7 +49,7 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
   },
 };
 
-/** A script removes the profile without confirmation. */
+/** Asks for a confirmation; without a terminal, the profile is removed without confirmation. */
 async function confirmRemoval({ prompts }: CommandContext, name: string): Promise<boolean> {
   if (!prompts.interactive) return true;
   return prompts.confirm({ message: `End the session of profile ${name} and remove the profile?` });
@@ -65,14 +65,14 @@ async function removeSecrets(
   if (settings.values.credential_store === 'shared') return leaveShare(context, settings);
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
-  // Without a keychain account id, no keychain was ever used.
+  // If no keychain account id is stored, the profile never used the keychain.
   const mayHaveOther = other === 'file' || readExistingKeychainAccount(paths) !== undefined;
   const left = mayHaveOther ? await removeFromOtherStore(context, settings, other, local) : undefined;
   removeSessionFiles(paths);
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
 }
 
-/** The session of a shared store belongs to other machines, too, so it goes on. */
+/** Removes this machine from the share. The session is not revoked, because other machines use it. */
 async function leaveShare(context: CommandContext, settings: ProfileSettings): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
   await removeSharedStoreKeys((await context.share(settings)).keyPlaces);

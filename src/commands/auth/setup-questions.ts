@@ -65,7 +65,7 @@ const profileQuestions: readonly {
   },
 ];
 
-/** Whether the value comes from config.json and not from an option or variable of this run. */
+/** Whether the setting comes from config.json, not from an option or environment variable of this run. */
 function isFromConfigFile(context: CommandContext, typed: ProfileSettingOverrides, key: ProfileSettingKey): boolean {
   const { variable } = profileSettingKeys[key];
   const option = key === 'auth_url' ? 'auth-url' : key === 'base_url' ? 'base-url' : undefined;
@@ -84,7 +84,10 @@ async function askScope(
   typed: ProfileSettingOverrides,
   asking: boolean,
 ): Promise<string> {
-  // A scope of another kind of server was set on purpose, so the prompt with its two choices is skipped.
+  /**
+   * A scope that the service does not know was set for another server, so the prompt, which offers only two scopes, is
+   * skipped.
+   */
   const stays = known !== undefined && !(asking && isKnownScope(known) && isFromConfigFile(context, typed, 'scope'));
   if (stays) return known;
   if (!context.prompts.interactive) return 'read';

@@ -60,7 +60,7 @@ export const authStatusCommand: CommandSpec<CommandContext> = {
     await context.output.object(report, loginStatusListView);
     if (found.pending)
       await context.output.note(
-        `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.kind}; later commands use it.`,
+        `The last refresh is in the encrypted journal of the state folder, not yet in the ${store.kind}; later commands use the tokens of this refresh.`,
       );
     if (state === 'in_doubt')
       await context.output.note(

@@ -20,7 +20,7 @@ export const authTokenCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const { host, output } = context;
     const settings = context.settings();
-    // A program that prints the token cannot repeat a request with a newer one.
+    // The caller of this command cannot refresh the token after a 401, so the newest session is read from the store first.
     if (settings.accessToken === undefined && !args.has('cached'))
       await (await context.store(settings)).synchronize?.();
     const accessToken = await (await context.session(settings)).bearer();

@@ -91,7 +91,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
       return 0;
     }
-    // The command is pasted, so it has the correction that the hint names.
+    // The hint tells the user to paste this command, so the command contains the correction.
     const corrected: DbSource =
       facts.isTargetWithoutTls === true && target.engine === 'postgresql'
         ? { engine: 'postgresql', source: { ...target.source, ssl: 'disable' } }
@@ -127,7 +127,7 @@ function nextStep(
       return state === 'unknown' ? `run \`${commands.compare}\`` : `run \`${commands.watch}\``;
     case 'sequences':
       return state === 'unknown'
-        ? `correct what is observed, then run \`${commands.again}\``
+        ? `correct the problem in the column Observed, then run \`${commands.again}\``
         : `run \`${commands.sequences}\`, then \`${commands.again}\``;
     case 'contents':
       return `run \`${commands.compare}\``;

@@ -61,7 +61,7 @@ export async function resolveInterruptedMigrationRequests(context: CommandContex
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
       await context.output.note(
-        `A run that was interrupted after ${new Date(at).toISOString()} may have started a migration of this source; the service could not be asked: ${error.message}. Next: cloudctl db status ${cluster}`,
+        `A run that was interrupted after ${new Date(at).toISOString()} may have started a migration of this source; the status of the migration could not be read: ${error.message}. Next: cloudctl db status ${cluster}`,
       );
     }
   }

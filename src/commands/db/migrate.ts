@@ -87,7 +87,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const cluster = readClusterUuid(args);
     if (args.has('deep') && args.has('skip-preflight'))
-      throw usageError('cannot use --deep with --skip-preflight', 'leave out one of them');
+      throw usageError('cannot use --deep with --skip-preflight', 'remove one of the two options');
     requireWatchFlag(args);
     const { host, output } = context;
     const settings = context.settings();

@@ -23,8 +23,8 @@ export function buildMigrationRequest(
 }
 
 /**
- * The request contains no method (spec.md §4.5), and the service always starts a continuous migration, so the user runs a dump
- * manually.
+ * A migration request cannot select a method (spec.md §4.5): the service always starts a continuous migration. For a dump or
+ * a scan, the user runs the printed commands.
  */
 export function methodNotStartableError(source: DbSource, method: 'dump' | 'scan'): CliError {
   return usageError(

@@ -17,6 +17,6 @@ export function describeRestrictionsDuringMigration(engine: DbSource['engine']):
   ];
 }
 
-/** Printed when the migration is over, because the undo script was written weeks before. */
+/** Printed again when the migration is over, because the user may have written the undo script weeks earlier. */
 export const undoScriptNote =
   'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one. Some settings, such as wal_level, change back only when the server is restarted.';

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../context.ts';
 import { listStartedMigrations, type StartedMigrationRecord } from '../../watch/list-started-migrations.ts';
 import { undoScriptNote } from './migration-rules.ts';
 
-/** What follows for a migration with this status: sentences for the user, each with a command. */
+/** Sentences that tell the user, for a migration with this status, what to do next and with which command. */
 export function nextMigrationStep(
   context: CommandContext,
   cluster: string,
@@ -29,7 +29,7 @@ export function nextMigrationStep(
   ];
 }
 
-/** A record of an earlier version has no user name and no TLS options. */
+/** Records of earlier program versions lack the user name and the TLS options. */
 function recordedSourceOptions(record: StartedMigrationRecord | undefined): readonly string[] {
   if (record === undefined) return ['--source', 'URL'];
   const { engine, source, sourceOptions = [] } = record;

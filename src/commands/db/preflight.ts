@@ -119,7 +119,7 @@ async function showReport(
   await output.data({ ...report, ...(changes === undefined ? {} : { changes }) });
 }
 
-/** The profile is the current one, or the only other one that is logged in if the current one has no session. */
+/** The next command. It names the current profile or, if that one has no session, the only profile that is logged in. */
 function nextMigrationCommand(context: CommandContext): string {
   const { host, globals } = context;
   const settings = context.settings();

@@ -8,11 +8,13 @@ import { getWatchedSourceIdentity, recordFirstSlots } from '../../watch/save-wat
 import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../watch/source-before-migration.ts';
 import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
-/** Milliseconds for reading the source, and for the service to create its slots. */
+/**
+ * Time limits in milliseconds: for reading the source, and for waiting until the service has created its replication slots.
+ */
 const readLimit = 20_000;
 const slotLimit = 5000;
 
-/** `note`, for the user, says why there is no baseline. */
+/** `note` tells the user why no baseline was recorded. */
 export type RecordedWatchedSourceBaseline = SourceBeforeMigration & { readonly note?: string };
 
 /**
@@ -46,7 +48,7 @@ export async function recordWatchedSourceBaseline(
   return { ...rest, note };
 }
 
-/** Records the slots that the service creates in the first seconds. */
+/** Records the replication slots that the service creates on the source in the first seconds of the migration. */
 export async function recordSlotsOfStartedMigration(
   { host }: CommandContext,
   args: ParsedArgs,

@@ -20,7 +20,7 @@ import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 
 interface DatabaseSequences extends SequenceValuesScript {
   readonly database: string;
-  /** The reason why the database could not be queried; the list of statements is then empty. */
+  /** The reason why the database could not be queried; the script then has no statements for this database. */
   readonly failure?: string;
 }
 

@@ -128,8 +128,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     const { resumed: path, created } = readBatchLedgerSelection(args);
     const [isDryRun, isPlan] = [args.has('dry-run'), args.has('plan')];
     const userData = await readDropletUserData(context, args);
-    // Modules for requests are loaded before the names are read, because the heap that a million names need would otherwise
-    // stay larger.
+    // Modules for requests are loaded first: loading them after a million names would keep the heap larger.
     if (!isDryRun) await context.send();
     if (isDryRun) output.checkColumns(batchDryRunListView);
     else if (isPlan) output.checkColumns(batchPlanListView);

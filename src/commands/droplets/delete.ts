@@ -46,7 +46,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
   ],
   examples: [
     { text: 'Delete two droplets', command: 'cloudctl droplets delete web-01 400000013' },
-    { text: 'See what a pattern would delete', command: "cloudctl droplets delete 'ci-*' --dry-run" },
+    { text: 'List the droplets that a pattern would delete', command: "cloudctl droplets delete 'ci-*' --dry-run" },
     { text: 'Delete the droplets of a test run in a script', command: 'cloudctl droplets delete --tag ci-1234 --yes' },
   ],
   run: async (context, args) => {

@@ -36,7 +36,7 @@ export const dropletListView: ListView<JsonRecord> = {
   ],
 };
 
-/** With links to the control panel, where its address is known. */
+/** The view of droplets. If the address of the control panel is known, each id is a hyperlink to its page. */
 export function createLinkedDropletListView(context: CommandContext): ListView<JsonRecord> {
   const pages = findControlPanelUrls(context.host.folders.state, context.settings().values.auth_url);
   return pages === undefined ? dropletListView : addLinksToOutputColumn(dropletListView, 'ID', pages.droplet);
@@ -86,7 +86,7 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
   },
 };
 
-/** What became of a droplet that is not in the list any more: it was deleted, or no longer matches. */
+/** Reads a droplet that left the list: it was deleted, or the filter no longer matches it. */
 async function rereadDroplet(api: ApiClient, row: JsonRecord): Promise<JsonRecord> {
   try {
     const json = await api.json({ method: 'GET', path: `/v2/droplets/${encodeURIComponent(String(row.id))}` });
@@ -97,7 +97,7 @@ async function rereadDroplet(api: ApiClient, row: JsonRecord): Promise<JsonRecor
   }
 }
 
-/** The API has no status for it: a deleted droplet is not found. */
+/** The API has no status for deleted droplets, so the program sets the status `deleted`. */
 function deletedDroplet(row: JsonRecord): JsonRecord {
   return { ...row, status: 'deleted' };
 }

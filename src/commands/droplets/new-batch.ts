@@ -71,7 +71,7 @@ export async function createBatchLedger(
 ): Promise<BatchLedger> {
   const settings = context.settings();
   const batch = await buildBatchDescriptionEvent(context, args, settings, userData);
-  // A profile without a valid base_url is an error before the ledger is created.
+  // A missing or invalid base_url is reported here, before the ledger is created.
   const identity = await readAccountIdentityIfAvailable(context, settings, wait);
   const { folders, bootId } = context.host;
   const days = settings.values.batch_ledger_days ?? 30;

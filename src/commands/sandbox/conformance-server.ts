@@ -14,8 +14,8 @@ import { buildSessionBinding } from '../../session/credential-record.ts';
 import { getTokenFreshness, loadStoredSession } from '../../session/stored-session.ts';
 
 /**
- * The server that the options and the profile name, with the credentials of the environment, of the profile, or of the sandbox
- * itself. Nothing is sent except to the admin API of a sandbox.
+ * Creates the server under test from the options and the profile. Its credentials come from the environment, the profile or
+ * the sandbox. Only the admin API of a sandbox receives requests.
  */
 export async function createServerUnderTestFromArgs(
   context: CommandContext,
@@ -69,8 +69,8 @@ export async function createServerUnderTestFromArgs(
 }
 
 /**
- * The admin API that --admin-url names. The one of the environment or of a recorded sandbox is used only for that sandbox,
- * because the run changes its state.
+ * The admin URL and token of --admin-url. Those of the environment or of a recorded sandbox are used only if that sandbox is
+ * the tested server, because the run changes the state of the sandbox.
  */
 function adminAccessOf(
   { host }: CommandContext,

@@ -74,7 +74,7 @@ export const sandboxConformanceCommand: CommandSpec<CommandContext> = {
           probes: specGapProbes,
           choices: SPEC_GAPS,
           clock: context.host.clock,
-          onProgress: (done, total) => void context.progress.show(`${done} of ${total} statements played`),
+          onProgress: (done, total) => void context.progress.show(`${done} of ${total} statements tested`),
         });
       } finally {
         await context.progress.stop();

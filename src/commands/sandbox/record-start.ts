@@ -41,8 +41,10 @@ export async function writeSandboxProfile(context: CommandContext, ready: Sandbo
     auth_url: ready.auth_url,
     base_url: ready.base_url,
     client_id: ready.client_id,
-    // The sandbox can register a callback URL of another machine, but a login of this program cannot receive the redirect to
-    // it.
+    /**
+     * A sandbox accepts a callback URL of another machine. A login of this program does not, because no redirect would
+     * arrive.
+     */
     ...(validateCallbackUrlSetting(ready.callback_url).ok ? { callback_urls: [ready.callback_url] } : {}),
     credential_store: 'file',
     scope: 'read write',

@@ -64,7 +64,7 @@ export function readSandboxListenOptions(args: ParsedArgs, env: ProcessEnvironme
   };
 }
 
-/** What a sandbox with a public name exposes; undefined for a sandbox that only this machine reaches. */
+/** The warning that other machines reach the sandbox; undefined when only this machine reaches it. */
 export function exposedSandboxWarning(
   { host, publicName }: SandboxListenOptions,
   isSeeded: boolean,
@@ -116,17 +116,20 @@ function requirePublicPorts(name: SandboxPublicAddress, port: number | undefined
       'remove `--port`, and publish the port of the container under the same number',
     );
   if (apiPort === undefined && name.port === 65_535)
-    throw usageError('--public-name has port 65535, which no port follows', 'add `--api-port`');
+    throw usageError('--public-name has port 65535, so there is no next port for the resource API', 'add `--api-port`');
   if (apiPort === name.port)
     throw usageError('--api-port is the port of --public-name', 'pass another port with `--api-port`');
 }
 
-/** Other containers must know the admin token beforehand, and no secret belongs in the arguments of a command. */
+/**
+ * The admin token comes from an environment variable: other containers must know it before the start, and arguments of a
+ * command are visible to other users.
+ */
 function readAdminToken(env: ProcessEnvironment): string | undefined {
   const token = readNonEmptyEnvironmentValue(env.CLOUDCTL_SANDBOX_ADMIN_TOKEN);
   if (token === undefined || /^[A-Za-z0-9_-]{16,256}$/.test(token)) return token;
   throw usageError(
     'CLOUDCTL_SANDBOX_ADMIN_TOKEN is not 16 to 256 letters, digits, hyphens or underscores',
-    'set it to a random value, such as the output of `openssl rand -hex 24`, or unset it',
+    'set the variable to a random value, such as the output of `openssl rand -hex 24`, or unset the variable',
   );
 }

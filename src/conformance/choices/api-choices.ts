@@ -9,7 +9,7 @@ import type { ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapProbe } from '../statement.ts';
 import { obtainReadOnlyTestToken, obtainReadTestToken } from '../tokens.ts';
 
-/** The probes of the choices about the resource API as a whole, its lists and its errors. */
+/** The functions that observe open choices about the resource API, its lists and its errors. */
 export const apiSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'team-resources',
@@ -193,7 +193,7 @@ function describeOrder(items: readonly JsonRecord[], member: string): string {
   const isOrdered = (sign: 1 | -1): boolean =>
     times.every((time, at) => at === 0 || sign * (time - (times[at - 1] ?? 0)) >= 0);
   if (times.some(Number.isNaN)) return 'unknown';
-  // A list with one time has both orders.
+  // A list whose items have the same time is in both orders.
   const orders = [...(isOrdered(-1) ? ['newest first'] : []), ...(isOrdered(1) ? ['oldest first'] : [])];
   return orders.join(' or ') || 'none';
 }

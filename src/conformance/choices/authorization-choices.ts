@@ -27,7 +27,10 @@ import { summarizeAuthorizationRequestOutcome } from './choice-cases.ts';
 
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 
-/** The probes of the choices about authorization requests. The challenge is the example of RFC 7636, appendix B. */
+/**
+ * The functions that observe open choices about authorization requests. The PKCE challenge is the example of RFC 7636,
+ * appendix B.
+ */
 export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'authorize-errors-in-query',

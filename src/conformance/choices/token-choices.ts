@@ -21,7 +21,7 @@ import {
 import type { SpecGapProbe } from '../statement.ts';
 import { summarizeAuthorizationRequestOutcome } from './choice-cases.ts';
 
-/** The probes of the choices about tokens and their revocation. */
+/** The functions that observe open choices about tokens and their revocation. */
 export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'token-encodings',

@@ -26,7 +26,7 @@ import { obtainReadTestToken, obtainWriteTestToken } from '../tokens.ts';
 const writes = ['writes', 'token'] as const;
 const writesToCluster = ['writes', 'token', 'cluster'] as const;
 
-/** The probes of the choices about droplets, clusters and migrations. */
+/** The functions that observe open choices about droplets, clusters and migrations. */
 export const writeSpecGapProbes: readonly SpecGapProbe[] = [
   {
     id: 'create-body',

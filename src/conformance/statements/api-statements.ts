@@ -28,7 +28,11 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
       const response = await sendApiRequest(server, await obtainReadTestToken(server), request);
       requireResponseCondition(isSuccessfulResponse(response), 'a success status with the bearer token', response);
       const without = await sendApiRequest(server, undefined, request);
-      requireResponseCondition(!isSuccessfulResponse(without), 'a refusal without a bearer token', without);
+      requireResponseCondition(
+        !isSuccessfulResponse(without),
+        'a refusal of a request without a bearer token',
+        without,
+      );
     },
   },
   {
@@ -125,7 +129,11 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
         const authorization = scheme === '' ? {} : { authorization: `${scheme} ${server.unique()}` };
         const request = { method: 'GET', path: '/v2/actions', headers: authorization };
         const response = await sendApiRequest(server, undefined, request);
-        requireResponseCondition(!isSuccessfulResponse(response), 'a refusal without a bearer token', response);
+        requireResponseCondition(
+          !isSuccessfulResponse(response),
+          'a refusal of a request without a bearer token',
+          response,
+        );
       }
       // The token of a session is not sent in a URL, because servers write URLs to their logs.
       if (server.accessToken !== undefined) return;

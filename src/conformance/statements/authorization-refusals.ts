@@ -87,12 +87,17 @@ const clientMessage = messageAbout('client');
 const redirectUriMessage = messageAbout('redirect[\\s_-]*ur[il]');
 const scopeMessage = messageAbout('scope');
 
-/** Matches a text that says that something is wrong, in either order of the words. */
+/**
+ * Matches a message that says that `subject` is wrong. The name of the subject and the word for the error may come in either
+ * order.
+ */
 function messageAbout(subject: string): RegExp {
   return new RegExp(`${subject}.*${wrong}|${wrong}.*${subject}`, 'is');
 }
 
-/** Callback URLs that differ from the registered one in one place; undefined leaves the parameter out. */
+/**
+ * Callback URLs that differ from the registered one in a single part; undefined stands for a request without redirect_uri.
+ */
 function differentCallbackUrls(registered: string): readonly (string | undefined)[] {
   const url = new URL(registered);
   const other = (change: (changed: URL) => void): string => {

@@ -30,7 +30,7 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     needs: ['client', 'consent'],
     play: async (server) => {
       const { authorization } = await obtainTestAuthorizationCode(server);
-      // In a browser the state was compared when the redirect was received.
+      // For a real browser, the callback server has already compared the state with the one that was sent.
       if (!authorization.isFromBrowser)
         requireReturnedOAuthState(authorization, authorization.query, oauthStateWithSpecialCharacters);
     },
@@ -54,7 +54,11 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     play: async (server) => {
       const without = await authorizeTestedClient(server);
       requireAuthorizationCondition(without.query.has('code'), 'a code in the query', without);
-      requireAuthorizationCondition(!without.query.has('state'), 'no state, because none was sent', without);
+      requireAuthorizationCondition(
+        !without.query.has('state'),
+        'no state parameter, because the request had none',
+        without,
+      );
       requireAuthorizationCondition([...without.fragment].length === 0, 'no fragment', without);
     },
   },
@@ -66,7 +70,11 @@ export const authorizationConformanceStatements: readonly ConformanceStatement[]
     play: async (server) => {
       const without = await authorizeTestedClient(server, { flow: 'implicit' });
       requireAuthorizationCondition(without.fragment.has('access_token'), 'an access_token in the fragment', without);
-      requireAuthorizationCondition(!without.fragment.has('state'), 'no state, because none was sent', without);
+      requireAuthorizationCondition(
+        !without.fragment.has('state'),
+        'no state parameter, because the request had none',
+        without,
+      );
       requireAuthorizationCondition([...without.query].length === 0, 'no parameters in the query', without);
     },
   },

@@ -14,8 +14,8 @@ import {
 } from '../grants.ts';
 import {
   exchangeCodeWithWrongRedirectUri,
-  listActionsWithTestOAuthGrant,
-  obtainTestOAuthGrant,
+  listActionsWithTokensOfTestedServer,
+  obtainTokensOfTestedServer,
   replayAuthorizationCode,
 } from '../journeys.ts';
 import {
@@ -36,7 +36,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     section: '1',
     text: 'The authorization code flow is supported.',
     needs: ['client', 'secret', 'consent'],
-    play: async (server) => void (await obtainTestOAuthGrant(server)),
+    play: async (server) => void (await obtainTokensOfTestedServer(server)),
   },
   {
     number: '11',
@@ -84,7 +84,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'An exchanged code is used, and a grant is issued whose access token works.',
     needs: ['grant', 'consent'],
     play: async (server) => {
-      const response = await listActionsWithTestOAuthGrant(server);
+      const response = await listActionsWithTokensOfTestedServer(server);
       requireResponseCondition(isSuccessfulResponse(response), 'the list of actions', response);
       requireOAuthError((await replayAuthorizationCode(server)).response, 'invalid_grant');
     },
@@ -176,7 +176,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     play: async (server) => {
       const other = otherSandboxClient(server);
       const code = await requestAuthorizationCode(server, { client: other });
-      // With its own redirect_uri, only the client differs.
+      // In the first request, redirect_uri is the one for which the code was issued, so only the client is wrong.
       for (const redirect_uri of [other.callbackUrl, server.client?.callbackUrl]) {
         const parameters = buildCodeExchangeParameters(server, code, { redirect_uri });
         requireOAuthError(await postTokenRequest(server, parameters), 'invalid_grant');

@@ -184,7 +184,11 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainWriteTestToken(server);
       const response = await sendApiRequest(server, token, { method: 'POST', path: '/v2/droplets', json, headers });
       for (const droplet of readCreatedDroplets(response)) server.left.push(`droplet ${String(droplet.id)}`);
-      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of another Content-Type', response);
+      requireResponseCondition(
+        !isSuccessfulResponse(response),
+        'a refusal of a request with a Content-Type other than application/json',
+        response,
+      );
     },
   },
   {

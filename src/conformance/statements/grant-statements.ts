@@ -6,10 +6,10 @@ import {
   readGrantedTokens,
   readTokenResponseInfo,
   sendRefresh,
-  type TestOAuthGrant,
+  type TokensOfTestedServer,
   tryObtainGrantedTokens,
 } from '../grants.ts';
-import { obtainRefreshedTestOAuthGrant, obtainTestOAuthGrant } from '../journeys.ts';
+import { obtainRefreshedTokensOfTestedServer, obtainTokensOfTestedServer } from '../journeys.ts';
 import { sandboxTeamMember } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
@@ -17,7 +17,10 @@ import type { ConformanceStatement } from '../statement.ts';
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const tokenLifetime = 2_592_000;
 
-/** The statements about the members of a grant (spec §2). Those about JSON are required of a new grant and of a refreshed one. */
+/**
+ * The statements about the JSON members of a token response (spec §2). The first response and the response to a refresh must
+ * both satisfy them.
+ */
 export const grantConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '4',
@@ -76,10 +79,10 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     text: 'scope is the granted scope, `read` or `read write`.',
     needs: ['grant'],
     play: async (server) => {
-      const isScope = ({ body }: TestOAuthGrant): boolean => body.scope === 'read' || body.scope === 'read write';
+      const isScope = ({ body }: TokensOfTestedServer): boolean => body.scope === 'read' || body.scope === 'read write';
       await requireOfGrants(server, isScope, 'scope `read` or `read write`');
       if (server.admin === undefined && server.visit === undefined) return;
-      const isGranted = ({ body }: TestOAuthGrant): boolean => body.scope === 'read write';
+      const isGranted = ({ body }: TokensOfTestedServer): boolean => body.scope === 'read write';
       await requireOfGrants(server, isGranted, 'the authorized scope `read write`');
     },
   },
@@ -89,7 +92,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     text: 'info has name, email and uuid.',
     needs: ['grant'],
     play: (server) => {
-      const isWhole = (grant: TestOAuthGrant): boolean =>
+      const isWhole = (grant: TokensOfTestedServer): boolean =>
         ['name', 'email', 'uuid'].every((name) => (readStringField(readTokenResponseInfo(grant), name) ?? '') !== '');
       return requireOfGrants(server, isWhole, 'info with name, email and uuid');
     },
@@ -100,7 +103,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     text: 'info.uuid is a UUID.',
     needs: ['grant'],
     play: (server) => {
-      const isUuid = (grant: TestOAuthGrant): boolean =>
+      const isUuid = (grant: TokensOfTestedServer): boolean =>
         uuid.test(readStringField(readTokenResponseInfo(grant), 'uuid') ?? '');
       return requireOfGrants(server, isUuid, 'a UUID as info.uuid');
     },
@@ -166,7 +169,10 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     text: 'The response to a refresh is a grant with a new access token and a new refresh token.',
     needs: ['grant'],
     play: async (server) => {
-      const [before, after] = [await obtainTestOAuthGrant(server), await obtainRefreshedTestOAuthGrant(server)];
+      const [before, after] = [
+        await obtainTokensOfTestedServer(server),
+        await obtainRefreshedTokensOfTestedServer(server),
+      ];
       for (const name of ['access_token', 'refresh_token', 'token_type', 'expires_in', 'scope', 'info'])
         requireResponseCondition(after.body[name] !== undefined, `a grant with ${name}`, after.response);
       const isNew = (name: string): boolean => before.body[name] !== after.body[name];
@@ -182,15 +188,15 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
 
 async function requireOfGrants(
   server: ServerUnderTest,
-  holds: (grant: TestOAuthGrant) => boolean,
+  holds: (grant: TokensOfTestedServer) => boolean,
   expected: string,
 ): Promise<void> {
-  const grant = await obtainTestOAuthGrant(server);
+  const grant = await obtainTokensOfTestedServer(server);
   requireResponseCondition(holds(grant), expected, grant.response);
-  const renewed = await obtainRefreshedTestOAuthGrant(server);
+  const renewed = await obtainRefreshedTokensOfTestedServer(server);
   requireResponseCondition(holds(renewed), `${expected} after a refresh`, renewed.response);
 }
 
-function isText(name: string): (grant: TestOAuthGrant) => boolean {
+function isText(name: string): (grant: TokensOfTestedServer) => boolean {
   return ({ body }) => (readStringField(body, name) ?? '') !== '';
 }

@@ -157,7 +157,11 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainWriteTestToken(server);
       const response = await sendApiRequest(server, token, { method: 'PUT', path, json, headers });
       if (isSuccessfulResponse(response)) await sendApiRequest(server, token, { method: 'DELETE', path });
-      requireResponseCondition(!isSuccessfulResponse(response), 'a refusal of another Content-Type', response);
+      requireResponseCondition(
+        !isSuccessfulResponse(response),
+        'a refusal of a request with a Content-Type other than application/json',
+        response,
+      );
     },
   },
   {
@@ -198,7 +202,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
     number: '98',
     section: '4.6',
     text: 'A migration from one managed cluster to another is unsupported.',
-    // Only the sandbox names its managed clusters in a way that is known here.
+    // Only for the sandbox it is known which host names are managed clusters.
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const host = 'orders-do-user-1-0.b.db.ondigitalocean.com';

@@ -11,7 +11,7 @@ import {
   readGrantedTokens,
   requestActionList,
 } from '../grants.ts';
-import { refreshTestOAuthGrantOnce, replayRefreshToken, useAccessTokensAfterRefresh } from '../journeys.ts';
+import { refreshTokensOfTestedServerOnce, replayRefreshToken, useAccessTokensAfterRefresh } from '../journeys.ts';
 import { createMadeUpSecret, requireTokenError } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
@@ -28,7 +28,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     section: '1',
     text: 'Refreshing a token is supported.',
     needs: ['grant'],
-    play: async (server) => void readGrantedTokens(server, await refreshTestOAuthGrantOnce(server)),
+    play: async (server) => void readGrantedTokens(server, await refreshTokensOfTestedServerOnce(server)),
   },
   {
     number: '51',

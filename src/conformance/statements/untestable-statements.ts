@@ -1,6 +1,6 @@
 import type { UntestableConformanceStatement } from '../statement.ts';
 
-const client = 'about the client, not the server';
+const client = 'this statement is about the client, not the server';
 const source = 'about the source database; `db preflight` checks it';
 const notShown = 'the specification does not define it';
 
@@ -30,8 +30,8 @@ export const untestableConformanceStatements: readonly UntestableConformanceStat
   row('105', '4.6', 'A dump needs Connect and Select instead of a superuser.', source),
   row('106', '4.6', 'A dump needs a source that is offline or in maintenance.', source),
   row('107', '4.6', 'pg_dump does not run through a transaction pool.', source),
-  row('108', '4.6', 'The rules while a migration runs are kept.', source),
-  row('109', '4.6', 'The rules for Redis while a migration runs are kept.', source),
+  row('108', '4.6', 'The rules for the source database are followed while a migration runs.', source),
+  row('109', '4.6', 'The rules for a Redis source are followed while a migration runs.', source),
   row('114', '5', 'An application compares the granted scope with the requested one.', client),
   row('124', '7', 'The remedy of invalid_grant is a new authorization.', client),
   row('125', '8', 'A client uses a refresh token once.', client),

@@ -5,7 +5,10 @@ import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-se
 import type { ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
-/** Tells why a database receives nothing although there are changes; asks the target when that has lasted for a while. */
+/**
+ * Returns why a target database receives no changes although the source has some. The target is queried only if the
+ * database has received nothing for some time.
+ */
 export type FindReplicationApplyObstacle = (poll: {
   readonly slot: SlotReplicationStatus;
   readonly position: string;
@@ -71,7 +74,7 @@ async function readApplyObstacle(
   return `the target fails to apply changes: ${error}${timeout !== undefined && /timeout/.test(error) ? ` (${timeout})` : ''}`;
 }
 
-/** The last error in the log of the target; undefined: it has no log file, or this role may not read it. */
+/** The last error in the log of the target; undefined if the target has no log file, or this role cannot read the log. */
 async function readLastError(session: SearchPathSafeSession): Promise<string | undefined> {
   try {
     const [row] =

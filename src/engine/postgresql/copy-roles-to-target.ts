@@ -36,7 +36,7 @@ export async function copyRolesToTarget(
   for (const row of await queryLastRows(source, membersQuery)) {
     const { role, member } = row;
     if (role == null || member == null || members.has(membershipKey(row))) continue;
-    // No member is added to an existing role, because it may have more rights on the target than on the source.
+    // No member is added to an existing role, because the role may have more rights on the target than on the source.
     if (existing.has(role)) {
       warnings.push(`${member} is not made a member of ${role}: the target had that role before`);
       continue;

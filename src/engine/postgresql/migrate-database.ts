@@ -9,7 +9,7 @@ import type {
   MigrationTransferMethod,
 } from '../migration-state.ts';
 import { copyDatabaseRows } from './copy-database-rows.ts';
-import { type DatabaseDefinition, listUserTables } from './database-definition.ts';
+import { type CreateDatabaseProperties, listUserTables } from './create-database-properties.ts';
 import { withMigrationEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
@@ -30,7 +30,7 @@ import { createPublicationAndSlot, createSubscription } from './replication-obje
  */
 export async function migrateDatabase(
   run: PostgresMigrationContext,
-  database: DatabaseDefinition,
+  database: CreateDatabaseProperties,
   progress: DatabaseMigrationProgress,
 ): Promise<void> {
   const { job, deps, stop } = run;

@@ -18,7 +18,9 @@ export interface PostgresMigrationContext {
    * subscriptions.
    */
   readonly subscribeMutex: Semaphore;
-  /** Signal that is aborted when the migration is stopped; databases that do not replicate yet end at once. */
+  /**
+   * Signal that is aborted when the migration is stopped; the work on databases that do not replicate yet then ends at once.
+   */
   readonly stop: AbortSignal;
   /** Signal that is aborted by `stop`, or when nothing is left to replicate. */
   readonly end: AbortSignal;

@@ -2,7 +2,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import type { DatabaseMigrationProgress } from '../migration-state.ts';
-import { createTargetDatabase, type DatabaseDefinition, listUserTables } from './database-definition.ts';
+import { type CreateDatabaseProperties, createTargetDatabase, listUserTables } from './create-database-properties.ts';
 import { withMigrationEngineSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
@@ -14,7 +14,7 @@ import { createTargetOwner, readTargetStateBeforeMigration } from './target-owne
  */
 export async function prepareTargetDatabase(
   { job, deps, stop, target: { isSuperuser } }: PostgresMigrationContext,
-  database: DatabaseDefinition,
+  database: CreateDatabaseProperties,
   target: PostgresqlSource,
   progress: DatabaseMigrationProgress,
 ): Promise<TargetStateBeforeMigration | undefined> {

@@ -111,7 +111,10 @@ type RemovalStep = (session: SearchPathSafeSession) => Promise<void>;
  */
 interface TableSyncSlots {
   owner: string | 'any' | 'none';
-  /** False if every table was replicated, because the table synchronization workers have then dropped their slots. */
+  /**
+   * Whether slots may be left; false if every table was replicated, because the synchronization workers then dropped their
+   * slots.
+   */
   mayExist: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface PostgresReplicationOptions {
   readonly targetVersion: number;
   readonly poller: SourceSlotPoller;
   readonly deps: MigrationEngineDependencies;
-  /** Ends the replication and aborts a running query. */
+  /** When aborted, the replication ends, and a running query is aborted. */
   readonly signal: AbortSignal;
 }
 
@@ -138,7 +138,7 @@ function createFailureWarning(
 
 const maxInactivePolls = 10;
 
-/** True after two polls after the idle time in which nothing was left to replicate. */
+/** Whether at least two polls after the idle time found nothing left to replicate. */
 export function isReplicationIdle({ idlePolls }: Pick<DatabaseMigrationProgress, 'idlePolls'>): boolean {
   return idlePolls >= 2;
 }

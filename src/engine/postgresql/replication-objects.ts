@@ -54,8 +54,8 @@ export async function createSubscription(
 }
 
 /**
- * With password_required = false the owner of the subscription may not change its connection, and the source need not
- * request a password.
+ * With password_required = false the owner of the subscription is not permitted to change its connection, and the source
+ * need not request a password.
  */
 function disabledOptions(version: number): string {
   return `, enabled = false${version >= 160_000 ? ', password_required = false, run_as_owner = false' : ''}`;

@@ -6,7 +6,7 @@ import type { TableMigrationProgress, TableSyncState } from '../migration-state.
 /** The replication state of one database, read from the target. */
 export interface TargetReplicationStatus {
   readonly tables: readonly TableMigrationProgress[];
-  /** A value that changes only when a transaction was applied. */
+  /** A text that changes only when the target has applied a transaction. */
   readonly position: string;
   /** Number of errors of the replication workers so far; undefined before PostgreSQL 15, which does not count them. */
   readonly failures: number | undefined;

@@ -4,7 +4,7 @@ import type { MigrationProgress } from '../migration-progress.ts';
 import { createDatabaseMigrationProgress, hasMigrationEnded } from '../migration-state.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { copyRolesToTarget } from './copy-roles-to-target.ts';
-import { type DatabaseDefinition, listSourceDatabases } from './database-definition.ts';
+import { type CreateDatabaseProperties, listSourceDatabases } from './create-database-properties.ts';
 import { withMigrationEngineSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { isReplicationIdle } from './replicate-database.ts';
@@ -53,7 +53,7 @@ export async function runPostgresMigration(
 interface PreparedMigration {
   readonly source: PostgresqlServerIdentity;
   readonly target: PostgresqlServerIdentity;
-  readonly databases: readonly DatabaseDefinition[];
+  readonly databases: readonly CreateDatabaseProperties[];
 }
 
 async function prepareMigration(

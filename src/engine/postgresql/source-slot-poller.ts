@@ -6,7 +6,7 @@ import { readSourceReplicationStatus, type SourceReplicationStatus } from './rep
 
 /** Reads the replication slots of all databases of the source in one query. */
 export interface SourceSlotPoller {
-  /** Adds a replication slot to the query. */
+  /** Adds a replication slot to those that each poll reads. */
   addSlot(name: string): void;
   /** The status of the slot, at most half a poll interval old; undefined during an outage of the source. */
   poll(): Promise<SourceReplicationStatus | undefined>;

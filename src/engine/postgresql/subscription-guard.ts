@@ -21,7 +21,7 @@ export function buildSubscriptionGuardSql(name: string): string {
     ALTER EVENT TRIGGER ${quoted} ENABLE ALWAYS;`;
 }
 
-/** Each statement succeeds even if its object does not exist. */
+/** SQL that removes the guard of a subscription; each statement succeeds even if its object does not exist. */
 export function buildRemoveSubscriptionGuardSql(name: string): readonly string[] {
   const quoted = quoteIdentifier(name);
   return [

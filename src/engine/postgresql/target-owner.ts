@@ -157,7 +157,8 @@ async function restoreDatabaseSettings(
     const [name, value] = [setting.slice(0, setting.indexOf('=')), setting.slice(setting.indexOf('=') + 1)];
     const alter = `ALTER DATABASE ${database} SET ${quoteIdentifier(name)}`;
     if (!quotedLists.has(name)) return [`${alter} TO ${quoteLiteral(value)}`];
-    // A list must not be one literal, which would be a single element; the server parser splits the value.
+    // A list setting is set with set_config, which splits the value at its commas; ALTER DATABASE would store a single
+    // element.
     return [
       `SELECT pg_catalog.set_config(${quoteLiteral(name)}, ${quoteLiteral(value)}, true)`,
       `${alter} FROM CURRENT`,

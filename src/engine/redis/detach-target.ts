@@ -5,8 +5,8 @@ import type { RedisMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import {
   isRedisReplicaOfSource,
-  readRedisReplicaSettings,
   readRedisServerInfo,
+  readReplicationSettingsOfRedisReplica,
   writeRedisReplicaSettings,
 } from './replica.ts';
 
@@ -41,7 +41,7 @@ async function detachOnce(
   try {
     if (isRedisReplicaOfSource(await readRedisServerInfo(session), source))
       await session.send(['REPLICAOF', 'NO', 'ONE']);
-    await writeRedisReplicaSettings(session, settings, await readRedisReplicaSettings(session));
+    await writeRedisReplicaSettings(session, settings, await readReplicationSettingsOfRedisReplica(session));
   } finally {
     session.end();
   }

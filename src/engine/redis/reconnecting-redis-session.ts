@@ -48,7 +48,7 @@ function isBusy(error: unknown): boolean {
   return (error instanceof DatabaseConnectError || error instanceof RedisCommandError) && busyCodes.has(error.code);
 }
 
-/** A stopped server accepts connections and does not respond; a server that restarts closes them. */
+/** A stopped server accepts connections and does not respond; a server that restarts closes its connections. */
 function isLost(error: unknown): boolean {
   if (error instanceof RedisCommandError) return error.lost;
   if (!(error instanceof DatabaseConnectError)) return false;

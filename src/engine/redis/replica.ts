@@ -17,7 +17,7 @@ export async function readRedisDatabaseLimit(session: RedisConnection): Promise<
 }
 
 /** Reads settings, and leaves out those that the server does not have. */
-export async function readRedisReplicaSettings(session: RedisConnection): Promise<RedisReplicaSettings> {
+export async function readReplicationSettingsOfRedisReplica(session: RedisConnection): Promise<RedisReplicaSettings> {
   const found: Record<string, string> = {};
   for (const name of replicaSettingNames) {
     const reply = await session.send(['CONFIG', 'GET', name]);

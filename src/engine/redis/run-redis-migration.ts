@@ -14,8 +14,8 @@ import { buildRedisReplicationStatus, type RedisReplicationStatus } from './redi
 import {
   buildRedisReplicaSettings,
   readRedisDatabaseLimit,
-  readRedisReplicaSettings,
   readRedisServerInfo,
+  readReplicationSettingsOfRedisReplica,
   startRedisReplication,
   writeRedisReplicaSettings,
 } from './replica.ts';
@@ -88,7 +88,7 @@ async function prepareTarget(
   }
   return withRedisSession(target, deps, signal, async (session) => {
     assertRedisCompatible(sourceInfo, await readRedisServerInfo(session), await readRedisDatabaseLimit(session));
-    return readRedisReplicaSettings(session);
+    return readReplicationSettingsOfRedisReplica(session);
   });
 }
 
@@ -137,7 +137,7 @@ async function startReplication(
     await writeRedisReplicaSettings(
       session,
       buildRedisReplicaSettings(source),
-      await readRedisReplicaSettings(session),
+      await readReplicationSettingsOfRedisReplica(session),
     );
     await startRedisReplication(session, source);
   });
@@ -192,7 +192,7 @@ async function replicateUntilStopped({
           throw new MigrationError(linkDown);
         }
         hasBeenUp ||= status.isUp;
-        // A replication link that was never up may still be connecting.
+        // A replication link that was never up may still be connecting, so it counts as down only after ten poll intervals.
         const isDown =
           downSince !== undefined && (hasBeenUp || performance.now() - downSince > 10 * limits.pollInterval);
         if (isDown) recordRedisMigrationOutage(migrationProgress, 'link_down', linkDown);

@@ -2,7 +2,7 @@ import { delimiter, join } from 'node:path';
 import type { ExternalProgramRunner } from '../../platform/external-program.ts';
 import type { ProcessEnvironment } from '../../platform/host.ts';
 
-/** A pg_dump that reported its version. */
+/** A pg_dump program that was started once and printed its version. */
 export interface PgDumpProgram {
   readonly path: string;
   /** Major version. pg_dump reads servers of its own and of earlier major versions. */
@@ -11,7 +11,7 @@ export interface PgDumpProgram {
 
 export interface FindPgDumpOptions {
   readonly env: ProcessEnvironment;
-  /** The only folder in which pg_dump is searched. */
+  /** If set, pg_dump is searched for in this folder only. */
   readonly folder?: string | undefined;
   /** The names of the files in a folder; empty if the folder does not exist. */
   readonly namesIn: (folder: string) => readonly string[];

@@ -57,7 +57,7 @@ const caFileName = 'authority.pem';
 /** Earlier versions wrote the password of the source to a file of this name. */
 const knownFileNames: readonly string[] = ['password', caFileName];
 
-/** libpq reads these files when it connects, within its timeout of 30 s. */
+/** Younger files may still be in use: libpq reads its password and CA file when it connects, within its timeout of 30 s. */
 const minimumAgeMs = 60_000;
 
 /**

@@ -18,7 +18,7 @@ export interface PgDumpDeps {
 
 /**
  * Runs the script of pg_dump in one transaction of its own session: psql is not needed, a name cannot inject a
- * meta-command of psql, and after a failure nothing remains.
+ * meta-command of psql, and after a failure no created object remains.
  */
 export async function copySchemaByPgDump(
   program: PgDumpProgram,

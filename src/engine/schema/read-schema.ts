@@ -17,7 +17,7 @@ export interface SourceSchema {
   readonly parts: readonly SchemaObjectDefinition[];
   readonly dependencies: readonly SchemaObjectDependency[];
   readonly containedEntries: readonly SchemaObjectDependency[];
-  /** Objects that cannot be copied. */
+  /** Objects of the source that cannot be copied to the target. */
   readonly unsupported: readonly string[];
   /** Properties of objects that are intentionally not copied. */
   readonly omissions: readonly string[];

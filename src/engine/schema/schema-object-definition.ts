@@ -9,7 +9,7 @@ export interface SchemaObjectDefinition {
    */
   readonly id: string;
   readonly kind: SchemaObjectKind;
-  /** For messages: `table public.orders`. */
+  /** Type and name of the object for messages: `table public.orders`. */
   readonly name: string;
   /** Ids of parts that must be created before this part, in addition to those in pg_depend. */
   readonly dependsOn: readonly string[];

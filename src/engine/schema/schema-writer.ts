@@ -1,5 +1,5 @@
 import { quoteIdentifier } from '../../postgresql/quote.ts';
-import type { SchemaCopyResult, TargetSuperuserAccess } from '../schema-copier.ts';
+import type { SchemaCopyResult, TargetSuperuserLogin } from '../schema-copier.ts';
 import { defaultSchemaCopyTransactionStatements, type SchemaCopyTransactionStatements } from './create-schema-parts.ts';
 import {
   installTargetExtensions,
@@ -16,7 +16,7 @@ import { superuserOnlyObjectsQuery } from './superuser-objects.ts';
 export interface TargetSchemaWriter {
   readonly session: SchemaCopySession['session'];
   readonly transaction: SchemaCopyTransactionStatements;
-  /** Names of the objects that may not be created. */
+  /** Names of objects that need a superuser and are not permitted; the schema is then not copied. */
   readonly obstacles: readonly string[];
   readonly warnings: readonly string[];
   readonly lastStatements: readonly string[];
@@ -26,13 +26,13 @@ export interface TargetSchemaWriter {
    */
   createFirst(): Promise<readonly string[]>;
   /**
-   * Whether the object of the statement is created in another way, or not at all.
+   * Whether to skip the statement of pg_dump, because its object is created by other statements or must not be created.
    * @param statement with all names quoted
    */
   isLeftOut(statement: string): boolean;
 }
 
-/** A writer with which the login of the target creates all objects. */
+/** Creates a schema writer that creates all objects with the login of the target. */
 export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession): TargetSchemaWriter {
   return {
     session,
@@ -51,10 +51,13 @@ export interface SourceAndTargetSchema {
   readonly target: SchemaCopySession;
 }
 
-/** A writer with a superuser session, which creates extensions first, and other objects only if that is allowed. */
+/**
+ * Runs a task with a schema writer. With a superuser session it first creates extensions; it creates other objects only if
+ * allowed.
+ */
 export function withTargetSchemaWriter(
   { source, target }: SourceAndTargetSchema,
-  superuser: TargetSuperuserAccess | undefined,
+  superuser: TargetSuperuserLogin | undefined,
   signal: AbortSignal,
   copy: (writer: TargetSchemaWriter) => Promise<SchemaCopyResult>,
 ): Promise<SchemaCopyResult> {

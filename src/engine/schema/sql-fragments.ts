@@ -20,7 +20,7 @@ export function userSchemaCondition(namespace: string): string {
 }
 
 /**
- * FROM clause: user relations as `c` in `n`.
+ * FROM clause: user relations as `c`, with their schemas as `n`.
  * @param letters values of relkind: `rp`
  */
 export function userRelationsFromClauseSql(letters: string): string {

@@ -20,7 +20,10 @@ export function findSchemaCopyVersionObstacles({ from, to }: SourceAndTargetVers
 /** The oldest PostgreSQL version with which the catalog queries work. */
 const oldestReadableVersion = 120_000;
 
-/** Reasons why the schema cannot be created on the target: existing objects, or another encoding; empty if it can. */
+/**
+ * Reasons why the schema cannot be created on the target: existing objects, or a different encoding of the target; empty if
+ * the schema can be created.
+ */
 export async function findSchemaCopyObstacles(
   source: SearchPathSafeSession,
   target: SearchPathSafeSession,

@@ -2,19 +2,19 @@ import type { MigrationMethod } from '../../preflight/finding.ts';
 import { groupByKey } from '../group-by-key.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
 import type {
-  InventorySourceRow,
   SourceInventoryFinding,
   SourceInventoryFindingPlace,
   SourceInventoryReport,
+  SourceInventoryReportRow,
 } from '../source-inventory-report.ts';
 
-/** The method of all sources; undefined if they have several. */
+/** The migration method that all sources have in common; undefined if the sources have different methods. */
 export function commonSourceInventoryMethod({ sources }: SourceInventoryReport): MigrationMethod | undefined {
   const methods = new Set(sources.map(({ method }) => method));
   return methods.size === 1 ? [...methods][0] : undefined;
 }
 
-/** `1 source`, `12 sources`, `1,000 sources`. */
+/** Formats a number with its noun: `1 source`, `12 sources`, `1,000 sources`. */
 export function countedNoun(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
@@ -28,7 +28,7 @@ export function sourceInventoryMethodText(report: SourceInventoryReport): string
   return `${commonSourceInventoryMethod(report) ?? 'requested'} migration`;
 }
 
-/** The result in one sentence. */
+/** The result of the inventory in one sentence. */
 export function sourceInventoryVerdictSentence(report: SourceInventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
   const method = sourceInventoryMethodText(report);
@@ -37,7 +37,7 @@ export function sourceInventoryVerdictSentence(report: SourceInventoryReport): s
   return `The ${method} is possible for ${formatCount(possible)} of ${countedNoun(sources, 'source')}.${rest}`;
 }
 
-/** The numbers below the sentence. */
+/** The summary line: the number of sources by result, and the number of servers. */
 export function sourceInventorySummaryText({ summary }: SourceInventoryReport): string {
   const { possible, unproven, not_possible: blocked, not_checked: unchecked, servers } = summary;
   const open = unproven === 0 ? '' : ` (${formatCount(unproven)} with open premises)`;
@@ -53,7 +53,7 @@ export function sourceInventorySummaryText({ summary }: SourceInventoryReport): 
 export interface InventoryStepFix {
   readonly id: string;
   readonly title: string;
-  /** The first sentence of the fix; the finding has all of it. */
+  /** The first sentence of the fix; the finding has the complete text. */
   readonly text: string | undefined;
   readonly restart: boolean;
 }
@@ -68,14 +68,14 @@ export function listInventoryStepFixes(
     return {
       id,
       title: found?.title ?? id,
-      // A value that is right for one server may be wrong for another.
+      // A fix text that was only an example is omitted, because its values may be wrong for another server.
       text: found?.fix_example_of === undefined ? found?.fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined,
       restart: found?.fix?.restart === true,
     };
   });
 }
 
-/** `12 sources become continuous (740 of 1,000 in all)`. */
+/** Formats what a step achieves: `12 sources become continuous (740 of 1,000 in all)`. */
 export function formatFixStepGain(
   report: SourceInventoryReport,
   { unblocks, possible_after: after }: SourceInventoryFixStep,
@@ -92,12 +92,12 @@ export function formatFixStepServers({ servers }: SourceInventoryFixStep, most: 
   return rest > 0 ? `${named.join(', ')} and ${countedNoun(rest, 'more server')}` : named.join(', ');
 }
 
-/** `12 sources on 3 servers`. */
+/** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */
 export function formatAffectedSourcesAndServers({ sources, servers }: SourceInventoryFinding): string {
   return `${countedNoun(sources, 'source')} on ${countedNoun(servers, 'server')}`;
 }
 
-/** `db.example.com:5432, shop, billing: 2 tables`. */
+/** Formats the server, the databases and the observed value of a finding: `db.example.com:5432, shop, billing: 2 tables`. */
 export function formatInventoryFindingPlace(
   { server, databases = [], observed }: SourceInventoryFindingPlace,
   most: number,
@@ -119,7 +119,7 @@ export function groupUncheckedSourcesByReason({ sources }: SourceInventoryReport
     .sort((a, b) => b.names.length - a.names.length);
 }
 
-export function rowVerdictText({ state, verdict, proven, ok }: InventorySourceRow): string {
+export function rowVerdictText({ state, verdict, proven, ok }: SourceInventoryReportRow): string {
   if (state === 'not_checked') return 'not checked';
   return ok && !proven ? `${verdict}, not proven` : (verdict ?? 'blocked');
 }

@@ -3,7 +3,11 @@ import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-st
 import { preflightLimitationNote } from '../../preflight/formats/report-text.ts';
 import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
-import type { InventorySourceRow, SourceInventoryFinding, SourceInventoryReport } from '../source-inventory-report.ts';
+import type {
+  SourceInventoryFinding,
+  SourceInventoryReport,
+  SourceInventoryReportRow,
+} from '../source-inventory-report.ts';
 import {
   commonSourceInventoryMethod,
   countedNoun,
@@ -155,6 +159,6 @@ function sources({ sources: all }: SourceInventoryReport): string {
   return `<details><summary>Sources <span class="soft">${all.length}</span></summary><div class="scroll"><table><thead><tr><th scope="col">Source</th><th scope="col">Verdict</th><th scope="col">Blocked by</th><th scope="col">Changes since the baseline</th></tr></thead><tbody>${rows.join('')}</tbody></table></div></details>`;
 }
 
-function changesText({ changes }: InventorySourceRow): string {
+function changesText({ changes }: SourceInventoryReportRow): string {
   return changes === undefined ? '' : changes.map((one) => escapeHtml(one)).join('<br>');
 }

@@ -13,7 +13,7 @@ import {
   sourceInventoryVerdictSentence,
 } from './inventory-text.ts';
 
-/** The report as a page of a change request or a wiki. */
+/** Renders the report as Markdown, for a change request or a wiki. */
 export function renderMarkdownSourceInventory(report: SourceInventoryReport): string {
   const { sources, started_at: startedAt, duration_ms: duration } = report;
   const parts = [

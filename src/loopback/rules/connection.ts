@@ -1,4 +1,4 @@
-import { type LoopbackRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-request.ts';
+import { type LoopbackHttpRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-http-request.ts';
 import { type LoopbackRefusal, refuseLoopbackHttpMethod, refuseLoopbackRequest } from '../refusal.ts';
 import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
@@ -8,7 +8,7 @@ import type { LoopbackRequestExpectations } from '../request-decision.ts';
  */
 export function checkPeerAddress(
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   return expected.isAllowedPeer(request.peerAddress) ? undefined : refuseLoopbackRequest('forbidden');
 }
@@ -20,7 +20,7 @@ export function checkPeerAddress(
  */
 export function checkPeerUser(
   _: LoopbackRequestExpectations<unknown>,
-  { isOtherUser }: LoopbackRequest,
+  { isOtherUser }: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   return isOtherUser === true ? refuseLoopbackRequest('forbidden') : undefined;
 }
@@ -28,7 +28,7 @@ export function checkPeerUser(
 /** The method must be GET, or POST for the relay of the implicit flow. */
 export function checkLoopbackHttpMethod(
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   const relay = expected.flow === 'implicit' && readRawRequestPath(request) === expected.paths.relay;
   const allow = relay ? 'POST' : 'GET';
@@ -38,7 +38,7 @@ export function checkLoopbackHttpMethod(
 /** The request must have exactly one Host header with host and port of the callback URL, which prevents DNS rebinding. */
 export function checkHostHeader(
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   const hosts = readRequestHeaderValues(request, 'host');
   return hosts.length === 1 && hosts[0] === expected.host ? undefined : refuseLoopbackRequest('misdirected');

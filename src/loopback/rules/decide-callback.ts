@@ -5,10 +5,10 @@ import {
 } from '../callback-parameters.ts';
 import {
   hasHeaderWithPrefix,
-  type LoopbackRequest,
+  type LoopbackHttpRequest,
   readRawRequestQuery,
   readRequestHeaderValues,
-} from '../loopback-request.ts';
+} from '../loopback-http-request.ts';
 import { refuseLoopbackRequest } from '../refusal.ts';
 import type { LoopbackLoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
 
@@ -20,7 +20,7 @@ import type { LoopbackLoginPhase, LoopbackRequestDecision, LoopbackRequestExpect
 export function decideCallbackRequest<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
   phase: LoopbackLoginPhase,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRequestDecision<Accepted> {
   const query = readRawRequestQuery(request);
   if (expected.flow === 'implicit' && isBare(query, expected.callbackQuery)) {
@@ -54,7 +54,7 @@ function isBare(query: string, own: string): boolean {
 }
 
 // Every browser sends either all or none of the Sec-Fetch headers, so a request with only some of them must not end a login.
-function isNavigation(request: LoopbackRequest): boolean {
+function isNavigation(request: LoopbackHttpRequest): boolean {
   const complete =
     readRequestHeaderValues(request, 'sec-fetch-mode').length > 0 &&
     readRequestHeaderValues(request, 'sec-fetch-dest').length > 0;

@@ -1,7 +1,7 @@
 import { isJsonRecord, parseJson, readStringField } from '../../json.ts';
 import { equalInConstantTime } from '../../platform/equal-in-constant-time.ts';
 import { parseCallbackParameters } from '../callback-parameters.ts';
-import { type LoopbackRequest, readRawRequestQuery } from '../loopback-request.ts';
+import { type LoopbackHttpRequest, readRawRequestQuery } from '../loopback-http-request.ts';
 import { refuseLoopbackRequest } from '../refusal.ts';
 import type { LoopbackLoginPhase, LoopbackRequestDecision, LoopbackRequestExpectations } from '../request-decision.ts';
 import { acceptAuthorizationResponse } from './decide-callback.ts';
@@ -10,7 +10,7 @@ import { acceptAuthorizationResponse } from './decide-callback.ts';
 export function decideFragmentRelayRequest<Accepted>(
   expected: LoopbackRequestExpectations<Accepted>,
   phase: LoopbackLoginPhase,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRequestDecision<Accepted> {
   // The bridge page sends the fragment in the request body, because a query could be written to logs.
   if (readRawRequestQuery(request) !== '') {

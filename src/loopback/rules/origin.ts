@@ -1,11 +1,11 @@
-import { type LoopbackRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-request.ts';
+import { type LoopbackHttpRequest, readRawRequestPath, readRequestHeaderValues } from '../loopback-http-request.ts';
 import { type LoopbackRefusal, refuseLoopbackRequest } from '../refusal.ts';
 import type { LoopbackRequestExpectations } from '../request-decision.ts';
 
 /** A page may be requested only by a top-level navigation, so that an `<img>`, a frame or a no-cors fetch cannot end a login. */
 export function checkTopLevelNavigation(
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   if (isRelay(expected, request)) {
     return undefined;
@@ -23,7 +23,7 @@ export function checkTopLevelNavigation(
  */
 export function checkCallbackOrigin(
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   if (readRawRequestPath(request) !== expected.paths.callback) {
     return undefined;
@@ -38,7 +38,7 @@ export function checkCallbackOrigin(
  */
 export function checkRelaySender(
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   if (!isRelay(expected, request)) {
     return undefined;
@@ -51,6 +51,6 @@ export function checkRelaySender(
   return own && site && json ? undefined : refuseLoopbackRequest('forbidden');
 }
 
-function isRelay(expected: LoopbackRequestExpectations<unknown>, request: LoopbackRequest): boolean {
+function isRelay(expected: LoopbackRequestExpectations<unknown>, request: LoopbackHttpRequest): boolean {
   return expected.flow === 'implicit' && readRawRequestPath(request) === expected.paths.relay;
 }

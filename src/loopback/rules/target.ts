@@ -1,11 +1,11 @@
 import { parseCallbackParameters } from '../callback-parameters.ts';
 import {
   hasHeaderWithPrefix,
-  type LoopbackRequest,
+  type LoopbackHttpRequest,
   readRawRequestPath,
   readRawRequestQuery,
   readRequestHeaderValues,
-} from '../loopback-request.ts';
+} from '../loopback-http-request.ts';
 import { maxLoopbackRequestBodyBytes } from '../read-request-body.ts';
 import { type LoopbackRefusal, refuseLoopbackRequest } from '../refusal.ts';
 import type { LoopbackRequestExpectations } from '../request-decision.ts';
@@ -13,7 +13,7 @@ import type { LoopbackRequestExpectations } from '../request-decision.ts';
 /** The request target must have origin form with one slash; absolute form, `//` and characters that browsers encode are refused. */
 export function checkOriginFormTarget(
   _: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   return /^\/(?!\/)[\x21\x22\x24-\x7e]*$/.test(request.rawTarget) ? undefined : refuseLoopbackRequest('not_a_response');
 }
@@ -21,7 +21,7 @@ export function checkOriginFormTarget(
 /** The raw path must equal a known path byte by byte, because `new URL` would normalize `/x/../callback` and `%2e%2e`. */
 export function checkLoopbackPath(
   expected: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   const { callback, relay, start, done } = expected.paths;
   const known = expected.flow === 'implicit' ? [callback, relay, start, done] : [callback, start, done];
@@ -31,7 +31,7 @@ export function checkLoopbackPath(
 /** A body whose Content-Length is too large is not read; if a body without Content-Length is too long, it is discarded. */
 export function checkLoopbackBodySize(
   _: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   const announced = readRequestHeaderValues(request, 'content-length').some(
     (length) => !(Number(length) <= maxLoopbackRequestBodyBytes),
@@ -42,7 +42,7 @@ export function checkLoopbackBodySize(
 /** Browsers never send an Expect header. */
 export function checkNoExpectHeader(
   _: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   return hasHeaderWithPrefix(request, 'expect') ? refuseLoopbackRequest('expectation_failed') : undefined;
 }
@@ -50,7 +50,7 @@ export function checkNoExpectHeader(
 /** The loopback server and the authorization server could interpret a repeated parameter differently (RFC 6749 §3.1). */
 export function checkNoRepeatedParameter(
   _: LoopbackRequestExpectations<unknown>,
-  request: LoopbackRequest,
+  request: LoopbackHttpRequest,
 ): LoopbackRefusal | undefined {
   return parseCallbackParameters(readRawRequestQuery(request)) === undefined
     ? refuseLoopbackRequest('not_a_response')

@@ -37,7 +37,7 @@ export function summarizeDatabaseSizes(databases: readonly DatabasePreflightVerd
   ];
 }
 
-/** The number of databases of the source, with their size, tables and keys. */
+/** Formats the number of databases of the source, with their total size and number of tables or keys. */
 export function formatDatabaseTotals({ databases }: PreflightReport): readonly string[] {
   if (databases.length === 0) return [];
   return [

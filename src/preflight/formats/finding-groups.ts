@@ -22,10 +22,10 @@ export interface FindingGroupObservation {
   readonly databases: readonly string[];
 }
 
-/** A text of the first finding of a group. */
+/** A text (such as the fix) of the first finding of a group, which the report shows for the whole group. */
 export interface PreflightFindingGroupText {
   readonly text: string;
-  /** The database of the first finding, set if other findings of the group have another text. */
+  /** The database of the first finding; undefined if all findings of the group have the same text. */
   readonly exampleOf: string | undefined;
 }
 
@@ -80,7 +80,7 @@ export function dataLossLines(groups: readonly PreflightFindingGroup[]): readonl
   });
 }
 
-/** The names of the databases of a finding, such as `shop`, or `100 databases`; empty for the server. */
+/** The database of a finding (`shop`) or the number of databases (`100 databases`); empty for a finding about the server. */
 export function describeFindingDatabases(names: readonly string[]): string {
   return names.length > 1 ? `${names.length} databases` : (names[0] ?? '');
 }
@@ -93,7 +93,7 @@ export function formatNameList(names: readonly string[], most: number): string {
 /** Removes the sentences that the report has shown already; undefined if none is left. */
 export type RepeatedSentenceFilter = (text: string) => string | undefined;
 
-/** Several settings have the same consequence, so their findings share a sentence that the report states only once. */
+/** Creates a filter that omits repeated sentences: findings about different settings can contain the same sentence. */
 export function createRepeatedSentenceFilter(): RepeatedSentenceFilter {
   const seen = new Set<string>();
   return (text) => {

@@ -9,10 +9,12 @@ import { formatNameList, type PreflightFindingGroup, selectBlockingFindingGroups
 export interface PreflightFixSteps {
   /** The number of changes, such as `1 table, 1 statement, no restart`; undefined if no script can make them. */
   readonly amount: string | undefined;
-  /** The statements in the order in which they must run, each with its database (undefined if any database will do). */
+  /**
+   * The statements in the order in which they must run, each with its database (undefined if it can run in any database).
+   */
   readonly statements: readonly PreflightFixStatement[];
   readonly restart: boolean;
-  /** False when every line of the fix script is a comment, because its steps are done on the server. */
+  /** False when every line of the fix script is a comment, because all steps must be done by hand on the server. */
   readonly isScriptRun: boolean;
   /** Instructions for blocking findings that no statement can fix. */
   readonly manual: readonly ManualPreflightFix[];
@@ -29,7 +31,7 @@ export interface PreflightFixStatement {
   readonly sql: string;
 }
 
-/** Counts the steps of the sections of the fix script that are not optional. */
+/** Counts the steps of the fix script, without those of optional sections. */
 export function countPreflightFixSteps(
   report: PreflightReport,
   groups: readonly PreflightFindingGroup[],

@@ -150,7 +150,7 @@ function databases(report: PreflightReport): string {
   const all = databaseTable(report.databases);
   const { length } = report.databases;
   if (length <= shownDatabases) return `<h2>Databases</h2>${chart(report.databases)}${all}`;
-  return `<h2>Databases</h2>${chart(report.databases)}<div class="scroll"><table><thead><tr><th>Databases</th><th>Verdict</th><th>Contents</th><th>Blocked by, beside the server</th></tr></thead><tbody>${groups.join('')}</tbody></table></div>
+  return `<h2>Databases</h2>${chart(report.databases)}<div class="scroll"><table><thead><tr><th>Databases</th><th>Verdict</th><th>Contents</th><th>Blocked by (in addition to findings about the server)</th></tr></thead><tbody>${groups.join('')}</tbody></table></div>
 <details><summary>All ${length} databases</summary>${all}</details>`;
 }
 

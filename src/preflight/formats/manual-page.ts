@@ -1,4 +1,4 @@
-/** The page of the manual of PostgreSQL or Redis about what a check reads; undefined for a check that no page is about. */
+/** The page of the PostgreSQL or Redis manual that explains what a check reads; undefined if there is no such page. */
 export function databaseManualPageOfCheck(checkId: string): string | undefined {
   const found = Object.entries(pages).find(([, ids]) => ids.includes(checkId));
   return found?.[0];
@@ -7,7 +7,7 @@ export function databaseManualPageOfCheck(checkId: string): string | undefined {
 const postgresql = 'https://www.postgresql.org/docs/current';
 const redis = 'https://redis.io/docs/latest';
 
-/** Check ids by page. */
+/** Maps a page of the manual to the ids of the checks that the page explains. */
 const pages: Readonly<Record<string, readonly string[]>> = {
   [`${postgresql}/runtime-config-wal.html`]: ['wal-level'],
   [`${postgresql}/runtime-config-replication.html`]: [
@@ -56,5 +56,5 @@ const pages: Readonly<Record<string, readonly string[]>> = {
   [`${redis}/develop/pubsub/keyspace-notifications/`]: ['keyspace-notifications'],
 };
 
-/** Every check that has a page. */
+/** Ids of all checks that a page of the manual explains. */
 export const checksWithDatabaseManualPage: readonly string[] = Object.values(pages).flat();

@@ -147,7 +147,7 @@ function databases(report: PreflightReport): string {
   });
   const rest = groups.length - shownDatabases;
   return [
-    '| databases | verdict | contents | blocked by, beside the server |',
+    '| databases | verdict | contents | blocked by (in addition to findings about the server) |',
     '|---|---|---|---|',
     ...rows,
     ...(rest > 0 ? ['', `and ${rest} other groups`] : []),

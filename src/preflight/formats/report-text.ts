@@ -78,7 +78,7 @@ export function formatCopyTimeRange(report: PreflightReport): string | undefined
   return low === high ? `about ${low}` : `${low} to ${high}`;
 }
 
-/** What was read of the rows, one line each; none for Redis. */
+/** Lines that state how many rows the preflight read; an empty list for Redis. */
 export function formatRowReadSummaryLines({ rows }: Pick<PreflightReport, 'rows'>): readonly string[] {
   if (rows === undefined) return [];
   if (rows.state === 'not_read')
@@ -168,7 +168,7 @@ export function formatFindingStatus(finding: CheckFinding): string {
   return finding.accepted === true ? `${finding.status}, accepted` : finding.status;
 }
 
-/** Said on the first screen: after a failed login the findings show only the first obstacle. undefined: there was a login. */
+/** A note for the first screen: after a failed login the findings show only the first problem. Undefined after a login. */
 export function failedDatabaseLoginNote({ ok, source, findings }: PreflightReport): string | undefined {
   if (ok || source.server_version !== undefined || findings.length === 0) return undefined;
   return 'Without a login nothing else was checked: run the preflight again when the login succeeds.';

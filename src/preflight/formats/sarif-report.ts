@@ -95,18 +95,18 @@ function resultOf(
         ],
       },
     ],
-    // The only key that code scanning reads. The hash identifies the subject of the finding, and does not change with
-    // the observed value.
+    // GitHub code scanning reads only the key primaryLocationLineHash. The hash identifies the subject of the finding, and
+    // does not change with the observed value.
     partialFingerprints: {
       primaryLocationLineHash: `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}:1`,
     },
   };
 }
 
-/** Code scanning requires all four members of a region. */
+/** GitHub code scanning requires all four members of a SARIF region. */
 const firstCharacter = { startLine: 1, startColumn: 1, endLine: 1, endColumn: 2 };
 
-/** Code scanning shows the first sentence as the title. */
+/** The message of a finding in SARIF. GitHub code scanning shows its first sentence as the title. */
 function messageOf(finding: CheckFinding): { readonly text: string } {
   const { observed, required, detail, fix } = finding;
   const sentences = [

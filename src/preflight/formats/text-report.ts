@@ -59,7 +59,7 @@ export function renderTextPreflightReport(
   const groups = groupFindings(report.findings);
   const blocking = selectBlockingFindingGroups(report, groups);
   const problems = groups.filter(({ first }) => !['pass', 'skip', 'info'].includes(first.status));
-  // The titles of these findings are already on the first screen of the report.
+  // The findings whose titles are already on the first screen of the report.
   const titled = new Set([
     ...blocking.slice(0, shownBlockers).map(({ first }) => first.id),
     ...report.premises.map(({ id }) => id),
@@ -148,7 +148,7 @@ function manualLine(id: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [indentReportLines(`${id}: ${text}`)];
 }
 
-/** Options of this program that need no change of the server, for findings whose fix is done by hand. */
+/** Lines that suggest a command-line option in place of a manual fix: the option needs no change of the server. */
 function optionAdvice(groups: readonly PreflightFindingGroup[], report: PreflightReport): readonly string[] {
   const blocking = new Set(selectBlockingFindingGroups(report, groups).map(({ first }) => first.id));
   const noTls = groups.some(({ first }) => first.id === 'tls-negotiate' && (first.fix?.shell ?? []).length > 0);
@@ -166,7 +166,7 @@ function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined, 
   if (fixFile === undefined) return 'To write a script, add --fix-sql fix.sql --undo-sql undo.sql to this command.';
   const file = sanitizeReportLine(quoteShellArg(fixFile));
   if (engine === 'redis') return `Review ${file}; its first lines say how to run it.`;
-  if (!isScriptRun) return `${file} has them as comments, which psql skips: run each line by hand on the server.`;
+  if (!isScriptRun) return `${file} has the fixes as comments, which psql skips: run each line by hand on the server.`;
   return `Review ${file}, then run: psql -X -v ON_ERROR_STOP=1 -f ${file} …`;
 }
 

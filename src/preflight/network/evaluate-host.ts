@@ -11,7 +11,7 @@ import { isDnsRecordAbsent } from './name-resolver.ts';
 import type { HostNameLookupResult, SourceAddressFacts } from './network-facts.ts';
 import { isLoopbackAddress, nonPublicAddressReason, nonPublicNameReason } from './public-address.ts';
 
-/** @param methods the migration methods of the engine, all of which a wrong source address blocks */
+/** @param methods the migration methods of the engine; a wrong source address blocks all of them */
 export function evaluateHostParse(
   address: SourceAddressFacts,
   methods: readonly MigrationMethod[],
@@ -96,7 +96,7 @@ export function isConnectedOverLoopback(address: SourceAddressFacts): boolean {
   return used.length > 0 && used.every((each) => isLoopbackAddress(each.address));
 }
 
-/** The IPv4 and IPv6 addresses in DNS, which are those that the service resolves. */
+/** The IPv4 and IPv6 addresses of the host in DNS; the migration service finds the same addresses. */
 function publicDnsResult({ dns4, dns6 }: SourceAddressFacts): HostNameLookupResult {
   const addresses = [dns4, dns6].flatMap((answer) => (answer.kind === 'found' ? answer.addresses : []));
   if (addresses.length > 0) return { kind: 'found', addresses: [...new Set(addresses)] };

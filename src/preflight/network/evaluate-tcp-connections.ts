@@ -25,7 +25,7 @@ export function evaluateTcpConnections(
       fix: fixOf(bad[0]!, address.port),
     });
   }
-  // A route that this machine lacks may exist for the service.
+  // The migration service may have a route to the address even if this machine has none.
   const serious = bad.filter(({ error }) => !localErrors.has(error ?? ''));
   if (serious.length === 0)
     return passOutcome(

@@ -20,9 +20,9 @@ export function isLoopbackAddress(address: string): boolean {
 /** Why the name does not exist in public DNS; undefined if it may be a public name. */
 export function nonPublicNameReason(name: string): string | undefined {
   const bare = name.toLowerCase().replace(/\.$/, '');
-  if (!bare.includes('.')) return 'a name without a dot exists on its own network only';
+  if (!bare.includes('.')) return 'a host name without a dot can be resolved only in a local network';
   const suffix = privateSuffixes.find((end) => bare.endsWith(end));
-  return suffix === undefined ? undefined : `names in ${suffix} exist on their own network only`;
+  return suffix === undefined ? undefined : `host names in ${suffix} can be resolved only in a local network`;
 }
 
 const privateSuffixes = [

@@ -42,7 +42,7 @@ export function buildHbaAllowRuleFix(
   };
 }
 
-/** The rule as pg_hba_file_rules returns it. */
+/** The rule that the fix adds to pg_hba.conf, with the columns of pg_hba_file_rules. */
 const allowRule: HbaRule = {
   line: 1,
   type: 'host',

@@ -23,7 +23,7 @@ export function applyFixEffectsToPostgresqlResults(
 ): PreflightQueryResults {
   const changed = new Map<PreflightQuery<unknown>, { readonly kind: 'known'; readonly value: unknown }>();
   const change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => {
-    // The casts are safe: both maps hold what the decoder of this query, or `how`, returned.
+    // The casts are safe: a map holds for each query only a value that the decoder of the query or its `how` returned.
     const result = changed.get(query) ?? results.get(query);
     if (result?.kind !== 'known') return;
     const next = how(result.value as T);

@@ -5,11 +5,11 @@ import type { SourceSequence } from './queries/sequences.ts';
 
 /** The SQL that sets the sequences of one database to their values on the target. */
 export interface SequenceValuesScript {
-  /** The statements must run on the target, in the database of the same name. */
+  /** The statements must run on the target, in the database with the name of the source database. */
   readonly statements: readonly string[];
   /** Sequences that the role of the migration cannot read. */
   readonly hidden: readonly string[];
-  /** Sequences whose value only a SELECT by their owner returns. */
+  /** Sequences whose value can be read only with a SELECT by the owner of the sequence. */
   readonly unused: readonly string[];
 }
 

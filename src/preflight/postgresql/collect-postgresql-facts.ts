@@ -215,7 +215,8 @@ async function queryAllDatabases(
       const outcome = await runOnOpenSession(session, queries, facts.dbname, queryOptions);
       const broken = getDatabaseDisconnectReason(outcome);
       const direct = facts.connection.kind === 'entered' && facts.connection.pooler === undefined;
-      // The session is ended first, because it counts towards the limit of simultaneous connections.
+      // Ends the session before the results of the database are processed, because the session counts towards the limit
+      // of simultaneous connections.
       await session.end();
       const access: DatabaseAccessResult = { kind: 'entered', direct, ...(broken === undefined ? {} : { broken }) };
       await finish(facts.dbname, access, outcome.results);
@@ -231,8 +232,8 @@ async function queryAllDatabases(
 }
 
 /**
- * No connection is tried to a database for which the catalog shows that the server would refuse it. connectionLimit is
- * -2 after an interrupted DROP DATABASE.
+ * Whether the catalog shows that the server would refuse a connection to the database; the preflight then does not
+ * connect to the database. connectionLimit is -2 after an interrupted DROP DATABASE.
  */
 function isClosed({ known }: CollectState, name: string): boolean {
   const found = known?.find((database) => database.name === name);

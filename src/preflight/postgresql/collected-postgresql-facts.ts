@@ -12,11 +12,11 @@ export interface PostgresqlPreflightInput {
   readonly concurrency: number;
   /** Milliseconds between the two readings of the WAL position, if a check needs them. */
   readonly walInterval: number;
-  /** Reduces the databases that are queried, after --ignore-dbs (default: all). */
+  /** Selects the databases that are queried from those that --ignore-dbs leaves (default: all of them). */
   readonly limitDatabases?: (names: readonly string[]) => readonly string[];
   /**
-   * Called for the second reading of the WAL position if a check needs the interval: runs it, or returns the rate that
-   * another preflight of the server has measured (default: runs it).
+   * Called when a check needs the WAL rate: calls `measure`, or returns the rate that another preflight of the same
+   * server measured (default: calls `measure`).
    */
   readonly shareWalRate?: (measure: () => Promise<WalRate | undefined>) => Promise<WalRate | undefined>;
 }

@@ -2,10 +2,10 @@ import type { RoleSetting } from './queries/role-settings.ts';
 import type { PostgresqlServerSettings, PostgresqlSettingName } from './queries/settings.ts';
 import type { PostgresqlSourceFacts } from './source-facts.ts';
 
-/** The value that a new session of the role has in one database. */
+/** The value that a setting has in a new session of the role in one database. */
 export interface EffectiveRoleSetting {
   readonly database: string;
-  /** The value as it was set: `5min`, or a bare number in the unit of the setting. */
+  /** The value of the setting as it was stored: `5min`, or a bare number in the unit of the setting. */
   readonly value: string;
   /** The ALTER ROLE or ALTER DATABASE setting that the value comes from; undefined if it is the value of the server. */
   readonly set: RoleSetting | undefined;

@@ -1,8 +1,8 @@
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
+import { buildFindingKey, type EvaluatedFixEffects, type FixEffectInDatabase } from '../preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
-import { buildFindingKey, type EvaluatedFixEffects, type FixEffectInDatabase } from '../simulated-preflight-fix.ts';
 import { applyFixEffectsToFacts, applyFixEffectsToPostgresqlResults } from './apply-fix-effects.ts';
 import type { PostgresqlCheck, PostgresqlDatabaseCheck, PostgresqlServerPreflightCheck } from './check.ts';
 import type { CollectedPostgresqlFacts } from './collected-postgresql-facts.ts';
@@ -17,8 +17,8 @@ import { isCheckResultChangedByFixes, queriesOfCheck } from './results-for-effec
 import { getSourceServerVersion, type PostgresqlSourceFacts } from './source-facts.ts';
 
 /**
- * Evaluates the checks as if the statements of the fixes with these effects had run. Only checks for which a query
- * result changes are evaluated.
+ * Evaluates the checks as if the statements of the given fixes had run. Only checks whose query results change are
+ * evaluated.
  */
 export function evaluatePostgresqlChecksAfterFixes(
   checks: readonly PostgresqlCheck[],

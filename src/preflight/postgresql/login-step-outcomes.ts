@@ -3,7 +3,7 @@ import { failOutcome, type MigrationMethod, type PreflightCheckOutcome, skipOutc
 import { explainCatalogLocks } from './queries/catalog-locks.ts';
 import type { PostgresqlConnectionResult, PostgresqlSourceFacts } from './source-facts.ts';
 
-/** A login failure blocks both methods. */
+/** A login failure blocks both migration methods: continuous replication and a dump. */
 export const continuousAndDumpMethods: readonly MigrationMethod[] = ['continuous', 'dump'];
 
 /**
@@ -24,9 +24,9 @@ export type PostgresqlLoginStep =
 export type RefusedPostgresqlConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
- * The outcome of the check of one login step: `refused` returns the outcome of an error in this step. The check is
- * skipped when an earlier step failed, and passes when a later step failed. A connection error with an unknown code
- * belongs to the check `tcp-connect`, so that every error is reported.
+ * The outcome of the check of one login step. `refused` builds the outcome if the connection failed in this step. The
+ * check is skipped if an earlier step failed, and passes if a later step failed. A connection error with an unknown
+ * code is assigned to the check `tcp-connect`, so that every error is reported.
  */
 export function evaluatePostgresqlLoginStep(
   facts: PostgresqlSourceFacts,
@@ -87,7 +87,7 @@ export function explainRefusedPostgresqlLogin(code: string): {
     case '57P03':
       return {
         detail: 'The server is starting, stopping or recovering.',
-        fix: { text: 'Wait until the server accepts connections, and run this again.' },
+        fix: { text: 'Wait until the server accepts connections, and run the command again.' },
       };
     case '53300':
       return {

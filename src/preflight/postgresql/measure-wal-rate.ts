@@ -45,7 +45,7 @@ export async function measureWalRate(
     queryOptions,
   );
   const second = getPreflightQueryValue(results, walPositionQuery);
-  // Both timestamps are from the clock of the server.
+  // The times of both readings of the WAL position are from the clock of the server.
   if (second === undefined) return undefined;
   const instance = getPreflightQueryValue(results, laterConnectionServerInstanceQuery);
   return { bytes: second.bytes - first.bytes, seconds: second.at - first.at, instance };

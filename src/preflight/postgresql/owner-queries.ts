@@ -45,8 +45,8 @@ function violatedByRowQuery({ owner, ofDomain, definition }: Omit<NamedConstrain
 }
 
 /**
- * A sentence with queries that count rows of more than 1 GB. octet_length reads only the stored length of a value of
- * type bytea or text, but the whole value of any other type.
+ * Describes, with SQL queries, how the owner can count the rows of more than 1 GB. octet_length reads only the stored
+ * length of a bytea or text value; for other types it reads the whole value.
  */
 export function describeRowLengthQueriesForOwner(large: readonly TableWithLargeValues[]): string {
   const queries = limitFindingObjects(large).flatMap(({ table, binaries, texts }) => {
@@ -65,8 +65,8 @@ export function describeRowLengthQueriesForOwner(large: readonly TableWithLargeV
 }
 
 /**
- * A sentence with the queries that list the equal keys. The queries must not use an index, because an index may lack
- * rows.
+ * Returns a sentence with the queries that list the equal keys. The queries must not use an index, because an index may
+ * lack rows.
  */
 export function suggestQueriesForDuplicateKeys(duplicates: readonly DuplicateUniqueKeys[]): string {
   const queries = limitFindingObjects(duplicates).flatMap(({ table, columns }) => {

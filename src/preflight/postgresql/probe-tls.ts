@@ -6,8 +6,9 @@ import type { TlsFacts } from '../network/network-facts.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
 
 /**
- * Determines the TLS facts from a session, or from the error of a failed login. If the other TLS setting may be the
- * fix, a second connection without a password shows whether pg_hba.conf would accept it.
+ * Determines the TLS facts from a session, or from the error of a failed login. If the login may succeed with the other
+ * TLS setting (with TLS instead of without, or the reverse), the function opens a second connection with that setting.
+ * It sends no password, and finds out whether pg_hba.conf accepts the connection.
  */
 export async function probeTls(
   options: SourceConnectOptions,
@@ -77,7 +78,7 @@ async function connectWithoutPassword(
   }
 }
 
-/** The error of the connection is not related to TLS. */
+/** Codes of connection errors that do not show whether the server supports TLS. */
 const codesWithoutTlsAnswer: ReadonlySet<string> = new Set([
   databaseConnectErrorCodes.protocol,
   databaseConnectErrorCodes.timeout,

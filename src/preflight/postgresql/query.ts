@@ -17,9 +17,9 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
    */
   readonly sql: (version: number, context: PostgresqlQueryPreconditions) => string | undefined;
   /**
-   * A query with this condition is sent in a second message, only if the condition returns true for the results of the
-   * first; otherwise its value is `absent`. Each such query costs the server one or two milliseconds, and for most
-   * databases it is not needed.
+   * The condition for sending this query, evaluated with the results of the first message. If the condition is true,
+   * the query is sent in a second message; otherwise its value is `absent`. Such a query costs the server one or two
+   * milliseconds, and most databases do not need it.
    */
   readonly when?: (known: ReadPreflightQueryValue, dbname: string) => boolean;
   readonly decode: (rows: readonly PostgresqlRow[]) => T;
@@ -27,10 +27,13 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
    * Completes the decoded value of the query with the contents of table rows. The rows are read after all queries of
    * the database.
    */
-  readonly searchRows?: (value: T, search: TableRowSearch) => Promise<T>;
+  readonly searchRows?: (value: T, search: TableRowFinder) => Promise<T>;
   /** The value of a query that is not sent. */
   readonly absent: T;
-  /** If true, the value is also `absent` when the server denies the query or does not have the function. */
+  /**
+   * If true, the query has the value `absent` when the server denies the query or lacks a function that the query
+   * calls.
+   */
   readonly mayBeHidden?: boolean;
   /** The GRANT statement that allows `user` to run the query when the server denies it (SQLSTATE 42501). */
   readonly grant: (user: string) => string;
@@ -43,7 +46,7 @@ export interface PostgresqlPreflightQuery<T> extends PreflightQuery<T> {
 export type TableRowSearchResult = 'violate' | 'fit' | 'unseen';
 
 /** Searches a table for a row; `isFound` receives each row in the text format of COPY. */
-export type TableRowSearch = (
+export type TableRowFinder = (
   table: OrdinaryTable,
   isFound: (row: Uint8Array) => boolean,
   format?: PostgresqlCopyFormat,
@@ -56,7 +59,10 @@ export interface PostgresqlQueryPreconditions {
   readonly superuser: boolean;
 }
 
-/** Returns the value of a query of an earlier message, or of the server; undefined if it is not known. */
+/**
+ * Returns the value of a query that was sent in an earlier message, or once for the server; undefined if the value is
+ * not known.
+ */
 export type ReadPreflightQueryValue = <T>(query: PostgresqlPreflightQuery<T>) => T | undefined;
 
 // biome-ignore lint/suspicious/noExplicitAny: queries of any value; each check sees its own types.

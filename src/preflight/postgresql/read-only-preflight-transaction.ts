@@ -6,8 +6,8 @@ import { buildReadOnlyTransaction, type SearchPathSafeSql } from '../../postgres
  */
 export function buildReadOnlyPreflightTransaction(queries: readonly string[], version?: number): SearchPathSafeSql {
   return buildReadOnlyTransaction(queries, {
-    // Sets the timeouts for the transaction, because a short timeout of the role would end the session; another check
-    // reports its effect on the copy.
+    // Sets the timeouts for the transaction, because a short timeout that is stored for the role would end the session.
+    // Another check reports how the timeout of the role affects the copy.
     ...(version !== undefined && version >= transactionTimeoutSince ? { transaction_timeout: '0' } : {}),
     statement_timeout: '15s',
     lock_timeout: '1s',

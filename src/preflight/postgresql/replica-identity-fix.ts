@@ -61,7 +61,8 @@ export function replicaIdentityFix(
   database: string,
   version: number,
 ): FindingFix {
-  // Only the statements are kept, because a database can have a hundred thousand tables.
+  // Only the SQL statements are stored, not an object for each table, because a database can have a hundred thousand
+  // tables.
   const sql: string[] = [];
   const undo: string[] = [];
   const effects: PreflightFixEffect[] = [];

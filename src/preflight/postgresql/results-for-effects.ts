@@ -8,9 +8,9 @@ import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
 
 /**
- * The query results of one database that are needed to simulate fixes: those of checks that fixes of this database
- * affect, and of checks with a finding that depends on the server or the role. All other results are discarded, because
- * no fix of the server makes a check worse that passes in a database.
+ * Selects the query results of one database that are needed to simulate fixes. They belong to checks that are affected
+ * by fixes of this database, and to checks with a finding that depends on the server or the role. The other results are
+ * discarded: a check that passes in a database is not made worse by a fix for the whole server.
  */
 export function selectResultsForFixEffects(
   checks: readonly PostgresqlCheck[],
@@ -32,7 +32,7 @@ export function selectResultsForFixEffects(
   return new Map([...results].filter(([query]) => queries.has(query as AnyPostgresqlPreflightQuery)));
 }
 
-/** The results of all queries of these checks. */
+/** Selects the results of the queries that the given checks use. */
 export function queryResultsOfChecks(
   checks: readonly PostgresqlCheck[],
   results: PreflightQueryResults,

@@ -15,7 +15,9 @@ export interface PostgresqlQueryRunOptions {
   readonly context: PostgresqlQueryPreconditions;
   readonly username: string;
   readonly dbname: string;
-  /** Results of the queries of the server, which may decide whether later queries are sent. */
+  /**
+   * Results of the queries that were sent once for the server; they may decide whether a query is sent to a database.
+   */
   readonly serverResults: PreflightQueryResults;
   /** Called with every message before it is sent to the source. */
   readonly onSend: (text: string) => void;
@@ -142,7 +144,10 @@ async function sendReadOnly(
   }
 }
 
-/** Milliseconds. The server cancels a statement after 15 s, so a longer silence means that the server hangs. */
+/**
+ * Milliseconds without a response after which the server counts as unresponsive. The server cancels a statement after
+ * 15 s, so a longer silence means that the server hangs.
+ */
 const messageTimeout = 20_000;
 
 function decodedResult(

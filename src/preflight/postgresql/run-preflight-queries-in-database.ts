@@ -19,7 +19,7 @@ export interface RunPreflightQueriesOptions {
   readonly serverResults: PreflightQueryResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Memory limit that all sessions share whose results are kept at the same time. */
+  /** Memory limit shared by all sessions whose results are in memory at the same time. */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;
   /** Called with every message before it is sent to the source. */
   readonly onSend: (database: string, text: string) => void;
@@ -154,12 +154,12 @@ async function runOnSession(
 /** Reads the process id of the server process; one that differs from the process at the login means a pooler. */
 const pidMessage = buildReadOnlyTransaction(['SELECT pg_backend_pid() AS pid']);
 
-/** Milliseconds to connect, and to read the process id of the server. */
+/** Time limit in milliseconds to connect, and to read the process id of the server. */
 const connectTimeout = 10_000;
 
 function failedAccess(error: DatabaseConnectError | PostgresqlQueryError): DatabaseAccessResult {
   const { code, message } = error;
-  // An error with an SQLSTATE is a refusal by the server; an error that the server is not running is no property of
+  // An error with an SQLSTATE is a refusal by the server. An error that the server is not running says nothing about
   // this database.
   const isRefusal = /^[0-9A-Z]{5}$/.test(code) && !transientCodes.has(code);
   return isRefusal ? { kind: 'refused', code, message } : { kind: 'lost', message: queryFailureText(error) };

@@ -38,7 +38,10 @@ function unknownDatabases(unknown: readonly string[], names: readonly string[], 
   );
 }
 
-/** The databases that a comparison reads: those to migrate, without templates; a template may be named in `ignored`. */
+/**
+ * The databases that a comparison reads: the databases to migrate, without templates. `ignored` may contain names of
+ * templates too.
+ */
 export function selectDatabasesToCompare(
   databases: readonly PostgresqlDatabase[],
   ignored: readonly string[],

@@ -36,7 +36,7 @@ export interface PostgresqlSourceFacts {
    * that was not reached is missing.
    */
   readonly scans?: ReadonlyMap<string, DatabaseScanResult> | undefined;
-  /** Why the connection ended before all queries of the server had a result; absent if all have one. */
+  /** Why the connection ended before all server queries had a result; absent if every query has a result. */
   readonly lost?: string | undefined;
 }
 

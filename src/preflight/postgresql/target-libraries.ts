@@ -1,6 +1,6 @@
 /**
- * Whether the target lacks the library of a C function; undefined if the extensions of the target are not known. A
- * library is looked up by the name of its extension, which is usually the same.
+ * Whether the target lacks the library of a C function; undefined if the extensions of the target are not known. The
+ * library is looked up by its file name, because the extension that installs a library usually has the same name.
  * @param library as in pg_proc: `$libdir/pgcrypto`
  */
 export function isTargetLibraryMissing(

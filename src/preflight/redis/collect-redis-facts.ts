@@ -28,7 +28,8 @@ export interface CollectedRedisFacts extends CollectedSourceFacts {
 }
 
 /**
- * Reports every command that is sent, as a line of redis-cli, and counts its bytes for the measurement of the activity.
+ * Reports each sent command in the form of a redis-cli line, and counts the sent bytes, which the measurement of the
+ * source activity subtracts.
  */
 export interface SentRedisCommandCounter extends Required<Pick<RedisConnectOptions, 'onCommand'>> {
   readonly sent: () => { readonly bytes: number; readonly commands: number };

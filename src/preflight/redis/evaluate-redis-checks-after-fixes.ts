@@ -1,9 +1,9 @@
 import type { RedisInfoField } from '../../redis/info.ts';
 import type { CheckFinding } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
+import { buildFindingKey, type EvaluatedFixEffects, type FixEffectInDatabase } from '../preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../preflight-options.ts';
 import type { PreflightCheckQueries, PreflightQuery, PreflightQueryResult, PreflightQueryResults } from '../query.ts';
-import { buildFindingKey, type EvaluatedFixEffects, type FixEffectInDatabase } from '../simulated-preflight-fix.ts';
 import type { RedisCheck } from './check.ts';
 import type { CollectedRedisFacts } from './collect-redis-facts.ts';
 import { evaluateRedisChecks } from './evaluate-checks.ts';
@@ -18,8 +18,8 @@ import { redisInfoQuery } from './queries/info.ts';
 import type { RedisSourceFacts } from './source-facts.ts';
 
 /**
- * Evaluates the Redis checks as if the commands of the fixes with these effects had run. Only checks for which a query
- * result or a fact changes are evaluated.
+ * Evaluates the Redis checks as if the commands of the given fixes had run. Only checks whose query results or facts
+ * change are evaluated.
  */
 export function evaluateRedisChecksAfterFixes(
   checks: readonly RedisCheck[],
@@ -46,7 +46,8 @@ export function applyFixEffectsToRedisResults(
   const change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => {
     const result = changed.get(query) ?? results.get(query);
     if (result?.kind !== 'known') return;
-    // The casts are safe: the map holds what the decoder of this query, or `how`, returned.
+    // The casts are safe: the map contains values of type T only, from the decoder of this query or from the function
+    // `how`.
     const next = how(result.value as T);
     if (next !== result.value) changed.set(query, { kind: 'known', value: next });
   };
@@ -59,8 +60,8 @@ export function applyFixEffectsToRedisResults(
 }
 
 /**
- * Removes measurements and refusals that the commands of the fixes would change, because their new values are not
- * known.
+ * Removes a denied key sample, a refused or failed probe and the error MISCONF from the facts if the commands of the
+ * fixes would change them, because their new values are not known.
  */
 function applyToFacts(facts: RedisSourceFacts, effects: readonly PreflightFixEffect[]): RedisSourceFacts {
   const { sample, probe, connection } = facts;
@@ -86,7 +87,10 @@ function applyToFacts(facts: RedisSourceFacts, effects: readonly PreflightFixEff
 
 type Change = <T>(query: PreflightQuery<T>, how: (value: T) => T) => void;
 
-/** Changes the settings in the replies to CONFIG GET, and the fields of INFO that repeat a setting. */
+/**
+ * Changes a setting in the stored replies to CONFIG GET, and the fields of the stored INFO reply that repeat this
+ * setting.
+ */
 function applyConfigSet(name: string, value: string, change: Change): void {
   for (const query of redisConfigQueries) {
     change(query, (values) =>
@@ -99,7 +103,7 @@ function applyConfigSet(name: string, value: string, change: Change): void {
   if (field !== undefined) {
     change(redisInfoQuery, (info) => (info.has(field) ? new Map([...info, [field, value]]) : info));
   }
-  // INFO has the field min_slaves_good_slaves only if a minimum is set.
+  // INFO has the field min_slaves_good_slaves only if a minimum number of replicas is set.
   if (/^min-(replicas|slaves)-to-write$/.test(name) && value === '0') {
     change(redisInfoQuery, (info) => new Map([...info].filter(([one]) => one !== 'min_slaves_good_slaves')));
   }

@@ -32,7 +32,10 @@ export function markRedisFixForReview({ sql = [], undo = [], ...fix }: FindingFi
 
 export const redisAdministratorText = 'an administrator of the source';
 
-/** The list is empty without a configuration file, because CONFIG REWRITE would fail. */
+/**
+ * Returns CONFIG REWRITE if the server has a configuration file. Without the file CONFIG REWRITE would fail, so the
+ * result is empty.
+ */
 export function buildRedisConfigRewriteCommands(info: RedisInfo): readonly string[] {
   return (info.get('config_file') ?? '') === '' ? [] : ['CONFIG REWRITE'];
 }

@@ -6,7 +6,7 @@ import type { RedisCommand } from '../../redis/send-redis-command.ts';
  * others.
  */
 export interface RedisPreflightQuery<T> {
-  /** As in `--show-queries`: `CONFIG GET repl-*`. */
+  /** The query as `--show-queries` prints it, such as `CONFIG GET repl-*`. */
   readonly id: string;
   readonly command: (context: RedisPreflightQueryContext) => RedisCommand;
   /** Throws if the reply does not have the expected structure. */

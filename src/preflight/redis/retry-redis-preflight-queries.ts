@@ -9,7 +9,10 @@ import { type RedisPreflightQueryResults, runRedisPreflightQuery } from './run-r
 
 export interface RedisQueriesRetryResult {
   readonly results: RedisPreflightQueryResults;
-  /** The open session after the retry, which the caller must end. The broken session has been ended. */
+  /**
+   * The open session after the queries were retried; the caller must end this session. The broken session has been
+   * ended.
+   */
   readonly session: RedisConnection;
   /**
    * The error that broke the connection when all queries were sent at once; undefined if it did not break, or if it

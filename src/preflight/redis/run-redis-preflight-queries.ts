@@ -47,7 +47,7 @@ function queriesOf({ queries }: RedisCheck): readonly RedisPreflightQuery<any>[]
   return Object.values<any>(queries).map((query) => ('optional' in query ? query.optional : query));
 }
 
-/** Converts the reply or the error of a query to a QueryResult, which never rejects. */
+/** Converts the reply or the error of a query to a QueryResult. The returned promise never rejects. */
 export async function toRedisQueryResult<T>(
   decoded: Promise<T>,
   { id, permission }: Pick<RedisPreflightQuery<T>, 'id' | 'permission'>,

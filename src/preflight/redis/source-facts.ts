@@ -43,7 +43,7 @@ export type RedisConnectionResult =
        * `needless`: a password was given, but the server has none; `open`: no password was given and none is required.
        */
       readonly auth: 'password' | 'needless' | 'open';
-      /** The reply of a server without a password to AUTH. */
+      /** The server's reply to AUTH if the server requires no password. */
       readonly authReply?: string;
       /** An error in the reply to PING that does not end the session: LOADING, MASTERDOWN, MISCONF, NOPERM. */
       readonly notice?: { readonly code: string; readonly message: string };
@@ -56,13 +56,13 @@ export type RedisConnectionResult =
       readonly message: string;
     };
 
-/** What the server does in one second, on average. */
+/** Average activity of the server per second: written bytes, and evicted and expired keys. */
 export interface RedisActivityRate {
   /** Bytes that are written per second; undefined if the server does not report them. */
   readonly writes: number | undefined;
   /**
-   * What `writes` counts: `stream`: bytes of the replication stream; `writes`: received bytes, most of them writes;
-   * `network`: received bytes of any kind.
+   * How the source measured the bytes in `writes`: `stream`: bytes of the replication stream; `writes`: received bytes
+   * of commands, most of them writes; `network`: received bytes of any kind.
    */
   readonly source: 'stream' | 'writes' | 'network';
   readonly evicted: number;

@@ -153,7 +153,7 @@ async function restoreFilledDatabase(
     side: 'target',
     database: name,
     object,
-    // The name was written by the target, so it is quoted.
+    // The object name comes from the target server, so the statement is formatted as one line for psql.
     statement: formatSingleLinePsqlStatement(`DROP ${object} CASCADE`)?.slice(0, -1) ?? '',
     reason,
   });

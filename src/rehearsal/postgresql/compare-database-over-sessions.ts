@@ -22,7 +22,7 @@ export interface DatabaseComparisonInput {
   readonly name: string;
   readonly source: TableContentSession;
   readonly target: TableContentSession;
-  /** server_version_num of the older server. */
+  /** server_version_num of the older one of the source and the target. */
   readonly oldest: number;
   readonly options: DatabaseComparisonLimits;
 }
@@ -71,8 +71,8 @@ export async function compareDatabaseOverSessions(
 }
 
 /**
- * COPY read the columns of the source. A table is not equal if the target has more columns, or computes a generated
- * column in another way.
+ * COPY read only the columns of the source. Therefore a table is not equal if the target has more columns, or computes a
+ * generated column in another way.
  */
 function withTargetColumns(
   found: TableComparison,

@@ -28,7 +28,7 @@ export interface ComparePostgresqlServersOptions extends DatabaseComparisonLimit
 type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
 /** Compares every database that a migration copies, one after the other. */
-export async function comparePostgresqlServers(
+export async function comparePostgresqlServerContents(
   source: PostgresqlSource,
   target: PostgresqlSource,
   options: ComparePostgresqlServersOptions,
@@ -100,7 +100,10 @@ async function compareDatabase(
   }
 }
 
-/** Every message is one transaction, so a connection pooler may be in between, and no read-only session is needed. */
+/**
+ * Every message is one transaction, so the connection may lead through a connection pooler, and the session needs no
+ * read-only setting.
+ */
 async function withSession<T>(
   server: PostgresqlSource,
   signal: AbortSignal,

@@ -113,8 +113,8 @@ export async function tryTableCopy(
         const { columns } = table.table;
         const list = columns.length === 0 ? '' : `(${columns.map(quoteIdentifier).join(', ')})`;
         await to.query('BEGIN');
-        // session_replication_role is set only if necessary, because the login of a migration has the setting already,
-        // and may not change it.
+        // session_replication_role is set only if necessary: the target login of a migration already has this setting, and
+        // may not have the right to set it.
         const [mode] = (await to.query('SHOW session_replication_role')).flat();
         if (mode?.session_replication_role !== 'replica')
           await to.query("SET LOCAL session_replication_role = 'replica'");

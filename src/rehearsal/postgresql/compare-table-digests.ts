@@ -8,7 +8,7 @@ export interface CompareTableDigestsOptions {
   readonly source: TableContentSession;
   readonly target: TableContentSession;
   readonly tables: readonly RehearsalTable[];
-  /** server_version_num of the older server. */
+  /** server_version_num of the older one of the source and the target. */
   readonly oldest: number;
   /** The maximum number of comparisons of a table while applications write to the source. */
   readonly maxRounds: number;
@@ -67,7 +67,7 @@ export async function compareTableDigests(options: CompareTableDigestsOptions): 
 }
 
 interface RoundFacts {
-  /** The digests of the target, which is read again here. */
+  /** The digests of the last reading of the target, after the second reading of the source. */
   readonly again: ReadonlyMap<string, TableContentDigest>;
   readonly behind: string | undefined;
   readonly isConfirmed: boolean;

@@ -8,7 +8,7 @@ export interface EmptyDatabaseSnapshot {
   readonly extensions: readonly string[];
   readonly schemas: readonly string[];
   readonly publications: readonly string[];
-  /** Absent in records that earlier versions of the program wrote. */
+  /** The event triggers; absent in records that earlier versions of the program wrote. */
   readonly eventTriggers?: readonly string[];
 }
 

@@ -1,6 +1,9 @@
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
-import { type DatabaseDefinition, listSourceDatabases } from '../../engine/postgresql/database-definition.ts';
+import {
+  type CreateDatabaseProperties,
+  listSourceDatabases,
+} from '../../engine/postgresql/create-database-properties.ts';
 import { queryLastRows, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import {
@@ -15,7 +18,7 @@ import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
 import { listExistingUserObjectNames, readEmptyDatabaseSnapshot } from './existing-objects.ts';
 
-/** The target before the rehearsal. */
+/** The facts about the target that are read before the rehearsal changes anything. */
 export interface RehearsalTargetState {
   /** The target address as typed, but without TLS if the server has none and the address does not require it. */
   readonly target: PostgresqlSource;
@@ -64,9 +67,9 @@ export async function inspectPostgresRehearsalTarget(
 /** The objects that a rehearsal will create on the target. */
 export interface RehearsalPlan {
   readonly source: PostgresqlServerIdentity;
-  readonly databases: readonly DatabaseDefinition[];
+  readonly databases: readonly CreateDatabaseProperties[];
   /** Databases that do not exist on the target. */
-  readonly missing: readonly DatabaseDefinition[];
+  readonly missing: readonly CreateDatabaseProperties[];
   /** Databases that exist on the target and are empty. */
   readonly filled: readonly FormerlyEmptyDatabase[];
 }
@@ -92,7 +95,7 @@ export async function planRehearsal(
     throw usageError('source and target are the same server', 'give another server with `--into`');
   }
   if (databases.length === 0)
-    throw usageError('--ignore-dbs contains every database of the source', 'remove one of them from `--ignore-dbs`');
+    throw usageError('--ignore-dbs contains every database of the source', 'remove a database from `--ignore-dbs`');
   const fresh = databases.filter(({ name }) => !targetState.databases.includes(name));
   const filled: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];

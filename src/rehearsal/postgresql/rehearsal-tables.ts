@@ -33,8 +33,8 @@ export interface RehearsalTable {
 export interface UncopiedGeneratedColumn {
   readonly name: string;
   /**
-   * Whether the expression of the column calls functions that are not built in, so that equal rows may have other
-   * values.
+   * Whether the expression of the column calls functions that are not built in. Such functions can return other values on
+   * the target, even if the rows are equal.
    */
   readonly callsUserCode: boolean;
   /** The expression as SQL text. */

@@ -2,7 +2,7 @@ import { createMigrationEngineDependencies } from '../../engine/engine-dependenc
 import { defaultMigrationEngineLimits } from '../../engine/migration-job.ts';
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
 import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
-import { createTargetDatabase } from '../../engine/postgresql/database-definition.ts';
+import { createTargetDatabase } from '../../engine/postgresql/create-database-properties.ts';
 import { queryLastRows, querySingleValue, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
 import {
   migrationEngineApplicationName,
@@ -99,7 +99,10 @@ export async function runPostgresRehearsal(params: PostgresRehearsalParams): Pro
 
 type Ports = ReturnType<typeof createPostgresRehearsalDeps>;
 
-/** Creates roles and databases itself, so that the record lists exactly what must be removed. */
+/**
+ * The rehearsal creates roles and databases itself before the migration starts, so that its record lists exactly what must
+ * be removed.
+ */
 async function createRolesAndDatabases(
   { endpoints, plan, file, signal }: PostgresRehearsalParams,
   ports: Ports,
@@ -165,7 +168,8 @@ async function compareDatabase(
     readSequenceStates,
   );
   if (isLive && waiting.size > 0) {
-    // The test copy evaluates constraints of the source, as the copy of the migration did.
+    // The test copy logs in to the target with the same role as the migration, because it evaluates constraints that the
+    // source defines.
     const login = migration.targetLogin(state.name) ?? endpoints.target;
     const stuck = await findCopyErrors({ ...endpoints, target: login }, waiting, ports, signal);
     return { tables: stuck, sequences: new Map(), errors: [] };

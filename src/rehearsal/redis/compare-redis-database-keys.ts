@@ -9,7 +9,7 @@ import { type RedisKeyContent, readRedisKeyContent, UnreadableRedisKeyError } fr
 export interface CompareRedisKeysOptions {
   readonly source: RedisConnection;
   readonly target: RedisConnection;
-  /** Number of the database. */
+  /** Number of the Redis database, as in SELECT. */
   readonly index: number;
   /** Whether both servers return when a key expires (Redis 7.0 and later). */
   readonly hasExpiryTimes: boolean;
@@ -62,7 +62,7 @@ function keyCount(info: RedisInfo, index: number): number {
   return parseKeyspace(info).find((one) => one.index === index)?.keys ?? 0;
 }
 
-/** A value that changes with every write to the server. */
+/** Reads a text that changes with every write to the source or the target. */
 async function readWriteCounters({ source, target }: CompareRedisKeysOptions) {
   const [from, to] = [await readRedisServerInfo(source), await readRedisServerInfo(target)];
   const isHidden = !from.has('rdb_changes_since_last_save');
@@ -70,7 +70,7 @@ async function readWriteCounters({ source, target }: CompareRedisKeysOptions) {
   return { source: from, target: to, isHidden, text: JSON.stringify(text) };
 }
 
-/** Error codes of a replica that waits for its primary. */
+/** Whether the server is a replica that is not connected to its primary. */
 function isBehind(info: RedisInfo): boolean {
   return info.get('role') === 'slave' && info.get('master_link_status') !== 'up';
 }

@@ -23,7 +23,7 @@ import { canReadRedisExpiryTimes } from './redis-key-content.ts';
 type ComparedServers = Omit<DatabaseComparisonReport, 'schema_version' | 'engine' | 'started_at' | 'seconds'>;
 
 /** Compares the keys of every database. */
-export async function compareRedisServers(
+export async function compareRedisServerContents(
   source: RedisSource,
   target: RedisSource,
   { signal, clock, maxRounds, onProgress }: DatabaseComparisonLimits,

@@ -5,7 +5,7 @@ import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
 /** The content of a key. Two keys are equal if all fields of their content are equal. */
 export interface RedisKeyContent {
   readonly type: string;
-  /** Digest of the value, in a form that does not depend on the server version. */
+  /** Digest of the value of the key, in a form that does not depend on the server version. */
   readonly digest: string;
   /**
    * Expiry in milliseconds since 1970; -1: the key does not expire; -2: the key expires, but the server does not return
@@ -45,10 +45,12 @@ export async function readRedisKeyContent(
   };
 }
 
-/** Time limit in milliseconds for one reply with values. */
+/** Time limit in milliseconds for one reply of Redis that contains the content of a key. */
 const valueTimeout = 60_000;
 
-/** Number of bytes of a string, and of elements of another value, that one command reads. */
+/**
+ * The maximum number of bytes of a string that one command reads; `elementPart` is the number of elements of another value.
+ */
 const stringPart = 2 ** 20;
 const elementPart = 100;
 
@@ -134,7 +136,7 @@ async function range(
   return isList(reply) ? reply : [];
 }
 
-/** Adds a value with its kind and length, so that no two values have the same bytes. */
+/** Adds a value with its type and length to the digest, so that different values never add the same bytes. */
 function addPart(digest: Hash, part: RedisReply): void {
   if (isList(part)) {
     digest.update(`*${part.length}:`);

@@ -15,7 +15,7 @@ export interface HttpRequest {
   readonly authority: string;
   /** The origin of links in the reply: the public origin, else the one that the client used. */
   readonly linkOrigin: string;
-  /** The parameters of query and body together. */
+  /** Reads the parameters in the query and in the body of the request. */
   readonly parameters: () => RequestParameters;
   /** The path segments that match the placeholders `{…}` in the path of the route. */
   readonly captures: readonly string[];

@@ -117,7 +117,8 @@ function deliver(response: ServerResponse, reply: HttpReply, closesConnection: b
     ...length,
     ...(closesConnection ? { connection: 'close' } : {}),
   });
-  // Only for ASCII text are the number of bytes and the number of characters equal; copying ASCII is faster than encoding it.
+  // The number of bytes equals the number of characters only for ASCII text, and copying ASCII text is faster than encoding
+  // it.
   response.end(reply.body, size === reply.body.length ? 'latin1' : 'utf8', reply.sent);
   return undefined;
 }

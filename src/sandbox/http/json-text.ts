@@ -1,7 +1,7 @@
 /** A member name that occurs several times in the outermost JSON object. */
 export interface DuplicateJsonKey {
   readonly name: string;
-  /** Whether the member has the same value each time. */
+  /** Whether all repetitions of the member have the same value. */
   readonly equal: boolean;
 }
 

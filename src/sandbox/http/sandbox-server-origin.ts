@@ -1,4 +1,4 @@
-/** The names of one origin: the one that clients receive, and those under which its server accepts requests. */
+/** An origin as clients receive it, and all names under which its server accepts requests. */
 export interface SandboxServerOrigin {
   /** The origin in every URL that the sandbox hands out. */
   readonly origin: string;
@@ -10,14 +10,14 @@ export interface SandboxServerOrigin {
 
 /** Host and port under which clients on other machines reach the authorization server. */
 export interface SandboxPublicAddress {
-  /** As in a URL: in lower case, an IPv6 address in brackets. */
+  /** The host in the form that a URL has: in lower case, and an IPv6 address in brackets. */
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * The names of a server that listens on `host`. An address that includes the loopback interface is also reached under the
- * loopback names, which no other site can make its own.
+ * Builds the origin of a server that listens on `host`. If the address includes the loopback interface, requests may also
+ * use the loopback names as Host, because no other site can own these names.
  */
 export function buildSandboxServerOrigin(host: string, port: number, publicHost?: string): SandboxServerOrigin {
   const isWildcard = WILDCARD_ADDRESSES.includes(host);

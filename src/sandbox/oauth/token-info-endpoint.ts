@@ -16,7 +16,7 @@ export function handleTokenInfoRequest(request: HttpRequest, { world }: SandboxH
     return jsonReply(401, body, { 'www-authenticate': 'Bearer error="invalid_token"' });
   }
   return jsonReply(200, {
-    // The value is a number, because clients of the public service read a number.
+    // resource_owner_id is a number, because clients of the public service read a number.
     resource_owner_id: Number.parseInt(pair.person.slice(0, 8), 16),
     scopes: pair.scope.split(' '),
     expires_in_seconds: Math.floor((pair.expiresAt - world.now()) / 1_000),

@@ -38,7 +38,7 @@ export function handleClockForm(
   return redirectReply(303, PATH);
 }
 
-/** Adds a fault, or removes all. */
+/** Adds one fault, or removes all faults. */
 export function handleFaultForm(
   request: HttpRequest,
   service: SandboxHandlerContext,

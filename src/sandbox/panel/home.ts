@@ -23,7 +23,7 @@ export function showHomePage(
 ${teams.map((team) => html`<dt>Team</dt><dd>${team.name} (${team.uuid})</dd>`)}
 </dl>
 <ul class="plain">
-<li><a href="/panel/applications">My applications</a>: ${authorized === 0 ? 'you have not authorized any.' : `you have authorized ${authorized}.`}</li>
+<li><a href="/panel/applications">My applications</a>: ${authorized === 0 ? 'you have not authorized any application.' : `you have authorized ${authorized}.`}</li>
 <li><a href="/panel/tokens">Tokens</a>: who received them, and who refreshed them.</li>
 <li><a href="/panel/droplets">Droplets</a>: in your own account${teams.length === 0 ? '' : ' and your teams'}.</li>
 <li><a href="/panel/migrations">Migrations</a>: status of online migrations, and a button to stop them.</li>

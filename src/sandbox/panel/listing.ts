@@ -41,7 +41,7 @@ ${page < last ? html`<a rel="next" href="${link(page + 1)}">Next page</a>` : ''}
 
 export interface PanelTableColumn {
   readonly title: string;
-  /** `header`: the column contains the name of the row. */
+  /** The content of the cells; `header`: the name of the row, shown as a row heading. */
   readonly kind?: 'header' | 'number' | 'code';
 }
 
@@ -72,7 +72,7 @@ function renderCell(value: HtmlMarkup | string | number, column: PanelTableColum
   return html`<td class="${value === '' ? `${kind} empty` : kind}" role="cell" data-title="${title}"><span>${value}</span></td>`;
 }
 
-/** `2026-03-01 12:00:00`, in UTC. */
+/** Formats a time as `2026-03-01 12:00:00`, in UTC. */
 export function formatUtcSecond(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
 }

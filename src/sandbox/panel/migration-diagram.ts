@@ -14,7 +14,7 @@ export interface MigrationDiagramOptions {
   readonly until: number;
 }
 
-/** Source, status and target in a row, and below them the part of the two weeks that has passed. */
+/** Renders source, status and target in a row, and below the row how much of the time limit of two weeks has passed. */
 export function renderMigrationDiagram({
   migration,
   source,
@@ -35,7 +35,7 @@ ${renderHorizontalBar(`${formatElapsedTime(elapsed)} of two weeks`, [{ kind: 'do
 
 export interface HorizontalBarSegment {
   readonly kind: 'done' | 'active' | 'early';
-  /** From 0 to 1. */
+  /** The part of the width of the bar, from 0 to 1. */
   readonly share: number;
 }
 

@@ -79,7 +79,7 @@ ${wasRejected ? html`<p class="alert" role="alert" id="problem">The e-mail addre
   return renderPanelPage(status, { title: 'Sign in', content, leavesOrigin: true });
 }
 
-/** Finds the application of the authorization request in `next`. */
+/** Finds the application of the authorization request in the URL `next`, to which the sign-in page redirects. */
 function applicationOf(next: string, { world }: SandboxHandlerContext): Pick<SignInPageOptions, 'application'> {
   const clientId = new URLSearchParams(authorizationQuery(next)).get('client_id');
   const application = world.registry.application(clientId ?? '')?.name;

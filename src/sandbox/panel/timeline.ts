@@ -39,7 +39,7 @@ export function buildLoginTimelineAnchor(chain: string): string {
   return `login-${chain}`;
 }
 
-/** The newest steps of a long list. */
+/** Shows one login with its newest steps; earlier steps of a long list are left out. */
 function loginSection(login: LoginTimeline, name: string | undefined): HtmlMarkup {
   const { at, chain, steps, hasAuthorizationRequest } = login;
   const title = `${formatUtcSecond(Date.parse(at))} UTC${name === undefined ? '' : `, ${name}`}`;

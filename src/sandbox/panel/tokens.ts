@@ -26,14 +26,14 @@ ${chains.length > CHAINS_SHOWN ? html`<p class="soft">${chains.length - CHAINS_S
   return renderPanelPage(200, { title: 'Tokens', content, signedInAs: person.name, isWide: true });
 }
 
-/** The pairs of each login, oldest first; the login with the newest pair first. */
+/** The token pairs of each login, oldest first. The login with the newest token pair comes first. */
 function chainsOf(world: SandboxStateManager, person: string): readonly (readonly TokenPair[])[] {
   const chains = new Map<string, TokenPair[]>();
   const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
     const chain = findRefreshChainOfTokenPair(pair);
     const earlier = chains.get(chain) ?? [];
-    // The key is deleted and set again, so that the map is ordered by the newest pair of each login.
+    // The entry of the login is deleted and added again, so that the map is ordered by the newest token pair of each login.
     chains.delete(chain);
     chains.set(chain, [...earlier, pair]);
   }

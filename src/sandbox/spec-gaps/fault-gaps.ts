@@ -13,7 +13,7 @@ export const SPEC_GAPS_OF_FAULTS: readonly SpecGap[] = [
   {
     id: 'fault-commit',
     section: '7',
-    question: 'With which faults the request is processed',
+    question: 'With which injected faults the server still processes the request',
     choice:
       'With delay, commit_then_drop, half_body, bad_json, slow_drip, commit_late, normalize_attributes and lag_lists the request is processed. With status, drop_before_commit, html_502, redirect_307, reset and rate_limit the fault replaces the handler, and the state does not change. The request log has the members fault, committed and delivered for each request to which a fault applied. The status in the request log is that of the created response, even if the response was not delivered; for drop_before_commit and reset it is 0.',
     unobserved: 'only the sandbox has faults',

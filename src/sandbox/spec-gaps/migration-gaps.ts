@@ -36,7 +36,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     question: 'Data copied by an online migration',
     choice:
       'A migration copies data only into a cluster with a database server (option clusters). That server replicates from the source; GET then also returns method, databases with their tables, warnings and leftovers, and the status can also be syncing, done or error. When one of several databases fails, the others continue; the status of the migration is the worst status of a database with tables, so it becomes error immediately. A database that has lost its source, target, publication or replication connection, or whose target cannot apply changes, has its own phase (source_unreachable, target_unreachable, server_busy, publication_missing, apply_stopped, link_down) and a reason, and the status of the migration stays running.',
-    unobserved: 'it needs a database server',
+    unobserved: 'a test needs a database server',
   },
   {
     id: 'migration-target',
@@ -44,7 +44,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     question: 'A target that already contains tables or keys',
     choice:
       'A migration into a target that already contains tables or keys fails: a database of the same name must be empty or absent, and a Redis target must have no keys.',
-    unobserved: 'it needs a database server',
+    unobserved: 'a test needs a database server',
   },
   {
     id: 'migration-idle',
@@ -60,7 +60,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     question: 'A source whose number of replication slots equals the number of databases',
     choice:
       'The request is accepted, as the specification says, but no replication slot is left for the initial copy of the tables, so that no row is copied: the target reports that all replication slots are in use. Therefore db preflight requires one additional replication slot, and the comparison of preflight verdicts with real migrations includes this case.',
-    unobserved: 'it needs a database server',
+    unobserved: 'a test needs a database server',
   },
   {
     id: 'migration-restart',
@@ -68,7 +68,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     question: 'A migration that was running when the sandbox ended',
     choice:
       'If the cluster has a database server, the replication slots and publications of the migration are removed, and its status is error with the reason interrupted. If the cluster has none, the migration continues after a restart with a state folder.',
-    unobserved: 'it needs a restart of the sandbox',
+    unobserved: 'a test needs a restart of the sandbox',
   },
   {
     id: 'migration-stop',

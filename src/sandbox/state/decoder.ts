@@ -71,7 +71,7 @@ export function createObjectDecoder<T extends object>(members: MemberDecoders<T>
       const member = decode(given.get(name), path === '' ? name : `${path}.${name}`);
       return member === undefined ? [] : [[name, member] as const];
     });
-    // The loop has checked each member with its decoder.
+    // The type assertion is safe, because the loop has checked each member with its decoder.
     return Object.fromEntries(read) as T;
   };
 }

@@ -52,7 +52,9 @@ export const lockFileWithFlock: NonBlockingFileLocker = (descriptor) => {
   throw new Error(message === '' ? `flock exited with status ${status}` : message);
 };
 
-/** The native lock library has no build for the C library musl and ends Bun and Deno: there the program flock is used. */
+/**
+ * The native lock library has no build for the C library musl, and it crashes Bun and Deno. There the program flock is used.
+ */
 function systemLock(): NonBlockingFileLocker {
   if ('Bun' in globalThis || 'Deno' in globalThis) return lockFileWithFlock;
   try {

@@ -13,7 +13,7 @@ export interface LoadedSandboxState {
   readonly saved: SavedSandboxState;
   /** The number of the journal file. */
   readonly journal: number;
-  /** The number of the last record. */
+  /** The number of the last complete record of the journal. */
   readonly record: number;
   /** The length of the complete records of the journal in bytes. */
   readonly validBytes: number;

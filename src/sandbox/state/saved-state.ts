@@ -28,7 +28,7 @@ export interface SavedSandboxState {
   readonly world: SandboxState;
 }
 
-/** The only record in the file `snapshot`. */
+/** The content of the file `snapshot`, which has exactly one record. */
 export interface SandboxStateCheckpoint extends SavedSandboxState {
   readonly format: typeof SANDBOX_STATE_FORMAT;
   readonly version: 1;

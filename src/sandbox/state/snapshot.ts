@@ -44,7 +44,7 @@ export function takeSandboxSnapshot(world: SandboxStateManager): SandboxSnapshot
   return { format: SNAPSHOT_FORMAT, version: 1, taken_at: taken, digest: digestOf(content), ...content };
 }
 
-/** Returns a snapshot that can be restored, or a sentence that explains why the value is not one. */
+/** Returns a snapshot that can be restored, or a sentence that explains why the value is not a snapshot. */
 export function parseSandboxSnapshot(value: unknown): SandboxSnapshot | string {
   const given = typeof value === 'object' && value !== null ? value : {};
   if (!('format' in given) || given.format !== SNAPSHOT_FORMAT) return 'The input is not a sandbox snapshot.';

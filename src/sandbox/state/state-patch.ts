@@ -41,8 +41,8 @@ export function encodeSandboxStatePatch(changes: SandboxStateChanges, state: Rea
     }
     if (part === 'droplets' || part === 'actions') put.nextId = state.dropletStore.nextId;
     if (part === 'authorizations') {
-      // A renewed approval must become the last one: the record drops the row and adds it again, so that it comes after the
-      // other rows when the record is read.
+      // A renewed approval must become the last row. The journal record therefore removes the row and adds it again, which
+      // moves the row behind the others when the record is read.
       put[part] = state.tables[part].rows().filter(({ id }) => keys.has(id));
       drop[part] = [...keys];
       continue;

@@ -3,7 +3,7 @@ import { damagedSandboxStateError } from './state-error.ts';
 
 /** The decoded content of a file in which each line is one record. */
 export interface DecodedSandboxStateRecords {
-  /** The JSON text of each complete record. */
+  /** The JSON text of each record that was written completely. */
   readonly records: readonly string[];
   /** The length of all complete records in bytes. */
   readonly validBytes: number;

@@ -2,7 +2,7 @@
 export interface ApiReply {
   readonly status: number;
   readonly value: object | undefined;
-  /** The body, if it is already serialized. */
+  /** The body of the reply as JSON text, if it is already serialized. */
   readonly json?: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -55,8 +55,8 @@ export function sliceMatchingListPage<Item>(
 }
 
 /**
- * Creates the list response `{<key>: […], links, meta}`. Links to other pages are absolute, have the public origin, else the
- * one that the client used, and keep its filters.
+ * Creates the list response `{<key>: […], links, meta}`. Links to other pages are absolute and keep the filters of the
+ * request. Their origin is the public origin of the sandbox, else the origin that the client used.
  */
 export function buildListReply(
   request: HttpRequest,

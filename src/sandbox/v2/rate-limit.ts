@@ -2,9 +2,9 @@
 export interface RateLimitUsage {
   readonly limit: number;
   readonly remaining: number;
-  /** The end of the current window in milliseconds of the virtual clock. */
+  /** The end of the current rate limit window, in milliseconds of the virtual clock. */
   readonly resetAt: number;
-  /** The waiting time, present only when the request exceeds the limit. */
+  /** Milliseconds until the caller may send the request again; present only when the request exceeds the rate limit. */
   readonly retryAfterMs?: number;
 }
 

@@ -7,7 +7,7 @@ import {
 } from './rule-input.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 
-/** Nothing of a slot is confirmed although there are changes. */
+/** The target confirms no changes of a slot although the source has changes for it. */
 export interface StoppedReplicationApply {
   /**
    * `failing`: the target connects and fails repeatedly. `blocked`: the target is connected and does not respond.
@@ -16,7 +16,7 @@ export interface StoppedReplicationApply {
    */
   readonly kind: 'failing' | 'blocked' | 'disconnected' | 'unknown';
   readonly seconds: number;
-  /** False while the stop is so short that the target may be restarting or reconnecting. */
+  /** False while replication has been stopped for so short a time that the target may be restarting or reconnecting. */
   readonly isCertain: boolean;
 }
 
@@ -66,7 +66,7 @@ function secondsOfSilence(
   return isBehind ? sender?.replyAge : undefined;
 }
 
-/** The target confirmed nothing, although there were changes from the beginning on. */
+/** The target confirmed nothing in any of the samples, although the first sample already had unconfirmed changes. */
 function isUnconfirmed(samples: readonly WatchedServerFacts[], name: string): boolean {
   const all = samples.map((facts) => findWatchedSlot(facts, name)?.flushed);
   return (
@@ -121,7 +121,8 @@ function attemptsIn(window: readonly WatchedServerFacts[], name: string): number
       before.inactiveSince !== undefined &&
       after.inactiveSince !== undefined &&
       before.inactiveSince !== after.inactiveSince;
-    // One process decodes several transactions.
+    // The decoded count also grows while one WAL sender decodes several transactions, so only a new process counts as an
+    // attempt.
     const isSameProcess = before.pid !== undefined && before.pid === after.pid;
     const decoded = before.decoded !== undefined && after.decoded !== undefined && after.decoded > before.decoded;
     return left || (decoded && !isSameProcess) || after.active !== before.active || after.pid !== before.pid;

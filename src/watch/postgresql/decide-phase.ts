@@ -4,9 +4,9 @@ import type { MigrationWatchPhase } from '../status-sample.ts';
 export interface WatchedDatabasePhaseInput {
   /** The replication slot; undefined if it does not exist. */
   readonly slot: { readonly active: boolean; readonly lag: number } | undefined;
-  /** Whether a slot of the migration existed in the database before. */
+  /** Whether this or an earlier poll found a slot of the migration in the database. */
   readonly hadSlot: boolean;
-  /** Whether the target was connected to the slot before. */
+  /** Whether the target was connected to the slot in this or an earlier poll. */
   readonly wasActive: boolean;
   /** Whether the initial copy is running. */
   readonly copying: boolean;
@@ -38,6 +38,6 @@ export function decideWatchedDatabasePhase(input: WatchedDatabasePhaseInput): Mi
 export function combineDatabasePhases(phases: readonly MigrationWatchPhase[]): MigrationWatchPhase {
   const order: readonly MigrationWatchPhase[] = ['stalled', 'copying', 'catching_up', 'streaming', 'waiting', 'gone'];
   const found = order.find((phase) => phases.includes(phase)) ?? 'waiting';
-  // A database whose copy has not started must still be copied.
+  // A database without a started copy will still be copied, so the migration as a whole is not streaming yet.
   return found === 'streaming' && phases.includes('waiting') ? 'copying' : found;
 }

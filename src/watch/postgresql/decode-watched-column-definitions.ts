@@ -1,6 +1,9 @@
 import type { WatchedColumnDefinition } from './server-facts.ts';
 
-/** Columns as `[name, type, not null]`, as the catalog query and the baseline file hold them; others are left out. */
+/**
+ * Decodes columns from `[name, type, not null]`, the form in which the catalog query and the baseline file contain them.
+ * Entries of another form are left out.
+ */
 export function decodeWatchedColumnDefinitions(json: unknown): readonly WatchedColumnDefinition[] {
   if (!Array.isArray(json)) return [];
   return json.flatMap((one: unknown) => {

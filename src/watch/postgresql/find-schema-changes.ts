@@ -16,7 +16,7 @@ export interface SchemaChange {
   readonly rule: WatchedSchemaChangeKind;
   /** `schema.table`. */
   readonly table: string;
-  /** The table, or `schema.table.column`. */
+  /** The changed object: the table, or a column as `schema.table.column`. */
   readonly object: string;
   /** The statement that fixes the change; undefined if the system catalogs do not show enough to write it. */
   readonly fix: ReplicationStopCauseFix | undefined;
@@ -32,7 +32,7 @@ export type WatchedSchemaChangeKind =
   | 'replica-identity-removed'
   | 'replica-identity-changed';
 
-/** Finds the schema changes. Those of tables with writes that the target has not confirmed come first. */
+/** Finds the schema changes. Changes of tables with writes that the target has not confirmed come first. */
 export function findSchemaChanges(database: WatchRuleDatabase): readonly SchemaChange[] {
   const { shapes, pendingTables } = database;
   if (shapes === undefined) return [];

@@ -5,7 +5,7 @@ import type { WatchedMigrationEnd } from '../watch-poll-result.ts';
 import { pollsUntilSlotDropped } from './rules/object-rules.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
-import { buildTableStatusSamples, sumCopiedTableBytes } from './track-tables.ts';
+import { selectTablesForMigrationStatus, sumCopiedTableBytes } from './track-tables.ts';
 import type { PostgresWatchState, WatchedDatabaseState } from './tracking-state.ts';
 
 /** The state of one database after a poll. */
@@ -90,7 +90,7 @@ export function buildDatabaseStatusSample(
     bytes_total: total,
     lag_bytes: server === undefined ? 0 : databaseLagBytes(state, server),
     ...(state.slot === undefined ? {} : { slot: state.slot }),
-    tables: buildTableStatusSamples(state.tables, tables),
+    tables: selectTablesForMigrationStatus(state.tables, tables),
   };
 }
 

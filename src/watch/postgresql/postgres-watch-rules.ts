@@ -33,7 +33,7 @@ export const postgresWatchRules: readonly MigrationWatchRule[] = [
   changedConnectionSettingsWatchRule,
 ];
 
-/** Violations during which nothing is replicated. */
+/** The rules whose violation means that nothing is replicated. */
 export const postgresWatchRulesStoppingReplication: ReadonlySet<string> = new Set([
   'apply-blocked',
   'apply-failing',

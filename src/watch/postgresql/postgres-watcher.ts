@@ -6,7 +6,7 @@ import { updatePostgresWatchState } from './track-postgres-poll.ts';
 import { findTablesChangedSinceFirstPoll } from './track-table-definition-changes.ts';
 import { createPostgresWatchState } from './tracking-state.ts';
 
-/** Changed tables whose columns are read in one poll. */
+/** The maximum number of changed tables whose columns are read in one poll. */
 const maxDescribedTables = 20;
 
 /** Watches a PostgreSQL source without writing to it. */

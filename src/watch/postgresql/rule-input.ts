@@ -27,7 +27,7 @@ export interface TrackedReplicationSlot {
   readonly slot: WatchedSlot | undefined;
   /** Number of consecutive polls without the slot. */
   readonly missedPolls: number;
-  /** Whether the target was connected to the slot before. */
+  /** Whether the target was connected to the slot in this or an earlier poll. */
   readonly wasActive: boolean;
 }
 

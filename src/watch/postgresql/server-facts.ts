@@ -41,7 +41,10 @@ export interface WatchedSlot {
   readonly retained: number | undefined;
   /** pg_replication_slots.wal_status: `reserved`, `extended`, `unreserved`, `lost` (PostgreSQL 13 and later). */
   readonly walStatus: string | undefined;
-  /** Bytes of WAL until the slot is lost; undefined if there is no limit, or if the version does not report it. */
+  /**
+   * Bytes of WAL until the slot is lost; undefined if there is no limit, or if this version of PostgreSQL does not report
+   * the number.
+   */
   readonly safeWalBytes: number | undefined;
   /**
    * inactive_since as the server formats it (PostgreSQL 17 and later); it changes with every failed attempt of the
@@ -64,7 +67,10 @@ export interface WatchedWalSender {
   readonly address: string | undefined;
   /** The replication command that the WAL sender runs. */
   readonly command: string;
-  /** Seconds since the last message of the target; undefined: up to PostgreSQL 11, or it sent none yet. */
+  /**
+   * Seconds since the last message of the target; undefined up to PostgreSQL 11, or if the target has not sent a message
+   * yet.
+   */
   readonly replyAge: number | undefined;
 }
 
@@ -82,7 +88,10 @@ export interface WatchedCopyProgress {
 export interface WatchedSetting {
   readonly value: string;
   readonly pendingRestart: boolean;
-  /** Value in the configuration files; undefined if they do not set it, or if the role may not read them. */
+  /**
+   * The value in the configuration files; undefined if the files do not contain the setting, or if the role may not read the
+   * files.
+   */
   readonly inFile: string | undefined;
 }
 
@@ -106,9 +115,9 @@ export interface WatchedRole {
 export interface StoredTimeoutSetting {
   /** For example `statement_timeout=1s`. */
   readonly setting: string;
-  /** Whether it is stored for the role; false: for all roles in the database. */
+  /** Whether the timeout is stored for the role; false: it is stored for all roles in the database. */
   readonly isOfRole: boolean;
-  /** undefined: it applies in every database. */
+  /** The database to which the timeout is limited; undefined if the timeout applies in every database. */
   readonly database: string | undefined;
 }
 
@@ -123,9 +132,9 @@ export interface WatchedDatabaseFacts {
   readonly name: string;
   readonly tables: readonly WatchedTable[];
   readonly publications: ReadonlyMap<string, string>;
-  /** undefined: not read in this poll. */
+  /** The table definitions; undefined if this poll did not read them. */
   readonly shapes: TableDefinitions | undefined;
-  /** Columns of tables that were requested, by `schema.table`. */
+  /** The columns of the tables whose columns this poll was to read, by `schema.table`. */
   readonly columns: ReadonlyMap<string, readonly WatchedColumnDefinition[]>;
   readonly sizes: ReadonlyMap<number, number> | undefined;
   readonly denied: readonly string[];
@@ -149,24 +158,24 @@ export type TableDefinitions = ReadonlyMap<string, WatchedTableDefinition>;
 export interface WatchedTableDefinition {
   readonly schema: string;
   readonly table: string;
-  /** Hash of the columns. */
+  /** Hash of the column definitions of the table. */
   readonly columns: string;
   /** relreplident: `d` default, `i` index, `f` full, `n` nothing. */
   readonly identity: string;
   /** Columns of the index that is the replica identity. */
   readonly keyColumns: readonly string[];
-  /** UPDATE and DELETE can be replicated. */
+  /** Whether logical replication can replicate UPDATE and DELETE of the table. */
   readonly hasReplicaIdentity: boolean;
 }
 
 export interface WatchedColumnDefinition {
   readonly name: string;
-  /** As format_type prints it. */
+  /** The data type of the column, as format_type prints it. */
   readonly type: string;
   readonly notNull: boolean;
 }
 
-/** The source could not be reached. */
+/** The error of a poll that could not reach the source. */
 export interface PostgresSourceOutage {
   readonly at: number;
   /** The error code: an SQLSTATE, a code of the operating system, or a code of ConnectError. */

@@ -16,7 +16,7 @@ export function buildCreateTableOnTargetFix(
   );
   const key =
     table.keyColumns.length === 0 ? [] : [`PRIMARY KEY (${table.keyColumns.map(quoteReportedObjectName).join(', ')})`];
-  // Without the refresh the subscription would skip the rows of the table.
+  // Without REFRESH PUBLICATION, the subscription would not replicate the rows of the new table.
   const refresh =
     subscription === undefined
       ? ''
@@ -53,7 +53,10 @@ export function buildChangeColumnTypeOnTargetFix(
   return alterTarget(table, `ALTER COLUMN ${quoted} TYPE ${type} USING ${quoted}::${type}`, type);
 }
 
-/** Gives a table the replica identity back that it had; a key that was dropped cannot be added without its name and options. */
+/**
+ * Returns the statement that restores the former replica identity of a table. A key that was dropped cannot be added without
+ * its name and options.
+ */
 export function buildRestoreReplicaIdentityFix(
   before: WatchedTableDefinition,
   after: WatchedTableDefinition,

@@ -7,7 +7,7 @@ import { createWatchedSourceBaseline, type WatchedSourceBaseline } from './watch
 
 export interface TakeWatchedSourceBaselineOptions {
   readonly ignoreDbs: readonly string[];
-  /** Milliseconds since the epoch. */
+  /** The clock of this machine, in milliseconds since the epoch. */
   readonly now: () => number;
   /** Time limit in milliseconds; databases that are not read within the limit are left out. */
   readonly limit: number;
@@ -15,8 +15,8 @@ export interface TakeWatchedSourceBaselineOptions {
 }
 
 /**
- * Reads the source before a migration starts; the slots are those of other consumers.
- * @returns why it could not be read, as a text without a secret, when it could not
+ * Reads the source before a migration starts. The returned slots are those of other consumers.
+ * @returns if the source could not be read, the reason as a text without a secret
  */
 export async function takeWatchedSourceBaseline(
   source: PostgresqlSource,

@@ -132,8 +132,8 @@ export function isInitialCopyRunning(
 }
 
 /**
- * Counters of a poll are confirmed when the target has confirmed the end of the WAL of the next poll: a poll reads its position
- * first, so its counters may include later rows.
+ * The write counters of a poll count as confirmed when the target has confirmed the end of the WAL at the next poll. A poll
+ * reads the WAL position before the counters, so its counters may include rows after that position.
  */
 function confirmedWrites(
   { writtenWhenConfirmed, unconfirmedWrites }: WatchedDatabaseState,

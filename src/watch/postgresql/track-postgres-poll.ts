@@ -53,7 +53,7 @@ export interface PostgresWatchOptions {
   /** When `db migrate` started the migration; undefined: not known. */
   readonly startedAt: number | undefined;
   readonly baseline: WatchedSourceBaseline | undefined;
-  /** The role that watches. */
+  /** The role with which the watch logs in to the source. */
   readonly role: string;
   /** When the migration started; undefined: not known. */
   readonly migrationStart: (firstSeen: number | undefined) => KnownMigrationStart | undefined;

@@ -19,14 +19,17 @@ export interface TableDefinitionChanges {
 interface ChangeSighting {
   /** Number of rows written to the table, according to its statistics, in the poll that first found the change. */
   readonly written: number;
-  /** WAL position in bytes before which rows were written after the change; undefined: no such rows were seen. */
+  /**
+   * WAL position in bytes before which rows were written to the table after its definition changed; undefined if no such
+   * rows were seen.
+   */
   readonly position: number | undefined;
 }
 
 export interface TableDefinitionPoll {
   readonly facts: WatchedDatabaseFacts;
   readonly walPosition: number | undefined;
-  /** What the target has confirmed; undefined: it is not connected. */
+  /** WAL position in bytes up to which the target has confirmed changes; undefined if the target is not connected. */
   readonly applied: number | undefined;
   /** The object that the previous poll reported as the cause, as `schema.table` or `schema.table.column`. */
   readonly blamed: string | undefined;
@@ -40,8 +43,8 @@ export function buildTableDefinitionChangesFromBaseline({ tables }: WatchedDatab
 }
 
 /**
- * Keeps the first table definitions. A change counts as made on the target, too, when rows written after it have been
- * applied there.
+ * Keeps the table definitions of the first poll. A changed table counts as changed on the target too, once the target has
+ * applied rows that were written after the change.
  */
 export function trackTableDefinitionChanges(
   previous: TableDefinitionChanges | undefined,

@@ -75,7 +75,7 @@ export function sumCopiedTableBytes(tables: WatchedTableStates, now: readonly Wa
 }
 
 /** At most 50 tables: first those that are being copied, then the largest. */
-export function buildTableStatusSamples(
+export function selectTablesForMigrationStatus(
   tables: WatchedTableStates,
   now: readonly WatchedTable[],
 ): readonly TableStatusSample[] {

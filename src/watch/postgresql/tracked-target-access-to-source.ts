@@ -1,7 +1,7 @@
 import type { WatchedServerFacts, WatchedSetting, WatchedSlot } from './server-facts.ts';
 import type { WatchedSourceBaseline } from './watched-source-baseline.ts';
 
-/** The server as it was at the start, and what has changed for the login of the target. */
+/** The facts of the server in the first poll, and the changes since then that affect the login of the target. */
 export interface TrackedTargetAccessToSource {
   readonly first: WatchedServerFacts;
   /**

@@ -31,7 +31,7 @@ export interface PostgresWatchState {
   readonly caughtUpPolls: number;
   readonly outage: { readonly since: number; readonly last: PostgresSourceOutage } | undefined;
   readonly percent: number;
-  /** The cause in the last poll. */
+  /** The cause that the last poll found for a stop of replication or for failing statements; undefined if there was none. */
   readonly cause: ReplicationStopCause | undefined;
 }
 
@@ -100,7 +100,8 @@ export function createPostgresWatchState(
             otherPublications: before.publications,
             writtenWhenConfirmed: new Map([...before.tables].map(([table, { written }]) => [table, written])),
           }),
-      // Slots of earlier runs were active, so an inactive one was dropped or lost its target.
+      // The slots that earlier commands found had a consumer. Such a slot without a consumer was dropped or has lost its
+      // target.
       ...(slot === undefined ? {} : { slot, firstActiveAt: 0 }),
     };
   });

@@ -4,8 +4,8 @@ import { findTablesWithUnconfirmedWrites } from './track-database.ts';
 import type { WatchedDatabaseState } from './tracking-state.ts';
 
 /**
- * Slots and databases of the migration, as the rules see them; others are ignored. If the server has decoded
- * transactions for a slot, the slot has had a consumer.
+ * The slots and databases of the migration, as input for the watch rules, without the slots of other consumers. If the
+ * server has decoded transactions for a slot, the slot has had a consumer.
  */
 export function selectSlotsAndDatabasesForWatchRules(
   databases: ReadonlyMap<string, WatchedDatabaseState>,

@@ -11,23 +11,23 @@ import type {
 
 /** The source as it was when `db migrate` started the migration. The baseline contains no secrets and no rows. */
 export interface WatchedSourceBaseline {
-  /** Milliseconds since the epoch. */
+  /** The time at which the source was read, in milliseconds since the epoch. */
   readonly at: number;
   readonly settings: ReadonlyMap<string, string>;
-  /** undefined: the role could not read them. */
+  /** The lines of pg_hba.conf; undefined if the role could not read them. */
   readonly hostRules: readonly string[] | undefined;
   readonly role: WatchedRole | undefined;
   readonly databases: ReadonlyMap<string, WatchedDatabaseBaseline>;
 }
 
 export interface WatchedDatabaseBaseline {
-  /** Publications of others; those of the migration are created later. */
+  /** Publications of other programs. The publications of the migration are created later. */
   readonly publications: readonly string[];
   readonly tables: ReadonlyMap<string, WatchedTableBaseline>;
 }
 
 export interface WatchedTableBaseline extends WatchedTableDefinition {
-  /** undefined: the source has too many tables. */
+  /** The columns of the table; undefined if the source has too many tables to read the columns. */
   readonly columnShapes: readonly WatchedColumnDefinition[] | undefined;
   /** Rows written so far, by the statistics. */
   readonly written: number;
@@ -117,7 +117,7 @@ function decodeRole(json: JsonRecord): WatchedRole | undefined {
   };
 }
 
-/** Earlier versions stored only the setting. */
+/** Earlier versions of the program stored a timeout as the text of the setting only. */
 function decodeTimeout(json: unknown): readonly StoredTimeoutSetting[] {
   if (typeof json === 'string') return [{ setting: json, isOfRole: true, database: undefined }];
   const setting = isJsonRecord(json) ? readStringField(json, 'setting') : undefined;

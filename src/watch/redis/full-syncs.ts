@@ -16,8 +16,9 @@ export interface RedisFullSyncCount {
 export const emptyRedisFullSyncCount: RedisFullSyncCount = { started: 0, since: undefined, online: undefined };
 
 /**
- * @param before the state of the previous poll; undefined in the first poll, in which earlier synchronizations do not
- * count
+ * Counts the full synchronizations that the source has started.
+ * @param before the facts of the previous poll; undefined in the first poll, which does not count full synchronizations that
+ * started before it
  */
 export function countRedisFullSyncs(
   previous: RedisFullSyncCount,
@@ -30,7 +31,7 @@ export function countRedisFullSyncs(
   const online = isOnline ? (previous.online ?? now.at) : undefined;
   // A full synchronization counts as successful if the replica then stays online for some time.
   if (online !== undefined && now.at - online >= unreachable) return { ...emptyRedisFullSyncCount, online };
-  // After a restart of the server, its counter begins at zero.
+  // After a restart of the server, its counter sync_full begins at zero.
   const all = before === undefined ? 0 : now.fullSyncs - (before.runId === now.runId ? before.fullSyncs : 0);
   // sync_full in INFO counts the full synchronizations of all replicas.
   const isOfOthers = now.replicas.some(({ name, state }) => name !== replica?.name && state !== 'online');

@@ -26,7 +26,7 @@ export function runRedisWatchRules(input: RedisWatchRuleInput): readonly WatchRu
   return redisRules.flatMap((rule) => rule(input));
 }
 
-/** Violations during which nothing is replicated. */
+/** The rules whose violation means that nothing is replicated. */
 export const redisWatchRulesStoppingReplication: ReadonlySet<string> = new Set([
   'full-sync-loop',
   'replica-timeout',

@@ -196,7 +196,7 @@ function trackFacts(
   };
 }
 
-/** Keeps the last values while the source cannot be reached. */
+/** Returns the result of a poll that could not reach the source: the values of the last successful poll are kept. */
 function trackOutage(
   previous: RedisWatchState,
   outage: RedisSourceOutage,
@@ -212,8 +212,8 @@ function trackOutage(
       idlePolls: 0,
       caughtUpPolls: 0,
       outage: { since, code: outage.code, reason: outage.reason },
-      // An outage of the source does not count as time without the replica, because only a response of the source
-      // proves that the replica is missing.
+      // Time in which the source does not respond does not count as time without a replica, because only a response of the
+      // source proves that the replica is missing.
       lastConnectedAt: outage.at,
       lastPollAt: outage.at,
     },

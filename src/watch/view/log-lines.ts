@@ -45,7 +45,10 @@ function isWorthLogging(before: MigrationStatusSample | undefined, now: Migratio
   );
 }
 
-/** The key of a group has no object, because the object lists tables and changes with every write. */
+/**
+ * A key that is the same for a violation in every poll. The key of a cause that is a group of candidates has no object,
+ * because that object lists tables and changes with every write.
+ */
 function violationKey(violation: WatchRuleViolation): string {
   const { rule, database = '', object = '' } = violation;
   const isGroup = 'basis' in violation && violation.basis === 'group';

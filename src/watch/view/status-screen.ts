@@ -21,7 +21,7 @@ export interface StatusScreenOptions {
   readonly lags: readonly number[];
   readonly paint: TerminalStyles;
   readonly ruler: TextMeasurer;
-  /** Description of the effect of Ctrl-C; absent if it ends only the watch. */
+  /** Description of the effect of Ctrl-C; absent if Ctrl-C ends only the watch. */
   readonly footer?: string;
   /** Text that replaces the line with the deadline of the service. */
   readonly deadlineText?: string;
@@ -199,7 +199,7 @@ function cutLines(lines: readonly string[], room: number, paint: TerminalStyles)
   return [...lines.slice(0, room - 1), paint.dim(`… ${lines.length - room + 1} more lines`)];
 }
 
-/** Breaks a text at spaces. */
+/** Breaks a text into lines at its spaces. */
 function wrapWords(text: string, cells: number, ruler: TextMeasurer): readonly string[] {
   const lines: string[] = [];
   let line = '';

@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MigrationError, redactErrorReason } from '../../../src/engine/migration-error.ts';
 import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-target.ts';
-import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
+import {
+  createTargetDatabase,
+  listSourceDatabases,
+} from '../../../src/engine/postgresql/create-database-properties.ts';
 import { querySingleValue, withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
 import { replicationObjectName } from '../../../src/engine/postgresql/replication-object-names.ts';
 import { readSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';

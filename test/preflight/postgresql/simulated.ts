@@ -12,13 +12,13 @@ import { postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queri
 import type { AnyPostgresqlPreflightQuery, PostgresqlPreflightQuery } from '../../../src/preflight/postgresql/query.ts';
 import { selectResultsForFixEffects } from '../../../src/preflight/postgresql/results-for-effects.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
-import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
-import { simulatePreflightFixes } from '../../../src/preflight/simulate-preflight-fixes.ts';
 import {
   buildFindingKey,
   type EvaluatedFixEffects,
   type FixEffectInDatabase,
-} from '../../../src/preflight/simulated-preflight-fix.ts';
+} from '../../../src/preflight/preflight-fix-with-effects.ts';
+import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
+import { simulatePreflightFixes } from '../../../src/preflight/simulate-preflight-fixes.ts';
 import { database, preflightOptions, role, settings, sourceFacts } from './facts.ts';
 
 /** What one query returns instead of what it returns on a healthy source. */

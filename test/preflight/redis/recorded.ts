@@ -1,4 +1,5 @@
 import type { CheckFinding } from '../../../src/preflight/finding.ts';
+import type { EvaluatedFixEffects, FixEffectInDatabase } from '../../../src/preflight/preflight-fix-with-effects.ts';
 import type { PreflightOptions } from '../../../src/preflight/preflight-options.ts';
 import type { RedisCheck } from '../../../src/preflight/redis/check.ts';
 import { redisChecks } from '../../../src/preflight/redis/checks.ts';
@@ -6,7 +7,6 @@ import { evaluateRedisChecks } from '../../../src/preflight/redis/evaluate-check
 import { evaluateRedisChecksAfterFixes } from '../../../src/preflight/redis/evaluate-redis-checks-after-fixes.ts';
 import { runRedisPreflightQueries } from '../../../src/preflight/redis/run-redis-preflight-queries.ts';
 import type { RedisSourceFacts } from '../../../src/preflight/redis/source-facts.ts';
-import type { EvaluatedFixEffects, FixEffectInDatabase } from '../../../src/preflight/simulated-preflight-fix.ts';
 import { parseRedisErrorCode, RedisCommandError } from '../../../src/redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../../src/redis/connection.ts';
 import type { RedisCommand } from '../../../src/redis/send-redis-command.ts';

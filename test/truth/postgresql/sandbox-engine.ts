@@ -12,7 +12,10 @@ import {
 } from '../../../src/engine/migration-state.ts';
 import { copyDatabaseRows } from '../../../src/engine/postgresql/copy-database-rows.ts';
 import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-target.ts';
-import { createTargetDatabase, listSourceDatabases } from '../../../src/engine/postgresql/database-definition.ts';
+import {
+  createTargetDatabase,
+  listSourceDatabases,
+} from '../../../src/engine/postgresql/create-database-properties.ts';
 import { withMigrationEngineSession } from '../../../src/engine/postgresql/engine-session.ts';
 import {
   readPostgresqlServerIdentity,

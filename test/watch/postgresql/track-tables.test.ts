@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import {
-  buildTableStatusSamples,
   markAllTablesCopied,
+  selectTablesForMigrationStatus,
   sumCopiedTableBytes,
   updateWatchedTableStates,
   type WatchedTableStates,
@@ -45,7 +45,7 @@ it('a count that is old makes no copy whole before it has ended', () => {
     copies: [copy(5000)],
     copying: true,
   });
-  const [sight] = buildTableStatusSamples(running, [makeTable()]);
+  const [sight] = selectTablesForMigrationStatus(running, [makeTable()]);
   expect(sight).toMatchObject({ state: 'copying', bytes_done: 990, rows_done: 5000, rows_total: 5000 });
 });
 
@@ -73,7 +73,7 @@ it('fifty tables are shown, those being copied first, then the biggest', () => {
     copies: [{ ...copy(1), table: 3 }],
     copying: true,
   });
-  const shown = buildTableStatusSamples(all, many);
+  const shown = selectTablesForMigrationStatus(all, many);
   expect(shown).toHaveLength(50);
   expect(shown.slice(0, 2).map(({ name }) => name)).toEqual(['public.t3', 'public.t79']);
 });

@@ -37,7 +37,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
     if (prepared.kind === 'forbidden') {
       await context.output.text(prepared.sql.trimEnd());
       throw new CliError('api_error', 'could not create the schema of the shared credential store', {
-        detail: `${prepared.reason}; the SQL on standard output creates it`,
+        detail: `${prepared.reason}; the SQL on standard output creates the schema`,
         hint: 'give the SQL to a DBA, then run `cloudctl auth share init` again',
       });
     }

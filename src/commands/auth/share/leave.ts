@@ -29,10 +29,13 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
   },
 };
 
-/** Throws if the store cannot be reached, or has an older record than this machine. */
+/**
+ * Stores what only this machine knows of the session in the shared store. Throws if the store cannot be reached, or if its
+ * session is older than the copy on this machine.
+ */
 async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileSettings): Promise<void> {
   try {
-    // Reading the session stores what an interrupted command has left in its journal.
+    // Loading the session also stores a refresh that an interrupted command left in its journal.
     await (await context.session(settings)).record();
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== exitCodes.not_logged_in) throw error;
@@ -42,8 +45,12 @@ async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileS
     const { row } = await store.run({ op: 'read' });
     const copy = readSharedSessionCopy(context.profilePaths(settings.profileName), found.keys.share);
     if (copy === undefined || (row !== undefined && compareSharedSessionVersions(copy, row) !== 'newer')) return;
-    throw new CliError('busy', 'could not leave the share: the store has an older record than this machine', {
-      hint: 'run `cloudctl auth share leave` again',
-    });
+    throw new CliError(
+      'busy',
+      'could not leave the share: the session in the store is older than the copy on this machine',
+      {
+        hint: 'run `cloudctl auth share leave` again',
+      },
+    );
   });
 }

@@ -15,7 +15,7 @@ export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
   ],
   examples: [
     { text: 'Create a new key', command: 'cloudctl auth share rotate-key' },
-    { text: 'Use it, after all machines have it', command: 'cloudctl auth share rotate-key --activate' },
+    { text: 'Use the new key, after all machines have its file', command: 'cloudctl auth share rotate-key --activate' },
   ],
   run: async (context, args) => {
     await withOpenSharedStore(context, async (open) => {
@@ -44,7 +44,7 @@ async function createNextKey({ host, output }: CommandContext, { share, found }:
   ]);
 }
 
-/** Repeated if another machine refreshes the session at the same time. */
+/** Encrypts the session with the newest key. Tries again if another machine changes the session at the same time. */
 async function activateNewestKey(
   { host, output }: CommandContext,
   { settings, share, found, store }: OpenedShare,
@@ -67,7 +67,11 @@ async function activateNewestKey(
     const sealed = sealer.seal(row, content, kid);
     await store.run({ op: 'reseal', by: share.machine(), oldKid: row.kid, ...sealed });
   }
-  throw new CliError('busy', 'could not encrypt the session with the new key: it changes all the time', {
-    hint: 'run `cloudctl auth share rotate-key --activate` again',
-  });
+  throw new CliError(
+    'busy',
+    'could not encrypt the session with the new key, because the session changes all the time',
+    {
+      hint: 'run `cloudctl auth share rotate-key --activate` again',
+    },
+  );
 }

@@ -18,17 +18,17 @@ interface ShareStatusReport {
   readonly state: 'session' | 'no_session' | 'unknown_key' | 'damaged';
   readonly epoch: number | null;
   readonly generation: number | null;
-  /** Whether the store is older or newer than the record that this machine has seen. */
+  /** How the session copy of this machine compares to the session in the store: `older` means that the copy is older. */
   readonly copy: 'none' | 'same' | 'older' | 'newer' | 'conflict';
   readonly key: string | null;
   readonly active_key: string | null;
-  /** The machine that refreshes the session now. */
+  /** The machine that is refreshing the session. */
   readonly holder: string | null;
   /** The machines that began a refresh of the current generation and have not reported. */
   readonly unreported: readonly string[];
   /** Whether the server has refused the refresh token of the current generation. */
   readonly refused: boolean;
-  /** The time of this machine minus the time of the store. */
+  /** The clock of this machine minus the clock of the database server. */
   readonly clock_offset_ms: number;
 }
 

@@ -8,7 +8,10 @@ import { catchSharedStoreUnavailable } from '../../../session/shared-store-failu
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import type { SharedSessionStore } from '../../../shared-store/shared-session.ts';
 
-/** The settings and the share of the profile. Throws a usage error if its credential store is not shared. */
+/**
+ * The settings of the profile and its shared credential store. Throws a usage error if the profile uses another credential
+ * store.
+ */
 export async function requireSharedProfile(context: CommandContext): Promise<{
   readonly settings: ProfileSettings;
   readonly share: SharedProfile;
@@ -29,7 +32,10 @@ export interface OpenedShare {
   readonly store: SharedSessionStore;
 }
 
-/** Opens the shared store with the keys of this machine. Errors of the server are `unreachable`. */
+/**
+ * Opens the shared store with the keys of this machine. Errors of the database server become a CliError with the code
+ * `unreachable`.
+ */
 export async function withOpenSharedStore<T>(
   context: CommandContext,
   work: (open: OpenedShare) => Promise<T>,
@@ -48,7 +54,7 @@ export async function withOpenSharedStore<T>(
   }
 }
 
-/** Runs `work`; errors of the server are `unreachable`. */
+/** Runs `work`. When the server of the shared store is not available, throws a CliError with the code `unreachable`. */
 export async function mapShareErrorsToUnreachable<T>(settings: ProfileSettings, work: () => Promise<T>): Promise<T> {
   const result = await catchSharedStoreUnavailable('the server of CLOUDCTL_STORE_URL', async () => ({
     kind: 'done' as const,

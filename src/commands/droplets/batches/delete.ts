@@ -29,7 +29,10 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
   ],
   examples: [
     { text: 'Delete the droplets of a batch', command: 'cloudctl droplets batches delete 3f9c2a61d0b7' },
-    { text: 'See what would be deleted', command: 'cloudctl droplets batches delete 3f9c2a61d0b7 --dry-run' },
+    {
+      text: 'List the droplets that would be deleted',
+      command: 'cloudctl droplets batches delete 3f9c2a61d0b7 --dry-run',
+    },
   ],
   run: async (context, args) => {
     const { host } = context;

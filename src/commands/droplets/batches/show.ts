@@ -105,7 +105,7 @@ async function readIfAvailable(
   const io = createBatchIo(context);
   try {
     const api = await context.api(settings);
-    // If the rate limit requires a longer wait, only the ledger is shown.
+    // If the rate limit requires a wait of more than 60 s, the command shows only the ledger.
     const wait = { maxWait: 60_000, onPause: (ms: number) => showRateLimitWait(io, ms) };
     const current = await readCurrentAccountIdentity(context, settings, wait);
     const hints = buildRefusedRequestHints(settings, context.host.folders.config);

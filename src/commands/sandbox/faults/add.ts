@@ -112,7 +112,7 @@ function readMatch(match: string | undefined, grantType: string | undefined): ob
   };
 }
 
-/** Milliseconds. Parses a delay to milliseconds; unlike other durations, a delay may be shorter than a second. */
+/** Parses the value of `--delay` to milliseconds. Unlike other durations, a delay may be shorter than a second. */
 function readDelay(text: string): number {
   const [, ms] = /^(\d{1,6})ms$/.exec(text) ?? [];
   const delay = ms === undefined ? parseDurationOrThrow(text, '--delay') : Number(ms);

@@ -28,7 +28,7 @@ function notNullClause({ from, to }: SourceAndTargetVersions): string {
         AND k.convalidated AND (k.conislocal OR c.relispartition)), '')`;
   }
   if (to < 180_000) return `CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE '' END`;
-  // From PostgreSQL 18 on, NOT NULL is a named constraint, and a user constraint may have its default name.
+  // From PostgreSQL 18 on, NOT NULL is a named constraint, and another constraint can already have its default name.
   const usual = `c.relname || '_' || a.attname || '_not_null'`;
   return `CASE WHEN NOT a.attnotnull THEN ''
     WHEN EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.conname = left(${usual}, 63))
@@ -36,8 +36,10 @@ function notNullClause({ from, to }: SourceAndTargetVersions): string {
     ELSE ' NOT NULL' END`;
 }
 
-/** NOT NULL that CREATE TABLE cannot state: of inherited columns where only the child has it, and NOT VALID ones. */
-export function separateNotNullStatementsSql({ from }: SourceAndTargetVersions): string {
+/**
+ * NOT NULL constraints that CREATE TABLE cannot contain: on inherited columns of a child table alone, and NOT VALID ones.
+ */
+export function buildNotNullStatementsOfTableSql({ from }: SourceAndTargetVersions): string {
   if (from >= 180_000) {
     return `ARRAY(SELECT format('ALTER TABLE ONLY %I.%I ADD CONSTRAINT %I %s', n.nspname, c.relname, k.conname,
         pg_get_constraintdef(k.oid))

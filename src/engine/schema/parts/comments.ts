@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import { catalogNameSql, sqlTextArray } from '../sql-fragments.ts';
 
-/** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are dropped with it. */
+/** Comments on all objects. `depends_on` names the object; comments on objects that are not copied are left out. */
 export const commentDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'comment',
   sql: () => `SELECT concat_ws(':', 'comment', ${catalogNameSql('d.classoid')}, d.objoid, d.objsubid) AS id,

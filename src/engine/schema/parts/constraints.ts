@@ -10,8 +10,8 @@ const constraintColumns = `'pg_constraint:' || k.oid AS id,
   format('constraint %s of %s.%s', k.conname, n.nspname, c.relname) AS name`;
 
 /**
- * Child tables inherit the constraints of their parents. A constraint that a child repeats is created first, because the
- * parent's merges with it.
+ * Child tables inherit the constraints of their parents. A constraint that a child table repeats is created first, because
+ * PostgreSQL then merges the constraint of the parent with it.
  */
 export const checkConstraintDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'check',

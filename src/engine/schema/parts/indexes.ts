@@ -46,7 +46,7 @@ export const tableSettingDefinitionsQuery: SchemaObjectDefinitionQuery = {
     FROM ${userRelationsFromClauseSql('rpm')}`,
 };
 
-/** Null when `what` is null. */
+/** SQL expression for an ALTER statement; it is NULL when the expression `what` is NULL. */
 function alterTable(what: string): string {
   return `format('ALTER %s ', CASE c.relkind WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE ONLY' END)
     || format('%I.%I ', n.nspname, c.relname) || ${what}`;

@@ -2,9 +2,9 @@ import type { SchemaObjectDefinitionQuery, SourceAndTargetVersions } from '../sc
 import { buildStorageParametersSql, sqlTextArrayConcat, userRelationsFromClauseSql } from '../sql-fragments.ts';
 import {
   buildAlterColumnSettingsSql,
+  buildNotNullStatementsOfTableSql,
   columnDefinitionsSql,
   identityColumnStatementsSql,
-  separateNotNullStatementsSql,
 } from './columns.ts';
 
 /**
@@ -18,12 +18,14 @@ export const tableDefinitionsQuery: SchemaObjectDefinitionQuery = {
       ${sqlTextArrayConcat(
         `ARRAY[${createTable(versions)}, ${attachPartition}, ${typedTable}, ${toastOptions}]`,
         identityColumnStatementsSql(),
-        separateNotNullStatementsSql(versions),
+        buildNotNullStatementsOfTableSql(versions),
       )} AS statements
     FROM ${userRelationsFromClauseSql('rp')}`,
 };
 
-/** Column settings, after all tables are created, because child tables would inherit them. */
+/**
+ * Statements for column settings, which run after all tables are created: child tables would otherwise inherit the settings.
+ */
 export const columnSettingDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'setting',
   sql: (versions) => `SELECT 'columns:' || c.oid AS id, format('columns of %s.%s', n.nspname, c.relname) AS name,

@@ -7,7 +7,7 @@ import {
   userSchemaCondition,
 } from '../sql-fragments.ts';
 
-/** User types, as `t` in `n`. */
+/** FROM item: user types as `t`, with their schemas as `n`. */
 const userTypes = `pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace AND ${userSchemaCondition('n')} AND ${userObjectCondition('pg_type', 't.oid')}`;
 const typeColumns = `'pg_type:' || t.oid AS id, format('type %s.%s', n.nspname, t.typname) AS name`;
 
@@ -28,7 +28,10 @@ export const compositeTypeDefinitionsQuery: SchemaObjectDefinitionQuery = {
     FROM ${userTypes} JOIN pg_class c ON c.oid = t.typrelid AND c.relkind = 'c'`,
 };
 
-/** Domains without their checks, which follow, because functions in them may take the domain. */
+/**
+ * Domains without their CHECK constraints, which are created later: a function in a constraint may have the domain as a
+ * type.
+ */
 export const domainTypeDefinitionsQuery: SchemaObjectDefinitionQuery = {
   kind: 'type',
   sql: ({

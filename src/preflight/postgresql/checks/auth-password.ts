@@ -38,7 +38,7 @@ export const authPasswordCheck = declareServerPreflightCheck({
   },
 });
 
-/** pg_hba.conf can have another rule for clients at other addresses, which requires the password. */
+/** For clients at other addresses, pg_hba.conf can contain a rule that requires the password. */
 const notRequested: FindingFix = {
   text: 'The pg_hba.conf rule for this machine requires no password (method trust or cert), so the password was not verified. Run the preflight from a machine whose rule uses scram-sha-256, or set the password again with \\password in psql.',
 };

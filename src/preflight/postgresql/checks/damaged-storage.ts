@@ -46,7 +46,7 @@ function failedElsewhere({ checksumFailures, lastFailure }: DatabaseStorageDamag
       detail: 'The damaged page is in an index, a system catalog or a large object, or it was repaired since.',
       fix: {
         by: 'the operator of the server',
-        text: 'The log of the server names the relation and the block. Rebuild it if it is an index (REINDEX).',
+        text: 'The log of the server names the relation and the block. If the relation is an index, rebuild it (REINDEX).',
       },
     },
   );

@@ -97,7 +97,10 @@ export const dbNoconnectCheck = declareDatabasePreflightCheck({
 
 const notChecked = 'the contents of the database were not checked';
 
-/** A rejection by pg_hba.conf has SQLSTATE 28000; every other code has the same cause as in the first login. */
+/**
+ * A rejection by pg_hba.conf has SQLSTATE 28000. Every other SQLSTATE has the same explanation as for the first login
+ * of the preflight.
+ */
 function causeOf(code: string): { readonly detail?: string; readonly fix: string } {
   if (code === '28000') return { fix: 'Allow the role to connect to this database in pg_hba.conf (hba-rule).' };
   const { detail, fix } = explainRefusedPostgresqlLogin(code);

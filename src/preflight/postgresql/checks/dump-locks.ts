@@ -44,8 +44,8 @@ export const dumpLocksCheck = declareServerPreflightCheck({
 });
 
 /**
- * The number of processes for which the server allocates locks. Before 12, WAL senders counted as connections; since
- * 18, autovacuum workers have slots of their own.
+ * The number of processes for which the server allocates locks. Before PostgreSQL 12, WAL senders counted as
+ * connections; since PostgreSQL 18, autovacuum workers have slots of their own.
  */
 function lockSlotsOf(settings: PostgresqlServerSettings): number {
   const workers = getNumericPostgresqlSetting(

@@ -35,7 +35,7 @@ export const dumpOptionsCheck = declareDatabasePreflightCheck({
           : 'SYSTEM_USER is a reserved word since PostgreSQL 16, and this server writes the name without quotation marks: on the target the definition is a syntax error, or uses the name of the user instead of the column.',
         grants.length === 0
           ? ''
-          : `The target version has no function ${grants[0]}, or one with other arguments: "function … does not exist".`,
+          : `The target version has no function ${grants[0]}, or a function of this name with other arguments: "function … does not exist".`,
       ]
         .filter((text) => text !== '')
         .join(' ')

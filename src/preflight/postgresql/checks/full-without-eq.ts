@@ -70,7 +70,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
   return certain.length > 0 ? failOutcome(['continuous'], observed, more) : warnOutcome(observed, more);
 }
 
-/** The type of the first column found: `json` of `doc json`. */
+/** Returns the type of the first incomparable column of the first table: `json` of `doc json`. */
 function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumnsByTable): string {
   const described = unequal.get(first?.name ?? '')?.[0] ?? '';
   return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;

@@ -27,7 +27,7 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
   evaluate({ functionUses, functionBodies, meanings, lostOperators }, database) {
     const reach = createFunctionRelationReader(functionBodies);
     const uses = functionUses.filter(({ filled, kind }) => filled && storedKinds.has(kind));
-    // An exception handler replaces the error of a name that is not found by another result.
+    // If a name is not found and an exception handler catches the error, the function returns another result.
     const caught = new Map(
       findUnresolvedFunctionBodyNames(uses, functionBodies, meanings, lostOperators).map(({ use, name }) => [
         use,
@@ -58,8 +58,8 @@ export const functionResultsCheck = declareDatabasePreflightCheck({
 });
 
 /**
- * Kinds of use in which the result of the function decides which rows or values are stored. The result in an ordinary
- * index changes only entries of the index.
+ * Uses of a function (such as in a constraint) in which its result decides which rows or values are stored. In an
+ * ordinary index the result changes only the index entries.
  */
 const storedKinds: ReadonlySet<UserFunctionUse['kind']> = new Set([
   'check',

@@ -20,7 +20,7 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
     if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
     if (kind === 'unknown')
       return infoOutcome(`not checked in ${encoding}`, {
-        headline: 'The bytes of texts were not checked in this encoding',
+        headline: 'It is not known whether texts are valid in the encoding of the database',
       });
     if (invalid.length === 0) return buildIncompleteScanOutcome(read.scan) ?? passOutcome(pluralize(rows, 'row'));
     return failOutcome(['continuous', 'dump'], pluralize(invalid.length, 'column'), {

@@ -41,7 +41,10 @@ function evaluateProduct({
   });
 }
 
-/** The version text of some of these products begins with PostgreSQL. */
+/**
+ * Products that use the PostgreSQL protocol, with a mark in their version text. The version text of some of them begins
+ * with the word PostgreSQL.
+ */
 const products: readonly (readonly [name: string, mark: RegExp])[] = [
   ['CockroachDB', /Cockroach/i],
   ['YugabyteDB', /-YB-|Yugabyte/i],

@@ -95,7 +95,7 @@ function uncheckedOutcome(
   };
 }
 
-/** The objects of `first`, then all others. */
+/** The constraints in `first`, then the rest of `all`, each with its owner. */
 function named(first: readonly UnvalidatedConstraint[], all: readonly UnvalidatedConstraint[]): readonly string[] {
   const others = all.filter((one) => !first.includes(one));
   return limitFindingObjects([...first, ...others]).map(({ name, owner }) => `${name} on ${owner}`);

@@ -37,7 +37,7 @@ export const replicaIdentityCheck = declareDatabasePreflightCheck({
       (table) => !table.unlogged && describeReplicaIdentityProblem(table, version) !== undefined,
     );
     if (lacking.length === 0) return passOutcome('all tables');
-    // If there are no statistics, or only those of a few hours, a table must be assumed to be written to.
+    // Without statistics, or with statistics of only a few hours, the check assumes that the table is written to.
     const written = lacking.filter((table) => table.writes !== 0 || isTooYoung(counters, server, table));
     // With a generated column in the key, the source reports no error, but the whole replication stops. For such tables
     // past statistics do not reduce the severity.

@@ -17,7 +17,7 @@ export const sameServerPerConnectionCheck = declareServerPreflightCheck({
     const others = [...instances, walRate?.instance].filter((one) => one !== undefined);
     const other = others.find((one) => !isSameServer(first, one));
     if (other === undefined) return passOutcome('the same server');
-    // A dump may use the primary or any of its standbys, because all have the same rows.
+    // A dump may connect to the primary or to any of its standbys, because all of them have the same rows.
     const blocks = first.systemIdentifier === other.systemIdentifier ? continuousOnly : continuousAndDumpMethods;
     return failOutcome(blocks, `${described(first)}; ${described(other)}`, {
       required: 'one server',

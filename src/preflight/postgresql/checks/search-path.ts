@@ -34,7 +34,7 @@ export const searchPathCheck = declareDatabasePreflightCheck({
     const fixable = functions.filter(({ path }) => path !== undefined);
     const more = {
       required: 'schema-qualified names, or a search_path of the function',
-      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails if a function uses such a name for a row: the tables have no rows yet, or only some calls use the name.'}${buildUnlistedObjectsNote(functions)}`,
+      detail: `Rows are copied and applied, and indexes are built, with an empty search_path. CHECK constraints, indexes, generated columns, domains, partition keys and triggers call these functions, whose bodies contain names without a schema: "${nameError(first)}". ${isCertain ? 'The copy fails on every attempt.' : 'The copy fails as soon as a function uses one of these names for a row. Until now the tables have no rows, or only some calls use one of these names.'}${buildUnlistedObjectsNote(functions)}`,
       objects: limitFindingObjects(functions).map(
         ({ signature, kind, name, use }) => `${signature} (${kind} ${name}; ${use})`,
       ),

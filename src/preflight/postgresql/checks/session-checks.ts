@@ -48,10 +48,13 @@ export const sessionChecksCheck = declareDatabasePreflightCheck({
 /** A setting with a dot in its name is defined by an application or an extension, and is not defined on the target. */
 const customSetting = /current_setting\('[^']*\.[^']*'(::text)?\)/;
 
-/** Values that the server computes or that its administrator has set are known only on the target. */
+/**
+ * Returns a note if a constraint uses values that the server computes or that its administrator has set, because such
+ * values of the target are known only there.
+ */
 function valuesOfTarget(constraints: readonly SessionDependentConstraint[]): string {
   return constraints.some(({ definition }) => serverPattern.test(definition))
-    ? ' Versions, settings, positions in the WAL and the like have other values on the target: `cloudctl db rehearse` shows whether the rows satisfy the constraint on the target.'
+    ? ' Values such as versions, settings and WAL positions differ on the target: `cloudctl db rehearse` shows whether the rows satisfy the constraint on the target.'
     : '';
 }
 

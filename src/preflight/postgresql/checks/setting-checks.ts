@@ -109,7 +109,7 @@ function zoneDependentUses(
   });
 }
 
-/** Kinds of use in which the result of a function changes no row. */
+/** Uses of a function (such as in an index) in which its result changes no stored row. */
 const rowNeutralUses: ReadonlySet<UserFunctionUse['kind']> = new Set(['index', 'support', 'trigger', 'event']);
 
 function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): PreflightCheckOutcome {
@@ -128,8 +128,8 @@ function zoneDependentOutcome(uses: readonly ZoneDependentUse[], zone: string): 
 }
 
 /**
- * Session settings whose value differs from the default of a target. A server value that a setting of this role hides
- * is treated as the default.
+ * Session settings whose value differs from the default of a target. If a setting of this role hides the value of the
+ * server, the server is assumed to have the default.
  */
 function ownSettings(
   database: string,

@@ -14,7 +14,10 @@ import { estimateWalBytesPerSecond } from '../wal-bytes-per-second.ts';
 
 const day = 86_400;
 
-/** Seconds between two WAL records of the running transactions on a server with writes (LOG_SNAPSHOT_INTERVAL_MS). */
+/**
+ * Seconds after which a server with writes logs the list of running transactions again, as a WAL record
+ * (LOG_SNAPSHOT_INTERVAL_MS).
+ */
 const snapshotInterval = 15;
 
 /** Bytes of one WAL file; the server keeps or removes only whole WAL files. */
@@ -63,8 +66,8 @@ export const slotRetentionCheck = declareServerPreflightCheck({
       keep,
       settings.has('wal_keep_size') ? getPostgresqlSizeSetting(settings, 'wal_keep_size') : 0,
     );
-    // A replication slot advances only at a WAL record of the running transactions, and the slot of a table only after
-    // the copy of the table.
+    // The position of a replication slot advances only at WAL records that list the running transactions. The slot of a
+    // table advances only after the table was copied.
     const seconds = Math.max(snapshotInterval, (largest?.bytes ?? 0) / replicationWorkerCopyRates.fast);
     const behind = rate * seconds;
     const lost = behind >= kept + segment;

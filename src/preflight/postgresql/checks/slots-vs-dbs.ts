@@ -8,7 +8,10 @@ import { getNumericPostgresqlSetting, postgresqlSettingsQuery } from '../queries
 import { buildRaiseReplicationSlotsFix } from '../slot-demand.ts';
 import { pluralize } from '../units.ts';
 
-/** The minimum of the specification (section 4.6): every database of the server counts, including ignored ones. */
+/**
+ * Checks the minimum of max_replication_slots in the specification (section 4.6). Every database of the server counts,
+ * including ignored ones.
+ */
 export const slotsVsDbsCheck = declareServerPreflightCheck({
   id: 'slots-vs-dbs',
   title: 'max_replication_slots is at least the number of databases',

@@ -48,8 +48,9 @@ function dependsOnNumber({ definition }: TableoidColumnUse): boolean {
 }
 
 /**
- * The name of an object, converted to its OID or to text. A dump contains the name; on the target the OID is another
- * one, and the text has a schema if the search_path is empty.
+ * Matches the name of an object that is converted to its OID or to text. A dump contains the name; the result of the
+ * conversion differs on the target. The OID is different there, and with an empty search_path the text contains the
+ * schema.
  */
 const convertedName = /'(?:[^']|'')*'::reg\w+\)*::(?:oid|bigint|integer|text|character varying|name)\b/;
 

@@ -40,7 +40,7 @@ export const timeChecksCheck = declareDatabasePreflightCheck({
 
 /** Whether the text of the constraint from pg_get_constraintdef requires a value greater than the current time. */
 function requiresFuture({ definition }: TimeDependentConstraint): boolean {
-  // A comparison may itself be compared: `(a < now()) = b`, `(a < now())::integer < 2`.
+  // The result of a comparison may be an operand of another comparison: `(a < now()) = b`, `(a < now())::integer < 2`.
   const others = definition.replace(new RegExp(`<=?(?![>@])(?:(?!\\b(?:AND|OR)\\b)[^<>=])*${clock}`, 'g'), '');
   return new RegExp(`>=? *\\(*${clock}|${clock}(?:(?!\\b(?:AND|OR)\\b)[^<>=])*<=?(?![>@])`).test(others);
 }

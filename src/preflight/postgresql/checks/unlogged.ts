@@ -57,8 +57,8 @@ export const unloggedCheck = declareDatabasePreflightCheck({
     );
     const keys = lacking.flatMap((table) => {
       const identity = chooseReplicaIdentity(table, unequal, version);
-      // If a superuser skips the replica identity, SET LOGGED must be skipped too, or the table would be published
-      // without a replica identity.
+      // If the script skips the replica identity of a table because a superuser runs it, the script must skip SET
+      // LOGGED for the table too. Otherwise the table would be published without a replica identity.
       return identity === undefined || mustRunAsTableOwner(table, identity) ? [] : [{ table, identity }];
     });
     const stuck = lacking.filter((table) => !keys.some((key) => key.table === table)).map(({ name }) => name);

@@ -45,7 +45,7 @@ function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
 
 const fixes: Readonly<Partial<Record<TableUnreadReason, string>>> = {
   no_privilege: 'Grant the role SELECT on the tables, or the role pg_read_all_data.',
-  row_security: 'Read them as a role with BYPASSRLS.',
+  row_security: 'Read the tables as a role with BYPASSRLS.',
   dropped_or_changed: 'Run the preflight again with --deep while no table is created, altered or dropped.',
   locked: 'Run the preflight again with --deep when no session holds an ACCESS EXCLUSIVE lock on them.',
   recovery_conflict: 'Read the primary, or raise max_standby_streaming_delay of the standby.',

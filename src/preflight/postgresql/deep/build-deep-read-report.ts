@@ -2,7 +2,7 @@ import type { DeepReadReport } from '../../report.ts';
 import type { DatabaseScanResult } from './scanned-rows.ts';
 
 /**
- * What was read of the rows, for the report.
+ * The summary of the tables and rows that were read, for the report.
  * @param scans by database; undefined: without `--deep`
  * @param databases that are to be migrated; one without a scan was not reached
  */

@@ -1,9 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
 export interface ByteValidator {
-  /** Whether a complete row is valid. */
+  /** Whether the bytes of a complete row are valid in the encoding. */
   isValid(row: Uint8Array): boolean;
-  /** Checks the parts of a row one after the other; `onInvalid` receives the number of the field of each invalid sequence. */
+  /**
+   * Checks the encoding of a row that arrives in several parts. `onInvalid` receives the field number of each invalid
+   * byte sequence.
+   */
   scan(part: Uint8Array, onInvalid: (field: number) => void): void;
   /** Begins a row. */
   reset(): void;
@@ -21,8 +24,9 @@ export function classifyDatabaseEncoding(encoding: string): DatabaseEncodingKind
 const singleByte = /^(SQL_ASCII|LATIN([1-9]|10)|ISO_8859_[5-8]|WIN(866|874|125[0-8])|KOI8[RU])$/;
 
 /**
- * Checks bytes as the server does when it receives rows (src/common/wchar.c). Bytes below 128 are characters of their own in
- * every encoding of a server. undefined: every byte is valid, or the rules are not known.
+ * Checks bytes as the server does when it receives rows (src/common/wchar.c). In every server encoding a byte below 128
+ * is a complete character. Returns undefined if every byte is valid in the encoding, or if the rules of the encoding
+ * are not known.
  */
 export function createByteValidator(encoding: string): ByteValidator | undefined {
   const followersOf = rules.get(encoding);
@@ -79,7 +83,10 @@ const none: Followers = [];
 const utf8: Followers[number] = [0x80, 0xbf];
 const euc: Followers[number] = [0xa1, 0xfe];
 
-/** The followers of a first byte of 128 or more; undefined: no character begins with it. */
+/**
+ * For each encoding, returns the allowed ranges of the bytes that follow a first byte of 128 or more; undefined if no
+ * character begins with this byte.
+ */
 const rules: ReadonlyMap<string, (lead: number) => Followers | undefined> = new Map([
   ['UTF8', utf8Followers],
   ['EUC_JP', eucJpFollowers],
@@ -89,7 +96,7 @@ const rules: ReadonlyMap<string, (lead: number) => Followers | undefined> = new 
   ['EUC_TW', (lead: number) => (lead === 0x8e ? [[0xa1, 0xa7], euc, euc] : eucFollowers(lead))],
 ]);
 
-/** Accepts neither overlong forms nor surrogates (RFC 3629, section 4). */
+/** The UTF-8 validation accepts neither overlong forms nor surrogates (RFC 3629, section 4). */
 function utf8Followers(lead: number): Followers | undefined {
   if (lead < 0xc2 || lead > 0xf4) return undefined;
   if (lead < 0xe0) return [utf8];

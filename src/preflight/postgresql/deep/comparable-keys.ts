@@ -28,11 +28,11 @@ export interface ComparableUniqueKey extends ScannedUniqueKey {
   readonly names: readonly string[];
 }
 
-/** How the rows of a table are read. */
+/** Which columns of a table are read, and which unique keys are compared. */
 export interface TableScanPlan {
   /** Names of the columns in the order of COPY: those of keys first. */
   readonly columns: readonly string[];
-  /** How many of `columns` belong to keys. */
+  /** Number of names at the start of `columns` that belong to unique keys. */
   readonly keyColumns: number;
   readonly keys: readonly ComparableUniqueKey[];
   readonly unchecked: readonly UncheckedUniqueIndex[];

@@ -1,6 +1,9 @@
 import { createByteValidator } from './byte-validator.ts';
 
-/** A unique index whose keys are compared: positions of its columns in the copied columns, which begin with those of keys. */
+/**
+ * A unique index whose keys are compared. `columns`: the position of each key column among the copied columns, which
+ * begin with all key columns.
+ */
 export interface ScannedUniqueKey {
   readonly columns: readonly number[];
   /** NULLS NOT DISTINCT: rows with NULL are compared too. */
@@ -8,37 +11,40 @@ export interface ScannedUniqueKey {
 }
 
 export interface CopyRowScannerOptions {
-  /** How many of the first columns belong to keys. */
+  /** Number of columns at the start of each row that belong to unique keys. */
   readonly keyColumns: number;
   readonly keys: readonly ScannedUniqueKey[];
   /**
-   * Called for each key of each row, but not for a key that a NULL makes different from every other key. `row` is
-   * complete if rows do not arrive in parts.
+   * This function is called for each unique key of each row. It is not called for a key with a NULL that is never equal
+   * to another key. `row` contains the complete row if rows do not arrive in parts.
    */
   readonly onKey: (key: number, high: number, low: number, row: Uint8Array) => void;
-  /** As pg_encoding_to_char() names it; undefined: the bytes are not checked. */
+  /** The encoding of the bytes, as pg_encoding_to_char() names it; undefined if the bytes are not checked. */
   readonly encoding?: string | undefined;
   /** A random key, so that the owner of the data cannot choose values with equal hashes. */
   readonly seeds: readonly [number, number];
 }
 
 export interface CopyRowScanner {
-  /** @param part a row in the text format of COPY, or a part of a large one; the last part ends with a line feed */
+  /** @param part a row in the text format of COPY, or a part of a large row; the last part ends with a line feed */
   add(part: Uint8Array): void;
   readonly found: ScannedRows;
 }
 
-/** What the scan of a table has found so far. */
+/** The rows, sizes and invalid bytes that the scan of a table has found so far. */
 export interface ScannedRows {
   readonly rows: number;
   readonly bytes: number;
   /** Bytes of the longest row. */
   readonly longestRow: number;
-  /** Rows with invalid bytes, by the position of the column. */
+  /** Number of rows with invalid bytes, by the position of the column. */
   readonly invalid: ReadonlyMap<number, number>;
 }
 
-/** Reads rows without decoding them: COPY escapes tabs and line feeds in values, so that equal values are equal bytes. */
+/**
+ * Reads rows without decoding them. COPY escapes tabs and line feeds in values, so two values are equal if their bytes
+ * are equal.
+ */
 export function createCopyRowScanner({
   keyColumns,
   keys,
@@ -102,7 +108,7 @@ export function joinCopyRowParts(take: (row: Uint8Array) => void): (part: Uint8A
     const isEnd = part.at(-1) === lineFeed;
     if (isEnd && size === 0) return take(part);
     size += part.length;
-    // The bytes of a part are overwritten by later ones.
+    // The bytes of each received part of a row are overwritten by the next part.
     if (size <= maxJoined) parts.push(Uint8Array.from(part));
     if (!isEnd) return undefined;
     if (size <= maxJoined) take(Buffer.concat(parts));
@@ -123,7 +129,7 @@ interface FieldHasher {
   reset(): void;
   readonly high: Int32Array;
   readonly low: Int32Array;
-  /** 1: the field is NULL. */
+  /** For each hashed field: 1 if the field is NULL, otherwise 0. */
   readonly isNull: Uint8Array;
 }
 

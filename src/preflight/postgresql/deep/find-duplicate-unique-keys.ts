@@ -4,7 +4,7 @@ import type { DuplicateUniqueKeys } from './scanned-rows.ts';
 import type { UniqueKeyHashes, UniqueKeyHashSet } from './unique-key-hashes.ts';
 
 /**
- * Reads the key columns of all rows again; each row is passed as a whole. Resolves with false when the rows could not
+ * Reads the key columns of all rows again and passes each row as one buffer. Resolves with false if the rows could not
  * be read.
  */
 export type UniqueKeyRereader = (onKey: CopyRowScannerOptions['onKey']) => Promise<boolean>;
@@ -18,8 +18,8 @@ export interface UniqueKeyComparison {
 const maxConfirmed = 10_000;
 
 /**
- * Finds equal keys. Hashes that occur once belong to keys that occur once; the rows with the others are read again, and their
- * keys compared byte by byte, so that keys which only have equal hashes are no finding.
+ * Finds rows with equal unique keys. A key whose hash occurs once is unique. Rows whose hash occurs more than once are
+ * read again and their keys compared byte by byte, so that different keys with equal hashes are not reported.
  */
 export async function findDuplicateUniqueKeys(
   table: string,
@@ -69,7 +69,7 @@ export function buildUncheckedUniqueIndexes(
   return keys.map(({ index }) => ({ index, table, reason }));
 }
 
-/** The fields of the key as COPY writes them, byte for byte. */
+/** The columns of a unique key in the text format of COPY, byte for byte. */
 function keyText(row: Uint8Array, columns: readonly number[]): string {
   const fields = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('latin1').split('\t');
   return columns.map((column) => fields[column]?.replace(/\n$/, '')).join('\t');

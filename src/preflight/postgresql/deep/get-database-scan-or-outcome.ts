@@ -4,7 +4,9 @@ import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { pluralize } from '../units.ts';
 import type { DatabaseScanResult } from './scanned-rows.ts';
 
-/** What reading the rows of a database found, or the outcome of a check that needs it. */
+/**
+ * The result of reading the rows of a database. If the rows were not read, the outcome of a check that needs the rows.
+ */
 export function getDatabaseScanOrOutcome(
   database: string,
   { scans, access }: PostgresqlSourceFacts,
@@ -19,7 +21,10 @@ export function getDatabaseScanOrOutcome(
     : { scan };
 }
 
-/** The outcome of a check that found nothing in what was read, if a table was not read; undefined: all were. */
+/**
+ * The outcome of a check that found nothing in the rows that were read, although some tables were not read; undefined
+ * if all tables were read.
+ */
 export function buildIncompleteScanOutcome({ failure, unread }: DatabaseScanResult): PreflightCheckOutcome | undefined {
   if (failure !== undefined) return skipOutcome('the tables could not be listed (unread-tables)');
   if (unread.length === 0) return undefined;

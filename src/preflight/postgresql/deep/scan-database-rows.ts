@@ -26,7 +26,10 @@ export interface ScanDatabaseRowsOptions extends Pick<ScanTableRowsOptions, 'see
   readonly onTable: (table: string, position: number, total: number) => void;
 }
 
-/** Reads every table of a database, one after the other. What cannot be read is in the result. */
+/**
+ * Reads every table of a database, one after the other. Tables that cannot be read are listed in the result with the
+ * reason.
+ */
 export async function scanDatabaseRows(
   dbname: string,
   encoding: string,
@@ -81,7 +84,8 @@ function tableOptions(
     seeds,
     now,
     onSend: (text) => query.onSend(dbname, text),
-    // What SQL_ASCII accepts may be refused by a target that has another encoding.
+    // A database with SQL_ASCII accepts any bytes, but a target with another encoding may reject them, so its rows are
+    // checked as UTF-8.
     encoding:
       encoding === 'SQL_ASCII' ? 'UTF8' : classifyDatabaseEncoding(encoding) === 'multibyte' ? encoding : undefined,
     ...(pace === undefined ? {} : { pace }),
@@ -108,7 +112,10 @@ interface ScanConnection {
   close(): Promise<void>;
 }
 
-/** Connects when a table is to be read, and again after a connection was lost. After a failure there is no further try. */
+/**
+ * Connects when a table is to be read, and again after a connection was lost. Once the server could not be reached, every
+ * further call returns the same error.
+ */
 function createConnection(
   dbname: string,
   { source, clock, signal, memory }: RunPreflightQueriesOptions,
@@ -129,7 +136,8 @@ function createConnection(
     async open() {
       if (session !== undefined) return session;
       if (failure !== undefined) return failure;
-      // A server that crashed or was restarted needs some seconds.
+      // Tries to connect for about 10 s, because a server that crashed or was restarted needs some seconds until it
+      // accepts connections.
       const opened = await connect(10);
       if (opened instanceof DatabaseConnectError) failure = opened;
       else session = opened;

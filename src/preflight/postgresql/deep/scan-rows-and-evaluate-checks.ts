@@ -14,7 +14,10 @@ export interface ScanRowsAndEvaluateChecksOptions {
   readonly known: readonly PostgresqlDatabase[];
   readonly query: RunPreflightQueriesOptions;
   readonly checks: readonly PostgresqlCheck[];
-  /** Findings by database. The findings of checks that read rows are replaced. */
+  /**
+   * The findings by database. After the rows were read, the findings of the checks that use rows replace the earlier
+   * ones.
+   */
   readonly findings: Map<string, readonly CheckFinding[]>;
 }
 

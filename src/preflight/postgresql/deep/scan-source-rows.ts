@@ -10,9 +10,12 @@ import type { DatabaseScanResult } from './scanned-rows.ts';
 
 export interface ScanSourceRowsOptions {
   readonly deep: DeepReadOptions;
-  /** Without the member `signal`, because that signal is aborted at the deadline of the queries. */
+  /**
+   * These options leave out the member `signal`, because that signal is aborted at the deadline of the queries, and
+   * rows may be read after it.
+   */
   readonly query: Omit<RunPreflightQueriesOptions, 'signal'>;
-  /** Aborted when the user cancels. */
+  /** This signal is aborted when the user cancels. */
   readonly cancelled: AbortSignal | undefined;
   readonly onRead: (progress: DeepReadProgress) => void;
   /** Clock for the rate and the durations, which ignores changes of the system time (default: performance.now). */
@@ -26,7 +29,7 @@ function monotonicClock({ sleep }: Clock): Clock {
 /** Milliseconds between two reports of the progress. */
 const reportInterval = 200;
 
-/** Reads the rows of the databases, one table after the other. The limit of the rate is that of all tables together. */
+/** Reads the rows of the databases, one table after the other. The rate limit applies to the sum of all tables. */
 export async function scanSourceRows(
   databases: readonly { readonly name: string; readonly encoding: string }[],
   { deep, query, cancelled, onRead, monotonic = monotonicClock(query.clock) }: ScanSourceRowsOptions,

@@ -31,15 +31,15 @@ export interface ScanTableRowsOptions extends Pick<ReadTableOptions, 'version' |
   readonly seeds: readonly [number, number];
   /** Milliseconds. */
   readonly now: () => number;
-  /** Bytes for the keys of one table (default: 256 MiB). */
+  /** Bytes of memory for comparing the unique keys of one table (default: 256 MiB). */
   readonly keyMemory?: number;
 }
 
 type ReadingSession = Pick<PostgresqlSession, 'query' | 'copyOut' | 'end'>;
 
 /**
- * Reads the rows of a table in one transaction. Only if keys have equal hashes, their columns are read again. For a
- * table that cannot be read, the result contains the reason. `isLost`: whether the session is closed.
+ * Reads the rows of a table in one transaction. The columns of a key are read a second time only if another key has the
+ * same hash. For a table that cannot be read, the result contains the reason. `isLost`: whether the session is closed.
  */
 export async function scanTableRows(
   session: ReadingSession,
@@ -48,7 +48,7 @@ export async function scanTableRows(
   options: ScanTableRowsOptions,
 ): Promise<{ readonly scan: TableScanResult; readonly isLost: boolean }> {
   const { version, pace, onSend, now, seeds, encoding, keyMemory = defaultKeyMemory } = options;
-  // Without a conversion the bytes arrive as they are stored.
+  // If client_encoding is SQL_ASCII, the server converts no text, so the bytes arrive as they are stored.
   const settings = {
     ...buildComparableTextSettings(version, version),
     client_encoding: 'SQL_ASCII',

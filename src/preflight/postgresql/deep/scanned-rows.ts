@@ -9,7 +9,7 @@ export interface UnreadTable {
   readonly message: string;
 }
 
-/** Rows of a column that are not valid in the encoding that was checked. */
+/** A column with values that are not valid in the checked encoding, and the number of its rows with such values. */
 export interface InvalidEncodingColumn {
   readonly table: string;
   readonly column: string;
@@ -22,11 +22,11 @@ export interface DuplicateUniqueKeys {
   readonly table: string;
   readonly columns: readonly string[];
   readonly keys: number;
-  /** Rows with one of these keys. */
+  /** Number of rows whose key occurs more than once. */
   readonly rows: number;
 }
 
-/** What one pass over the rows of a table found. */
+/** The result of reading all rows of a table once. */
 export interface TableScanResult {
   readonly table: string;
   readonly rows: number;
@@ -43,7 +43,7 @@ export interface TableScanResult {
   readonly unchecked: readonly UncheckedUniqueIndex[];
 }
 
-/** What one pass over the rows of all tables of a database found. */
+/** The result of reading the rows of all tables of a database once. */
 export interface DatabaseScanResult {
   /** The encoding of the database, as pg_encoding_to_char() names it. */
   readonly encoding: string;

@@ -24,16 +24,20 @@ export function determineUnreadTableReason(
   { isSecured }: Pick<TableToRead, 'isSecured'>,
 ): TableUnreadReason {
   if (missingTableCodes.has(code)) return 'dropped_or_changed';
-  // The server has the same code for a policy (row_security = off) and for a missing privilege.
+  // PostgreSQL reports the same SQLSTATE for a row-level security policy (with row_security = off) and for a missing
+  // privilege.
   if (code === '42501') return isSecured ? 'row_security' : 'no_privilege';
   const size = /^invalid memory alloc request size (\d+)$/.exec(message)?.[1];
-  // A larger request has another cause: a length that is damaged.
+  // A request for more memory than the largest row needs is caused by damage: the stored length is wrong.
   if (size !== undefined) return Number(size) <= maxRequestedBytes ? 'row_too_large' : 'damaged';
   if (code.startsWith('08')) return 'connection_ended';
   return reasonOfCode.get(code) ?? 'other';
 }
 
-/** A value of 1 GB in hexadecimal digits, and some bytes around it. */
+/**
+ * The memory that a value of 1 GB needs as hexadecimal text (two characters for each byte), plus a reserve for other
+ * bytes of the row.
+ */
 const maxRequestedBytes = 2 ** 31 + 1024;
 
 const reasonOfCode: ReadonlyMap<string, TableUnreadReason> = new Map([
@@ -53,12 +57,12 @@ const reasonOfCode: ReadonlyMap<string, TableUnreadReason> = new Map([
   ),
 ]);
 
-/** A reason as text: `row_security` is `row security`. */
+/** Formats the identifier of a reason as words: `row_security` is `row security`. */
 export function reasonText(reason: string): string {
   return reason.replaceAll('_', ' ');
 }
 
-/** The rows of such a table cannot be copied by any method. */
+/** Whether the rows of the table cannot be copied by any migration method. */
 export function isTableUncopyable(reason: TableUnreadReason): boolean {
   return reason === 'damaged' || reason === 'row_too_large';
 }

@@ -1,4 +1,4 @@
-/** 64 bits, as two numbers of 32. */
+/** A hash of 64 bits, as two numbers of 32 bits. */
 export type UniqueKeyHashVisitor = (high: number, low: number) => void;
 
 /** The hashes of the keys of one index. */
@@ -25,8 +25,8 @@ export interface UniqueKeyHashSet {
 
 /**
  * Collects hashes in bounded memory. The hashes are stored unchanged while they need at most half of `memory`. Beyond
- * that, all hashes are moved into a Bloom filter, which uses the other half: a hash whose bits are already set is a
- * candidate.
+ * that, all hashes are moved into a Bloom filter, which uses the other half: a hash whose bits are already set may be a
+ * repeated hash.
  * @param memory bytes
  */
 export function createUniqueKeyHashes(memory: number): UniqueKeyHashes {
@@ -63,7 +63,7 @@ interface HashList {
   bytes(): number;
   /** Visits every hash and empties the list. */
   drain(visit: UniqueKeyHashVisitor): void;
-  /** The hashes that are in the list more than once. */
+  /** The hashes that were added to this list more than once. */
   equalPairs(): UniqueKeyHashSet;
   distinct(): UniqueKeyHashSet;
 }
@@ -72,7 +72,7 @@ const bucketCount = 64;
 const firstChunk = 32;
 const laterChunk = 4096;
 
-/** Hashes by their first six bits, so that one part after the other is sorted. */
+/** Stores hashes in buckets by their first six bits, so that only one bucket at a time must be sorted. */
 function createHashList(): HashList {
   const buckets = Array.from({ length: bucketCount }, (): Uint32Array<ArrayBuffer>[] => []);
   const filled = new Uint32Array(bucketCount);
@@ -87,7 +87,7 @@ function createHashList(): HashList {
       words.set(at === chunks.length - 1 ? chunk.subarray(0, last) : chunk, to);
       to += chunk.length;
     }
-    // Reading a value of 64 bits creates a BigInt.
+    // Compares two words of 32 bits, because reading a value of 64 bits would create a BigInt.
     const isEqual: IsEqual = (a, b) => words[2 * a] === words[2 * b] && words[2 * a + 1] === words[2 * b + 1];
     return { values: new BigUint64Array(words.buffer).sort(), isEqual };
   };
@@ -154,7 +154,7 @@ function createHashSet(values: BigUint64Array): UniqueKeyHashSet {
 }
 
 interface BloomFilter {
-  /** Whether all bits of the hash were set before. */
+  /** Sets the bits of the hash. Returns whether all of them were already set. */
   add(high: number, low: number): boolean;
   readonly bytes: number;
 }

@@ -24,7 +24,8 @@ export function createSqlFunctionBodyControlFlow(): FunctionBodyControlFlow {
 /** Control flow of a PL/pgSQL body, which begins with a block or with declarations. */
 export function createPlpgsqlFunctionBodyControlFlow(): FunctionBodyControlFlow {
   /**
-   * Open blocks, branches and loops. `armed`: the condition has been read, so the statements that follow may not run.
+   * Open blocks, branches and loops of a function body. `armed`: the condition of the branch or loop has been read, so
+   * the statements that follow may not run.
    */
   const frames: { word: string; armed: boolean }[] = [];
   let isStart = true;

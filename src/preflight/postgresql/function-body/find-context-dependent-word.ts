@@ -16,7 +16,7 @@ export function findContextDependentWord(text: string): string | undefined {
   return found?.text;
 }
 
-/** Texts that a date or a timestamp is read from. */
+/** Words that PostgreSQL converts to the current date or time when it reads a date or timestamp. */
 const momentNames = /^(?:now|today|tomorrow|yesterday)$/i;
 
 const environmentWords =

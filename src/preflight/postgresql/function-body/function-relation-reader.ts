@@ -11,8 +11,8 @@ export interface FunctionReadDependencies {
 }
 
 /**
- * The relations that a function reads, directly and through the functions and views that it uses, as far as their
- * bodies name them.
+ * The relations that a function reads, directly and through the functions and views that it uses. Only relations that
+ * are named in the body of one of these functions are found.
  */
 export function createFunctionRelationReader(
   bodies: readonly FunctionBody[],

@@ -38,7 +38,9 @@ export function findFunctionBodyNameReferences(
   const context = createSqlNameContextTracker();
   const queries = queriesIn(tokens);
   const references: FunctionBodyNameReference[] = [];
-  /** Position of the variable name in a declaration, which the type follows. */
+  /**
+   * Index of the token with the variable name in the current declaration; the type of the variable follows this token.
+   */
   let variable = -1;
   for (let at = 0; at < tokens.length; ) {
     const token = tokens[at]!;
@@ -77,7 +79,8 @@ export function findFunctionBodyNameReferences(
     const reference = toReference(found);
     if (reference !== undefined) {
       const isQuery = reference.schema === undefined && reference.kind !== 'type' && queries.has(reference.name);
-      // PL/pgSQL resolves the types of declarations before any statement runs.
+      // The name of a type in a declaration is always resolved, because PL/pgSQL resolves declarations before any
+      // statement runs.
       if (!isQuery) references.push({ ...reference, certain: certain || flow.isDeclaring() });
     }
     if (names.length === 1) context.pass(tokens, at);
@@ -96,7 +99,10 @@ function endsExecute(next: SqlToken | undefined): boolean {
   );
 }
 
-/** A name that includes a database is left out, because no dump could contain the function. */
+/**
+ * A name with more than two parts begins with the name of a database. It is left out, because no dump could contain a
+ * function that uses such a name.
+ */
 function toReference(
   found: QualifiedName | undefined,
 ): Pick<FunctionBodyNameReference, 'kind' | 'schema' | 'name'> | undefined {

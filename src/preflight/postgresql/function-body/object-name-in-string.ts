@@ -23,7 +23,10 @@ export function readObjectNameInStringAt(tokens: readonly SqlToken[], at: number
   return kind === undefined || names.length === 0 || !isWhole ? undefined : { kind, names };
 }
 
-/** Some functions read a name from their first argument only with a certain number of arguments. */
+/**
+ * Some functions interpret their first argument as the name of an object only if they are called with a certain number
+ * of arguments.
+ */
 function kindByLaterArguments(
   tokens: readonly SqlToken[],
   at: number,
@@ -42,7 +45,7 @@ function lookupOf(tokens: readonly SqlToken[], at: number): string | undefined {
   ) {
     const names = qualifiedNameAt(tokens, at + 2);
     const cast = type?.kind === 'word' ? names.at(-1) : undefined;
-    // In `nextval('a'::text)` the function resolves the name, too.
+    // In `nextval('a'::text)` the function nextval resolves the name `a`, although the string is cast to text.
     const isText =
       isSqlSymbolToken(next, '::') && cast !== undefined && textTypes.has(cast) && isSqlSymbolToken(before, '(');
     return isText && called?.kind === 'word' ? called.text : cast;
@@ -104,7 +107,7 @@ const kindByFunction: Readonly<Record<string, QualifiedName['kind']>> = {
   regdictionary: 'text search dictionary',
 };
 
-/** Functions whose first argument is a name only if there are several arguments. */
+/** Functions whose first argument is the name of an object only if there are several arguments. */
 const firstOfSeveral: Readonly<Record<string, QualifiedName['kind']>> = {
   to_tsvector: 'text search configuration',
   json_to_tsvector: 'text search configuration',

@@ -6,7 +6,10 @@ export type FunctionBodyOperand = { readonly argument: string } | { readonly typ
 /** The left and the right operand of an operator; undefined if the type is not known. */
 export type OperandPair = readonly [left: FunctionBodyOperand | undefined, right: FunctionBodyOperand | undefined];
 
-/** The operands; undefined if the token is not an operator, is qualified with a schema, or is an assignment. */
+/**
+ * The operands of the operator at a position; undefined if the token is not an operator, is qualified with a schema, or
+ * is an assignment.
+ */
 export function readSqlOperatorOperands(tokens: readonly SqlToken[], at: number): OperandPair | undefined {
   const [before, token] = [tokens[at - 1], tokens[at]];
   if (token?.kind !== 'symbol' || !operator.test(token.text) || isSqlSymbolToken(before, '.')) return undefined;

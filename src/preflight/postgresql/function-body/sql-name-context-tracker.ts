@@ -4,7 +4,7 @@ import { isSqlKeywordToken, isSqlSymbolToken, type SqlToken } from './tokenize.t
 /** Tracks the context of a name in an SQL statement, which decides what kind of object the name stands for. */
 export interface SqlNameContextTracker {
   isOuter(): boolean;
-  /** Must be called when a new statement begins. */
+  /** The caller must call this function when a new SQL statement begins. */
   restart(): void;
   /** Must be called with each token that is not part of a name, and with each name of one word. */
   pass(tokens: readonly SqlToken[], at: number): void;

@@ -27,8 +27,8 @@ export interface UnresolvedFunctionBodyName {
 }
 
 /**
- * Finds names that the empty search_path of a migration does not resolve: one result for each function and its caller,
- * those that always fail first.
+ * Finds names that the empty search_path of a migration does not resolve. The result has one entry for each function
+ * and its caller; entries for functions that always fail come first.
  */
 export function findUnresolvedFunctionBodyNames(
   uses: readonly UserFunctionUse[],
@@ -48,7 +48,7 @@ interface AnalysedFunction {
   readonly calls: readonly { readonly oid: string; readonly certain: boolean }[];
   /** Object ids of all functions that the body calls, qualified or not. */
   readonly reaches: readonly string[];
-  /** Schemas of the names in the body; undefined if a name exists in several schemas. */
+  /** The schemas that contain the objects named in the function body; undefined if a name exists in several schemas. */
   readonly schemas: readonly string[] | undefined;
 }
 
@@ -82,7 +82,7 @@ function analyseFunctions(
     const placesOf = (reference: FunctionBodyNameReference) => {
       if (reference.operands === undefined) return homesOf(reference);
       const [left, right] = reference.operands.map((operand) => typeOf(body, operand));
-      // A known operator without an operand type applies to every operand.
+      // An operator that is known without the type of an operand applies to operands of every type.
       const keys = [[left, right], [left], ['', right], []].map(([l = '', r = '']) => joinKey(reference.name, l, r));
       return [...new Set(keys.flatMap((one) => signs.get(one) ?? []).map(({ schema }) => schema))];
     };
@@ -144,7 +144,7 @@ function unresolvedNamesOf(use: UserFunctionUse, library: FunctionAnalysis): rea
   const queue = [{ oid: use.calls, certain: true }];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
     const entry = library(next.oid);
-    // A function is visited again if a call is certain now, and the earlier call was not.
+    // A function is analyzed again if this call is always executed and the earlier call was not.
     const isKnown = seen.get(next.oid) === true || seen.get(next.oid) === next.certain;
     if (entry === undefined || hasPath(entry.body) || isKnown) continue;
     seen.set(next.oid, next.certain);

@@ -11,7 +11,10 @@ export interface ChangedBuiltInFunctionPrivileges {
   readonly since: number;
 }
 
-/** As pg_proc describes them. Conversion functions are matched by their arguments. */
+/**
+ * Signatures of functions that a PostgreSQL release removed or changed, as pg_proc describes them. Conversion functions
+ * are matched by their arguments.
+ */
 const removedFunctions: readonly { readonly since: number; readonly signatures: readonly string[] }[] = [
   { since: 13, signatures: ['get_bit(bytea, integer)', 'set_bit(bytea, integer, integer)'] },
   {

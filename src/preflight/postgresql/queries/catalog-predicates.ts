@@ -56,7 +56,7 @@ export const isSystemSchemaTableSql = `
 /** CURRENT_DATE and similar functions are node trees of the type SQLValueFunction. */
 export const clockDependenceNodeTreePattern = `:funcid (${clockFunctionOidPattern}) |SQLVALUEFUNCTION`;
 
-/** The numbers are SQLValueFunction operations: CURRENT_USER and similar functions (enum SQLValueFunctionOp). */
+/** The numbers after `:op` in the pattern are values of enum SQLValueFunctionOp: CURRENT_USER and similar functions. */
 export const sessionDependenceNodeTreePattern = `funcid (${sessionFunctionOidPattern}|${serverStateFunctionOidPattern}) |SQLVALUEFUNCTION :op (9|1[0-24]) `;
 
 /** COERCEVIAIO converts a value through its text form, which depends on settings such as DateStyle. */
@@ -94,8 +94,8 @@ export function isOneOfSql(types: readonly number[], column: string): string {
 export const checkConstraintDependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsDependenceNodeTreePattern}'`;
 
 /**
- * Condition for a relation (alias `c`) other than a permanent table or index in the default tablespace without row
- * security.
+ * SQL condition: the relation (alias `c`) is not an ordinary table or index: it is partitioned, foreign, a materialized
+ * view, temporary or unlogged, has row-level security, or is in a tablespace other than pg_default.
  */
 export const isNotOrdinaryTableSql = `
   (
@@ -109,8 +109,8 @@ export const isNotOrdinaryTableSql = `
 `;
 
 /**
- * Relations whose size cannot be measured without waiting for a lock. The expression is a CASE because PostgreSQL
- * evaluates its condition before its result.
+ * Relations whose size cannot be measured without waiting for a lock. Queries use this list in the condition of a CASE,
+ * because PostgreSQL evaluates the condition before it measures the size in the result.
  */
 export const lockedRelationsSql = `
   (
@@ -134,9 +134,9 @@ export const hasPrimaryKeySql = `
 `;
 
 /**
- * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an
- * identity column always did, so that one index range of pg_depend finds both. Before PostgreSQL 15 the query must read
- * every attribute.
+ * In pg_depend, the sequence of an identity column has an internal dependency (deptype `i`) on the column. Since
+ * PostgreSQL 15 the default of a generated column has one too, so one index range finds identity and generated columns.
+ * Before PostgreSQL 15 the query must read every attribute.
  */
 export function tableHasGeneratedColumnsSql(version: number): string {
   if (version < 100_000) return 'false';

@@ -36,7 +36,10 @@ export const connectionCapacityQuery: PostgresqlPreflightQuery<ConnectionCapacit
   grant: buildGrantMonitorRoleStatement,
 };
 
-/** Only a tenth may be used, because the free connections belong to the applications of the database. */
+/**
+ * Returns a tenth of the free connections. The preflight uses no more, because the other free connections are left to
+ * the applications of the database.
+ */
 export function tenthOfFreeConnections({
   max,
   reserved,

@@ -32,8 +32,8 @@ export interface DatabaseFeatureOverview {
 }
 
 /**
- * The overview is one statement, because each statement costs a new server process a third of a millisecond, and joins
- * and sorting cost more.
+ * The facts of a database are read in one statement, because each further statement costs a third of a millisecond in a
+ * new server process. Joins and sorting would cost more.
  */
 export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeatureOverview> = {
   id: 'database-overview',
@@ -67,7 +67,7 @@ export const databaseFeatureOverviewQuery: PostgresqlPreflightQuery<DatabaseFeat
   grant: buildGrantMonitorRoleStatement,
 };
 
-/** A condition for `when`: true if the database has one of the features, or if the overview is not known. */
+/** A condition for `when`: true if the database has one of the features, or if its features are not known. */
 export function whenDatabaseHasFeature(
   ...wanted: readonly DatabaseSchemaFeature[]
 ): (known: ReadPreflightQueryValue) => boolean {
@@ -87,8 +87,8 @@ const databaseFeatures = [
   /** Whether the database has a generated column or an identity column. */
   'columns',
   /**
-   * Functions of users. Without a function of a user there is no event trigger, no trigger with such a function, and no
-   * procedural language in use.
+   * Functions of users. If a database has none, it has no event trigger, no trigger that calls a function of a user,
+   * and no procedural language in use.
    */
   'functions',
   /** Whether a constraint, an index, a generated column or an operator calls a function of a user. */

@@ -6,7 +6,7 @@ export interface PostgresqlDatabase {
   readonly name: string;
   readonly allowsConnections: boolean;
   readonly template: boolean;
-  /** -1: no limit; -2: DROP DATABASE was interrupted. */
+  /** The connection limit; -1: no limit; -2: DROP DATABASE was interrupted. */
   readonly connectionLimit: number;
   readonly encoding: string;
   readonly collate: string;

@@ -76,16 +76,16 @@ export function columnsContainingTypesSql(version: number, types: readonly numbe
   `;
 }
 
-/** A table column with values of these types, and where the values are in the column. */
+/** A table column that contains values of the searched types, directly or inside a domain, an array or a composite type. */
 export interface NestedValueColumn {
   readonly path: string;
-  /** The type of the values. */
+  /** The type of the searched values inside the column. */
   readonly type: string;
 }
 
 /**
- * The values of these types in one row that COPY returned for the column, without NULL; each element of an array is a
- * value.
+ * The values of the searched types in one row that COPY returned for the column, without NULL. Each element of an array
+ * is a separate value.
  */
 export function extractNestedColumnValues(row: Uint8Array, { path, type }: NestedValueColumn): readonly string[] {
   const steps = [...path.split(' ').filter((step) => step !== ''), ...(type.endsWith('[]') ? ['array'] : [])];

@@ -35,7 +35,10 @@ export const userFunctionDependentsCte = functionDependentsCte(
   `,
 );
 
-/** Condition for functions of users in SQL or PL/pgSQL (aliases `p` and `l`); no function matches if `d` is empty. */
+/**
+ * SQL condition for functions of users in SQL or PL/pgSQL (aliases `p` and `l`). No function matches if `d`, the
+ * objects that call such functions, has no rows.
+ */
 export const isUserFunctionSql = `
   EXISTS (SELECT FROM d)
     AND p.oid >= '${firstNormalObjectId}'

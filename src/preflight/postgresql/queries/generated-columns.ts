@@ -18,8 +18,9 @@ export interface GeneratedColumn {
 }
 
 /**
- * Since PostgreSQL 15 the default of a generated column depends on its column internally, as the sequence of an
- * identity column always did, so that an index finds both. Before PostgreSQL 15 the query must read every attribute.
+ * In pg_depend, the sequence of an identity column has an internal dependency (deptype `i`) on the column. Since
+ * PostgreSQL 15 the default of a generated column has one too, so one index range finds identity and generated columns.
+ * Before PostgreSQL 15 the query must read every attribute.
  */
 export const generatedColumnsQuery: PostgresqlPreflightQuery<GeneratedAndIdentityColumns> = {
   id: 'generated-columns',

@@ -18,7 +18,7 @@ export function buildGrantCatalogObjectStatement(message: string, user: string):
 }
 
 /**
- * For these views SELECT is not sufficient: they also need EXECUTE on a function. The queries of these views define
- * their own GRANT statement.
+ * Views for which GRANT SELECT is not sufficient, because a role also needs EXECUTE on a function. The queries of these
+ * views define their own GRANT statement.
  */
 const notPublic: ReadonlySet<string> = new Set(['pg_file_settings', 'pg_hba_file_rules']);

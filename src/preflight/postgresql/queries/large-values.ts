@@ -10,7 +10,9 @@ export interface TableWithLargeValues {
   readonly table: string;
   /** Bytes of the TOAST table. */
   readonly bytes: number;
-  /** Quoted names of the columns that can have long values: columns of type bytea, and others. */
+  /**
+   * Quoted names of the columns that can have long values: `binaries` have the type bytea, `texts` have other types.
+   */
   readonly binaries: readonly string[];
   readonly texts: readonly string[];
 }

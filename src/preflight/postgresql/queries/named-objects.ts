@@ -11,7 +11,10 @@ export interface ObjectNamedInFunctionBody {
   readonly name: string;
 }
 
-/** All names that need quotes are returned, because such a name may contain several words. */
+/**
+ * Returns the objects whose names occur in function bodies. All objects whose names need quotes are returned, because
+ * such a name may consist of several words.
+ */
 export const objectsNamedInFunctionBodiesQuery: PostgresqlPreflightQuery<readonly ObjectNamedInFunctionBody[]> = {
   id: 'named-objects',
   scope: 'database',

@@ -25,8 +25,8 @@ export interface NullableHashIndexColumn extends RowScanDependentResult {
 }
 
 /**
- * To find rows, the target uses the first index that is not partial and begins with a column. On the target, indexes
- * are created in the order of their names, those of constraints first.
+ * When the target searches for a row, it uses the first index that is not partial and begins with a column. The target
+ * creates the indexes of constraints first, then the other indexes in the order of their names.
  */
 const earlier = `
   EXISTS (

@@ -1,7 +1,7 @@
 import { builtinTypeOids, firstGenbkiObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { type OrdinaryTable, splitBinaryCopyRow } from '../../../postgresql/table-rows.ts';
-import type { PostgresqlPreflightQuery, TableRowSearch } from '../query.ts';
+import type { PostgresqlPreflightQuery, TableRowFinder } from '../query.ts';
 import { whenDatabaseHasFeature } from './database-overview.ts';
 import {
   decodeBooleanColumn,
@@ -88,11 +88,11 @@ function decodeLeaves(row: PostgresqlRow): readonly OrdinaryTable[] {
 
 /**
  * Objects with an id below FirstGenbkiObjectId have the same id on every server. In the binary format of COPY, a value
- * of such a type is its object id.
+ * of a type such as regclass is the object id.
  */
 async function searchLeaves(
   { leaves, numbered }: PartitionedTable,
-  search: TableRowSearch,
+  search: TableRowFinder,
 ): Promise<TableRowScanResult> {
   if (leaves.length === 0) return numbered;
   const hasOwnId = (row: Uint8Array) =>

@@ -25,16 +25,19 @@ export interface RegprocColumn extends RowScanDependentResult, NestedValueColumn
   readonly column: string;
   /** The type inside the column: `regproc`, `regoper`, `regproc[]`, `regoper[]`. */
   readonly type: string;
-  /** Whether the type of the column is a domain over such a type, or contains it. */
+  /** Whether the type of the column is a domain over a searched type, or contains a searched type. */
   readonly isInside: boolean;
   /**
-   * Names that several functions or operators of one schema share, in the form in which COPY writes values. Only the
-   * first column of the query result has these names.
+   * Names that several functions or operators of one schema share, in the form in which COPY writes values. The query
+   * result has these names only in its first row with regproc values and its first row with regoper values.
    */
   readonly ambiguousNames: readonly string[];
 }
 
-/** PostgreSQL writes a value whose name is not unique together with its schema. */
+/**
+ * Selects names that several objects of one schema share. PostgreSQL writes a regproc or regoper value with its schema
+ * if the name alone is ambiguous.
+ */
 const ambiguousNamesSql = (catalog: string, name: string, written: string, schema: string): string => `
   SELECT quote_ident((SELECT nspname FROM pg_namespace n WHERE n.oid = ${schema})) || '.' || ${written}
   FROM ${catalog}

@@ -7,8 +7,8 @@ import { decodeBooleanColumn, decodeNumberColumn, decodeTextColumn } from './dec
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /**
- * Relations other than ordinary tables with a primary key, which are left out because a database may have a hundred
- * thousand of them.
+ * Relations other than ordinary tables with a primary key. Ordinary tables with a primary key are left out, because a
+ * database may have a hundred thousand of them.
  */
 export interface NonOrdinaryRelations {
   readonly unlogged: readonly string[];

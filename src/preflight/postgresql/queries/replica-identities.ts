@@ -92,7 +92,7 @@ export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableRepl
         AND (i.indexrelid IS NULL OR c.relreplident IN ('f', 'n') OR ${generated('')})
     `;
   },
-  // All flags are in one column, because a database may have a hundred thousand such tables.
+  // All flags of a table are in one column, because a database may have a hundred thousand tables.
   decode: (rows) =>
     rows.map((row) => {
       const flags = decodeTextColumn(row, 'flags');
@@ -244,7 +244,7 @@ function usable(version: number, which: string): string {
   `;
 }
 
-/** Columns of INCLUDE are left out. The first element of an int2vector has the index 0. */
+/** The key columns of an index, without those of INCLUDE. The first element of indkey (int2vector) has the index 0. */
 function keyColumns(version: number, index: string): string {
   return version < 110_000 ? `${index}.indkey::int2[]` : `(${index}.indkey::int2[])[0:${index}.indnkeyatts - 1]`;
 }

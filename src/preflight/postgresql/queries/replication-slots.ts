@@ -63,5 +63,8 @@ export function isMigrationSlot(name: string): boolean {
   return migrationSlotPattern.test(name);
 }
 
-/** The regular expression has the same meaning in JavaScript and in PostgreSQL. */
+/**
+ * Names of replication slots of migrations. The pattern is used in JavaScript and in PostgreSQL, and has the same
+ * meaning in both.
+ */
 export const migrationSlotPattern = /^(aiven_db_migrate_|cloudctl_|pg_\d+_sync_\d+)/;

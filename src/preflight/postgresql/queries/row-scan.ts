@@ -1,6 +1,6 @@
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 import { isCopiedColumnSql, type OrdinaryTable } from '../../../postgresql/table-rows.ts';
-import type { TableRowSearch, TableRowSearchResult } from '../query.ts';
+import type { TableRowFinder, TableRowSearchResult } from '../query.ts';
 import { containingTypesSql } from './containing-types.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 
@@ -16,7 +16,9 @@ export const tableRowScanSizeLimit = 256 * 1024 * 1024;
 export const hasRowsSql = (table: string): string =>
   `${table}.relpersistence = 'p' AND pg_relation_size(${table}.oid) > 0`;
 
-/** Condition for a table that can be read completely and quickly. */
+/**
+ * SQL condition for a table whose rows can all be read quickly: the table is small, and the role may read every row.
+ */
 export const canReadRowsSql = (table: string): string => `
   pg_relation_size(${table}.oid) <= ${tableRowScanSizeLimit}
     AND has_table_privilege(${table}.oid, 'SELECT')
@@ -33,7 +35,10 @@ export const searchedTableColumnsSql = (version: number): string => `
   a.attname AS raw_column
 `;
 
-/** The table and the column to search; undefined if the rows cannot be read, or not quickly. */
+/**
+ * The table and the column whose rows are searched; undefined if the role cannot read the rows, or if reading them
+ * would take long.
+ */
 export function decodeSearchedTable(row: PostgresqlRow): OrdinaryTable | undefined {
   if (!decodeBooleanColumn(row, 'readable')) return undefined;
   return {
@@ -43,17 +48,17 @@ export function decodeSearchedTable(row: PostgresqlRow): OrdinaryTable | undefin
   };
 }
 
-/** A result from the system catalogs, and the table whose rows must be searched to decide it. */
+/** A preliminary result from the system catalogs, and the table whose rows must be searched for the final result. */
 export interface RowScanDependentResult {
   readonly rows: TableRowScanResult;
-  /** The table to search; undefined if no rows need to be read. */
+  /** The table in which rows are searched for; undefined if no rows need to be read. */
   readonly searched?: OrdinaryTable | undefined;
 }
 
 /** Searches several tables for rows, one after the other. */
 export async function searchTablesForViolations<T extends RowScanDependentResult>(
   found: readonly T[],
-  search: TableRowSearch,
+  search: TableRowFinder,
   isViolation: (row: Uint8Array, one: T) => boolean,
 ): Promise<readonly T[]> {
   const scanned: T[] = [];
@@ -77,7 +82,10 @@ export const domainTypeHasRowsSql = (types: string): string => `
   )
 `;
 
-/** SQL condition: the constraint `k` applies to existing rows. */
+/**
+ * SQL condition: stored rows must satisfy the constraint `k`. Its table has rows, or a column of a table with rows has
+ * the domain of the constraint.
+ */
 const holds = `
   CASE
     WHEN k.contypid <> '0' THEN ${domainTypeHasRowsSql('a.atttypid = t.oid')}
@@ -109,5 +117,8 @@ const holdsInside = (version: number): string => `
     )
 `;
 
-/** SQL condition: the constraint `k` applies to existing rows, directly or inside another type. */
+/**
+ * SQL condition: stored rows must satisfy the constraint `k`. Its table has rows, or a column of a table with rows has
+ * the domain of the constraint, directly or inside another type.
+ */
 export const constraintHasRowsSql = (version: number): string => `(${holds} OR (${holdsInside(version)}))`;

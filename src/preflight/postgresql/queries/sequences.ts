@@ -3,7 +3,7 @@ import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
-/** The state of a sequence. */
+/** A sequence of the source, with its current value. */
 export interface SourceSequence {
   /** The sequence name, qualified and quoted as a cast to regclass expects it. */
   readonly name: string;
@@ -13,7 +13,10 @@ export interface SourceSequence {
   readonly called: boolean;
   /** Whether the role can read the sequence; otherwise there is no value. */
   readonly readable: boolean;
-  /** Whether the sequence was not used yet on a server before PostgreSQL 18, which then reports no value. */
+  /**
+   * Whether the sequence was never used, on a server before PostgreSQL 18, which reports no last value for such a
+   * sequence.
+   */
   readonly isUnused: boolean;
   /** Start value, with which the sequence begins on the target. */
   readonly start: string;

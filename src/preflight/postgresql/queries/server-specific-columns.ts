@@ -79,7 +79,7 @@ export const serverSpecificColumnsQuery: PostgresqlPreflightQuery<readonly Serve
 function isServerSpecific(value: string, { type, numericRoles }: ServerSpecificColumn): boolean {
   // Matches names of relations that the target does not have: TOAST tables and temporary tables.
   if (type.startsWith('regclass')) return /^"?pg_(toast|temp_\d+|toast_temp_\d+)"?\./.test(value);
-  // The target rejects every value of the other types that name an object of the server by its id.
+  // Values of the other types that contain the id of an object of the server are always rejected by the target.
   if (!type.startsWith('aclitem')) return true;
   // Privileges of roles that no longer exist are written with object ids.
   const ids = [/^(\d+)=/.exec(value)?.[1], /\/(\d+)$/.exec(value)?.[1]];

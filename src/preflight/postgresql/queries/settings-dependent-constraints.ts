@@ -24,7 +24,7 @@ export interface SettingsDependentConstraint {
   readonly filled: boolean;
 }
 
-/** The default values of these settings, which a target has. */
+/** The default values of TimeZone, DateStyle and IntervalStyle, which a target has. */
 export const defaultTargetFormatSettings = {
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',

@@ -80,8 +80,8 @@ const settingNames = [
 export type PostgresqlSettingName = (typeof settingNames)[number];
 
 /**
- * Settings by name; a setting is missing if the server version does not have it, or if the role may not see it. An
- * iteration also returns all other settings for which a restart is pending.
+ * Settings by name; a setting is missing if the server version does not have it, or if the role may not see it.
+ * Iterating over this object also returns all other settings for which a restart is pending.
  */
 export interface PostgresqlServerSettings extends Iterable<readonly [name: string, setting: PostgresqlServerSetting]> {
   get(name: PostgresqlSettingName): PostgresqlServerSetting | undefined;
@@ -128,7 +128,7 @@ function decodeSetting(row: PostgresqlRow): PostgresqlServerSetting {
   };
 }
 
-/** The keys of an object whose keys are setting names, with their type. */
+/** Returns the setting names that an object has as keys, typed as setting names. */
 export function getPostgresqlSettingKeys(
   values: Readonly<Partial<Record<PostgresqlSettingName, unknown>>>,
 ): readonly PostgresqlSettingName[] {
@@ -149,7 +149,10 @@ export function getPostgresqlSettingByName(settings: PostgresqlServerSettings, n
   return [...settings].find(([one]) => one === name)?.[1].value ?? '';
 }
 
-/** The value of a numeric setting, in its own unit; `missing` if the server version does not have the setting. */
+/**
+ * The value of a numeric setting, in the unit that pg_settings reports. If the server version does not have the
+ * setting, the value of `missing`.
+ */
 export function getNumericPostgresqlSetting(
   settings: PostgresqlServerSettings,
   name: PostgresqlSettingName,

@@ -64,7 +64,7 @@ export const storageDamageQuery: PostgresqlPreflightQuery<DatabaseStorageDamage>
   grant: buildGrantMonitorRoleStatement,
 };
 
-/** A relation that was dropped while the query ran has no path. */
+/** pg_relation_filepath returns NULL for a relation that was dropped while the query ran. */
 const hasNoFileSql = `
   pg_relation_filepath(c.oid) IS NOT NULL
     AND (pg_stat_file(pg_relation_filepath(c.oid), true)).size IS NULL

@@ -2,7 +2,10 @@ import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBooleanColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
-/** Roles that exist and that ALTER ROLE or ALTER DATABASE … SET role names, and whether they are superusers. */
+/**
+ * The existing roles that are named in a stored setting `role` (ALTER ROLE or ALTER DATABASE … SET role), and whether
+ * they are superusers.
+ */
 export const rolesInStoredSettingsQuery: PostgresqlPreflightQuery<ReadonlyMap<string, boolean>> = {
   id: 'stored-roles',
   scope: 'server',

@@ -9,8 +9,8 @@ export interface Subscription {
 }
 
 /**
- * The subscriptions of all databases, because pg_subscription is a shared catalog. The columns are named one by one,
- * because PUBLIC cannot read subconninfo.
+ * The subscriptions of all databases, because pg_subscription is a shared catalog. The query names each column that it
+ * needs instead of `*`, because ordinary roles cannot read the column subconninfo.
  */
 export const subscriptionsQuery: PostgresqlPreflightQuery<readonly Subscription[]> = {
   id: 'subscriptions',

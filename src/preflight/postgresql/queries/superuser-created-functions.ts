@@ -104,7 +104,8 @@ export interface UntrustedLanguage {
 export const untrustedLanguagesQuery: PostgresqlPreflightQuery<readonly UntrustedLanguage[]> = {
   id: 'untrusted-languages',
   scope: 'database',
-  // A language belongs to an extension or has a handler function.
+  // This condition finds every database with untrusted languages, because such a language belongs to an extension or
+  // has a handler function.
   when: whenDatabaseHasFeature('functions', 'extensions'),
   sql: () => `
     SELECT

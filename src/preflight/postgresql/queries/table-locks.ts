@@ -33,7 +33,10 @@ export const databasesWithTableLocksQuery: PostgresqlPreflightQuery<ReadonlySet<
   grant: buildGrantMonitorRoleStatement,
 };
 
-/** Other sessions cannot see a table that the locking transaction created. */
+/**
+ * Locks are matched with tables of pg_class, but other sessions cannot see a table that the locking transaction
+ * created.
+ */
 export const tableLocksQuery: PostgresqlPreflightQuery<readonly TableLock[]> = {
   id: 'table-locks',
   scope: 'database',

@@ -10,16 +10,19 @@ export interface TableToRead {
   readonly oid: number;
   /** Qualified and quoted. */
   readonly table: string;
-  /** Names as the catalog has them. */
+  /** Names as the system catalogs store them, without quotation marks. */
   readonly schema: string;
   readonly name: string;
   /** The copied columns, by number. */
   readonly columns: ReadonlyMap<number, string>;
-  /** Policies apply to the role, so that COPY is refused. */
+  /** Row-level security policies apply to the role on this table, so the server refuses COPY. */
   readonly isSecured: boolean;
 }
 
-/** Tables with rows of their own that a migration copies, those of extensions included. Sent for `--deep` only. */
+/**
+ * The ordinary tables (not the partitioned ones) that a migration copies, including tables of extensions. The query is
+ * sent only with `--deep`.
+ */
 export const tablesToReadQuery: PostgresqlPreflightQuery<readonly TableToRead[]> = {
   id: 'tables-to-read',
   scope: 'database',

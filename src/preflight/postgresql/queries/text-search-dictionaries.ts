@@ -6,7 +6,7 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 export interface TextSearchDictionary {
   readonly name: string;
-  /** Its template: `ispell`, `thesaurus`. */
+  /** The template of the text search dictionary: `ispell`, `thesaurus`. */
   readonly template: string;
   /** The options of the dictionary, as pg_ts_dict stores them: `dictfile = 'shop', stopwords = 'english'`. */
   readonly options: string;

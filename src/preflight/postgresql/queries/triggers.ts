@@ -8,7 +8,10 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
 export interface SubscriptionApplyTrigger {
   readonly table: string;
   readonly name: string;
-  /** True for ENABLE ALWAYS; false for ENABLE REPLICA, which does not fire in sessions of applications. */
+  /**
+   * Whether the trigger is enabled with ENABLE ALWAYS. If false, it is enabled with ENABLE REPLICA and does not fire in
+   * sessions of applications.
+   */
   readonly always: boolean;
   /** Whether the trigger function does more than return the row. */
   readonly acts: boolean;

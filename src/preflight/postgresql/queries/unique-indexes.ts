@@ -3,7 +3,7 @@ import type { PostgresqlPreflightQuery } from '../query.ts';
 import { decodeBooleanColumn, decodeNumberColumn, decodeTextArrayColumn, decodeTextColumn } from './decode.ts';
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
-/** A valid unique index of a table with rows of its own. */
+/** A valid unique index of an ordinary table, not of a partitioned table. */
 export interface UniqueIndex {
   readonly index: string;
   /** Object id of the table that has the index. */
@@ -27,7 +27,7 @@ export interface IndexKeyColumn {
   readonly isDeterministic: boolean;
 }
 
-/** The columns after the key (INCLUDE) are not part of it. Sent for `--deep` only. */
+/** The INCLUDE columns of an index are not part of its key. The query is sent only with `--deep`. */
 export const uniqueIndexesQuery: PostgresqlPreflightQuery<readonly UniqueIndex[]> = {
   id: 'unique-indexes',
   scope: 'database',

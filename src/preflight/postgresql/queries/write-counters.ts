@@ -5,11 +5,11 @@ import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** The time at which the counters of inserted, updated and deleted rows began. */
 export interface WriteCountersStartTime {
-  /** Seconds since the counters began; undefined if not known. */
+  /** Seconds since the counters of written rows began; undefined if not known. */
   readonly seconds: number | undefined;
-  /** The time at which the counters began, as the server formats it. */
+  /** The time at which the counters of written rows began, as the server formats it. */
   readonly since: string;
-  /** The time at which the counters began, in seconds since 1970. */
+  /** The time at which the counters of written rows began, in seconds since 1970. */
   readonly start: number | undefined;
   /**
    * Whether the counters began when the database was created, so that no earlier write was possible. Only for a

@@ -42,8 +42,8 @@ export const authCheck = declareRedisPreflightCheck({
 });
 
 /**
- * The login succeeded, and the later login of the probe failed with the same password: the password was changed in
- * between.
+ * Called when the login succeeded, but the later login of the probe failed with the same password: the password was
+ * changed between the two logins.
  */
 function refusedByProbe({ probe }: RedisSourceFacts): PreflightCheckOutcome | undefined {
   if (probe?.kind !== 'refused' || (probe.code !== 'NOAUTH' && probe.code !== 'WRONGPASS')) return undefined;

@@ -6,7 +6,7 @@ import { buildOutcomeWithoutQueryResult } from '../outcome-without-result.ts';
 import { redisDatabasesConfigQuery } from '../queries/config.ts';
 import { redisInfoQuery } from '../queries/info.ts';
 
-/** The number of databases of a managed cluster, and of every server by default. */
+/** The number of Redis databases in a managed cluster, which is also the default of every Redis server. */
 export const redisTargetDatabaseCount = 16;
 
 export const databasesCountCheck = declareRedisPreflightCheck({

@@ -22,7 +22,7 @@ export const evictingNowCheck = declareRedisPreflightCheck({
       required: 'no eviction while the data is copied',
       detail:
         'Keys disappear while they are copied, so the key counts of source and target differ. A scan can restore keys that the source has already deleted.',
-      ...(method === 'scan' ? { dataLoss: 'keys that are deleted during the scan reappear' } : {}),
+      ...(method === 'scan' ? { dataLoss: 'keys that the source deletes during the scan exist on the target' } : {}),
       fix: { text: 'Raise maxmemory of the source for the time of the migration, or accept an incomplete copy.' },
     });
   },

@@ -30,12 +30,12 @@ export const functionsStreamsEtcCheck = declareRedisPreflightCheck({
         required: 'functions copied separately',
         detail: 'A scan copies keys, and functions are not keys.',
         dataLoss: `${count} functions`,
-        fix: { text: 'Copy them with FUNCTION DUMP on the source and FUNCTION RESTORE on the target.' },
+        fix: { text: 'Copy the functions with FUNCTION DUMP on the source and FUNCTION RESTORE on the target.' },
       });
     }
     return infoOutcome(found.join(', '), {
       detail:
-        'Replication copies them to a target of the same or a later version. A scan does not copy functions (FUNCTION DUMP, FUNCTION RESTORE).',
+        'Replication copies functions, streams, vector sets and expiring hash fields to a target of the same or a later version. A scan does not copy functions (FUNCTION DUMP, FUNCTION RESTORE).',
     });
   },
 });

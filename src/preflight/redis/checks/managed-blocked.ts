@@ -50,7 +50,10 @@ export const managedBlockedCheck = declareRedisPreflightCheck({
 
 interface Provider {
   readonly name: string;
-  /** The services that are the target or of the same kind, which the target does not accept as a source (spec §4.6). */
+  /**
+   * Whether the provider is the service of the target, or one of the same kind. The target does not accept such a
+   * source (spec §4.6).
+   */
   readonly isSameService: boolean;
 }
 
@@ -71,7 +74,7 @@ function providerOf(host: string, info: RedisInfo): Provider | undefined {
   const name = host.toLowerCase().replace(/\.$/, '');
   const found = suffixes.find(([suffix]) => name.endsWith(suffix) || name.includes(`${suffix}.`));
   if (found !== undefined) return { name: found[1], isSameService: found[2] ?? false };
-  // Host names of MemoryDB, and of Amazon in China, have other suffixes.
+  // The host names of MemoryDB, and of Amazon in China, do not end in a suffix of the list.
   if (/\.memorydb\.[\w-]+\.amazonaws\.com$/.test(name)) return { name: 'Amazon MemoryDB', isSameService: false };
   if ((info.get('os') ?? '').includes('ElastiCache')) return { name: 'Amazon ElastiCache', isSameService: false };
   return info.has('upstash_version') ? { name: 'Upstash', isSameService: false } : undefined;

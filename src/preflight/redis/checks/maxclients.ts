@@ -28,7 +28,7 @@ export const maxclientsCheck = declareRedisPreflightCheck({
         detail: 'The server refuses the target with the same error.',
         fix: {
           by: redisAdministratorText,
-          text: 'In a session that is still open, raise maxclients with CONFIG SET or end idle clients (CLIENT LIST, CLIENT KILL ID). Without one, stop an application that holds connections.',
+          text: 'In a session that is still open, raise maxclients with CONFIG SET or end idle clients (CLIENT LIST, CLIENT KILL ID). If no session is open, stop an application that holds connections.',
         },
       });
     }

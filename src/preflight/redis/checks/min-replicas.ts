@@ -15,7 +15,8 @@ export const minReplicasCheck = declareRedisPreflightCheck({
   severity: { continuous: 'warning' },
   queries: { info: redisInfoQuery, settings: markPreflightQueryOptional(redisMinReplicasConfigQuery) },
   evaluate({ info, settings }) {
-    // INFO has the field min_slaves_good_slaves only if a minimum is set, even if CONFIG is hidden.
+    // INFO has the field min_slaves_good_slaves only if a minimum number of replicas is set. This is true even if the
+    // server hides CONFIG.
     const good = readRedisInfoNumber(info, 'min_slaves_good_slaves');
     const values = getPreflightQueryValueOrDefault(settings, undefined);
     const name = (['min-replicas-to-write', 'min-slaves-to-write'] as const).find((one) => values?.has(one) === true);
@@ -37,7 +38,7 @@ export const minReplicasCheck = declareRedisPreflightCheck({
           '0',
           String(value),
           info,
-          'Set it to 0 until the migration has ended, or keep enough replicas besides the target.',
+          'Set the minimum number of replicas to 0 until the migration has ended, or keep enough replicas besides the target.',
         ),
       },
     );

@@ -37,8 +37,8 @@ export const modulesCheck = declareRedisPreflightCheck({
     if (missing.length > 0) return missingModules(missing, types);
     if (loaded.length > 0) return passOutcome(`${loaded.join(', ')}, which the target has`);
     if (types.length > 0) return missingModules(types, types);
-    // Before 4.0 there are no modules, and the server does not know either command; the same reply comes from a server
-    // that hides both.
+    // Redis before 4.0 has no modules: it rejects MODULE LIST, and its INFO lists no modules. A server that hides
+    // MODULE LIST and this section of INFO sends the same replies.
     if (version?.product === 'redis' && !isRedisVersionAtLeast(version, 4, 0))
       return passOutcome('this version has no modules');
     if (moduleList.kind === 'known') return passOutcome('no modules');

@@ -24,7 +24,7 @@ export const pingRefusedCheck = declareRedisPreflightCheck({
     }
     return failOutcome(['continuous'], notice.message, {
       required: '+PONG',
-      detail: `A replica sends PING first and accepts no such reply: \`Error reply to PING from master: '-${notice.code} …'\`. It retries without end.${
+      detail: `A replica sends PING first and does not accept this error as the reply: \`Error reply to PING from master: '-${notice.code} …'\`. The replica retries without end.${
         notice.code === 'MISCONF' ? ' Every write of an application is refused with the same error.' : ''
       }`,
       fix: fixOf(notice, getPreflightQueryValueOrDefault(info, emptyRedisInfo)),

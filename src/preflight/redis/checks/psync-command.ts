@@ -69,7 +69,7 @@ function noInfo(info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
     headline: 'The server has no INFO command',
     required: 'INFO',
     detail:
-      'A migration reads the version, the databases and the progress of the source from INFO, and fails without it.',
+      'A migration reads the version, the databases and the progress of the source from INFO, and fails when INFO is not available.',
     fix: buildRemoveRenameCommandFix(['INFO'], info),
   });
 }
@@ -98,13 +98,13 @@ function streamMayNotStart(
               'no',
               setting,
               info,
-              'Copy through the disk: the stream then starts by itself.',
+              'Copy through the disk: the replication stream then starts without a confirmation of the replica.',
             ),
     },
   );
 }
 
-/** The reply to PSYNC in a probe takes precedence over the list of commands. */
+/** The reply to a PSYNC that the preflight has sent (`--probe`) takes precedence over the list of known commands. */
 function probeOutcome({ probe }: RedisSourceFacts): PreflightCheckOutcome | undefined {
   if (probe === undefined) return undefined;
   if (probe.kind === 'accepted')

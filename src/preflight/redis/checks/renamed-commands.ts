@@ -49,7 +49,7 @@ export const renamedCommandsCheck = declareRedisPreflightCheck({
   },
 });
 
-/** The command SELECT is needed for keys outside database 0, and if it is not known which databases have keys. */
+/** A scan needs SELECT if keys exist outside database 0, or if it is not known which databases have keys. */
 function scanCommands(info: PreflightQueryResult<RedisInfo>): readonly QueriedRedisCommand[] {
   const isDefaultOnly = info.kind === 'known' && parseKeyspace(info.value).every(({ index }) => index === 0);
   return [...(isDefaultOnly ? [] : (['select'] as const)), 'scan', 'dump', 'pttl', 'type'];
@@ -67,7 +67,7 @@ function scanCommandsMissing(names: readonly string[], info: PreflightQueryResul
   });
 }
 
-/** The server hides COMMAND, and did not know a command of the key sample. */
+/** The outcome when the server hides COMMAND and a command of the key sample was unknown to the server. */
 function scanCommandUnknown(reason: string): PreflightCheckOutcome {
   return failOutcome(['scan'], reason, {
     required: 'SELECT SCAN DUMP PTTL TYPE',

@@ -30,7 +30,10 @@ export const renamedWriteCommandsCheck = declareRedisPreflightCheck({
   },
 });
 
-/** It is not known whether applications call the renamed commands during the migration. */
+/**
+ * The outcome for renamed commands that were not called since the start: it is not known whether applications call them
+ * during the migration.
+ */
 function notCalled(renamed: readonly string[], info: PreflightQueryResult<RedisInfo>): PreflightCheckOutcome {
   const names = renamed.map((name) => name.toUpperCase());
   if (names.length === 0) return passOutcome('every write command has its original name');

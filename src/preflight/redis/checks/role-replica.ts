@@ -71,7 +71,7 @@ function linkDown(info: RedisInfo, upstream: string, refusesReads: boolean): Pre
     detail: `The target is refused: \`-NOMASTERLINK Can't SYNC while not connected with my master\`.${
       refusesReads
         ? ' Reads are refused too (replica-serve-stale-data no).'
-        : ' A scan reads the data as of the interruption.'
+        : ' A scan reads the data that the replica received before the interruption.'
     }`,
     fix: {
       text: `${usePrimary(upstream)} If the primary no longer exists, promote this replica with REPLICAOF NO ONE, but only when no application writes to the old primary any more.`,
@@ -98,7 +98,7 @@ function silentPrimary(seconds: number, upstream: string): PreflightCheckOutcome
   return failOutcome(['continuous'], `replica of ${upstream}, link up, no ping for ${seconds} s`, {
     required: 'a ping of the primary every 10 s (repl-ping-replica-period)',
     detail:
-      'The primary at the top of the chain sends pings to all replicas below it. When the primary is down, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`. A scan reads the data as of the interruption.',
+      'The primary at the top of the chain sends pings to all replicas below it. When the primary is down, the links below it stay up until repl-timeout: the target receives the present data but no change, and is later refused with `-NOMASTERLINK`. A scan reads the data that the replica received before the interruption.',
     fix: {
       text: `Use the primary at the top of the chain as the source: INFO replication of ${upstream} shows its own primary. If the primary no longer exists, promote another server first (REPLICAOF NO ONE).`,
     },

@@ -8,8 +8,8 @@ import { redisScriptReplicationConfigQuery } from '../queries/config.ts';
 import { redisCommandCallsQuery, redisInfoQuery } from '../queries/info.ts';
 
 /**
- * Redis 5 and 6 can replicate a script as a script; Redis 7.0 and newer, and Valkey, always replicate the changes that
- * it makes.
+ * Redis 5 and 6 can replicate a script by sending the script itself to the replica. Redis 7.0 and newer, and Valkey,
+ * always replicate the changes that the script makes.
  */
 export const scriptReplicationCheck = declareRedisPreflightCheck({
   id: 'script-replication',
@@ -26,7 +26,7 @@ export const scriptReplicationCheck = declareRedisPreflightCheck({
     const version = parseRedisServerVersion(info);
     if (version !== undefined && (version.product === 'valkey' || isRedisVersionAtLeast(version, 7, 0)))
       return passOutcome('always');
-    // If the server hides CONFIG, the default is assumed, because few servers change it.
+    // If the server hides CONFIG, the default of lua-replicate-commands is assumed, because few servers change it.
     if (setting.kind === 'failed' || setting.kind === 'denied') return buildOutcomeWithoutQueryResult(setting);
     const value = getPreflightQueryValueOrDefault(setting, undefined)?.get('lua-replicate-commands');
     if (value !== 'no') return passOutcome(value === undefined ? 'always' : `lua-replicate-commands ${value}`);

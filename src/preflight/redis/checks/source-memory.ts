@@ -52,7 +52,10 @@ export const sourceMemoryCheck = declareRedisPreflightCheck({
   },
 });
 
-/** The undo is for review, because lowering maxmemory evicts keys or refuses writes if the memory is still in use. */
+/**
+ * The command that restores the old maxmemory is only printed for review, because lowering maxmemory evicts keys or
+ * refuses writes if the memory is still in use.
+ */
 function raiseMaxmemory(info: RedisInfo, limit: number, need: number): FindingFix {
   const text = 'Raise maxmemory for the time of the migration, or reduce repl-backlog-size.';
   const raised = limit + 2 * need;

@@ -129,13 +129,16 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
 
 /**
  * The RDB format version that the source sends in a copy: Valkey 9 and later send RDB 11 to a replica that does not
- * report to be a Valkey 9 (replicaRdbVersion in src/replication.c), and DUMP has their own format always.
+ * report to be a Valkey 9 (replicaRdbVersion in src/replication.c), while DUMP always uses the version of the source.
  */
 function sentRdbVersion(rdb: number, target: ProductVersion): number {
   return rdb >= 80 && !(target.product === 'valkey' && isRedisVersionAtLeast(target, 9, 0)) ? 11 : rdb;
 }
 
-/** Redis can replicate from Valkey 9, which sends it an RDB format from before the two were separate products. */
+/**
+ * A Redis target can replicate from Valkey 9, because Valkey 9 sends it an RDB format that is older than the separation
+ * of Valkey from Redis.
+ */
 function olderFormat(
   { hasExpiringFields, called }: SourceFormat,
   rdb: number,

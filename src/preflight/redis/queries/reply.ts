@@ -14,7 +14,7 @@ export function requireRedisReplyList(reply: RedisReply | undefined): readonly R
   throw new Error('the reply is not a list');
 }
 
-/** The value that follows a name in a flat list, in which values may be lists. */
+/** Returns the value that follows a name in a list of alternating names and values. A value may itself be a list. */
 export function findRedisReplyValue(reply: RedisReply, name: string): RedisReply | undefined {
   const list = requireRedisReplyList(reply);
   const at = list.findIndex((entry, index) => index % 2 === 0 && entry === name);

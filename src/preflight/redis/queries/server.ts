@@ -40,7 +40,8 @@ export const redisClusterNodesQuery: RedisPreflightQuery<RedisClusterNodes> = {
     return {
       primaries: nodes.filter(({ flags }) => flags.includes('master')).length,
       isPrimary: own.flags.includes('master'),
-      // Only the line of the queried node lists the slots that it moves: [5-> other], [5-< other].
+      // In the reply to CLUSTER NODES, only the line of the queried node lists slots that are being moved:
+      // `[5->-other]` to another node, `[5-<-other]` from another node.
       moving: own.slots.flatMap((slot) => /^\[(\d+)-[<>]-/.exec(slot)?.[1] ?? []),
     };
   },

@@ -3,7 +3,7 @@ import { formatElapsed } from '../../units.ts';
 import { detectStoppedReplicationApply, type StoppedReplicationApply } from '../apply-stop.ts';
 import type { MigrationWatchRule, MigrationWatchRuleInput, TrackedReplicationSlot } from '../rule-input.ts';
 
-/** The target repeatedly fails to apply a change, does not apply, or is not connected. */
+/** The rule for a target that repeatedly fails to apply changes, does not apply them, or is not connected. */
 export const applyFailureWatchRule: MigrationWatchRule = (input) =>
   input.slots.flatMap((seenSlot) => {
     const stop = detectStoppedReplicationApply(seenSlot, input);
@@ -88,7 +88,7 @@ function applyStopViolation(
   };
 }
 
-/** The candidates of a rule as text; causes of preflight warnings come first. */
+/** Lists the possible causes of a rule violation as text. Causes of which the preflight warned come first. */
 function candidateText(rule: string, warned: readonly string[]): string {
   const known: readonly (readonly [readonly string[], string])[] = [
     [['replica-identity', 'full-without-eq'], 'rows without a replica identity, or with columns that have no equality'],

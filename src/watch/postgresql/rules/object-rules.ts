@@ -91,8 +91,8 @@ function publicationsToCheck({ publications: first, publicationsRead }: WatchRul
 }
 
 /**
- * The publication is created before the slot, so a slot of the migration without a publication has lost it, also when no earlier
- * poll has seen it.
+ * The migration creates the publication before the slot. A slot without a publication therefore shows that the publication
+ * was dropped, even if no earlier poll found the publication.
  */
 function missingPublications(
   { now, publicationsRead, otherPublications = [] }: WatchRuleDatabase,

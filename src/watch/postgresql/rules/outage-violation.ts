@@ -31,11 +31,13 @@ export function postgresOutageViolations(
   ];
 }
 
-/** Facts from before the outage: without a session, only these facts show what the login needs. */
+/**
+ * The facts about the login of the target from the last poll before the outage; during an outage no newer facts can be read.
+ */
 interface LastFacts {
   readonly facts: WatchedServerFacts | undefined;
   readonly baseline: Pick<WatchedSourceBaseline, 'hostRules'> | undefined;
-  /** The role that logs in. */
+  /** The role with which the target logs in to the source. */
   readonly role: string;
 }
 

@@ -54,7 +54,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
       violation(
         'role-timeout',
         `${describeOwner(after.name, timeout)} has ${timeout.setting}`,
-        'reset the setting: it ends the copy of a large table',
+        'reset the setting: this timeout ends the copy of a large table',
         resetSetting(after.name, timeout),
       ),
     ),
@@ -63,7 +63,7 @@ export const roleChangeWatchRule: MigrationWatchRule = ({ now, first }) => {
           violation(
             'role-altered',
             `the role ${after.name} was altered`,
-            'if the password was changed, set the one that was given to `db migrate`: the target still uses it',
+            'if the password was changed, restore the password that was given to `db migrate`: the target still uses it',
             `\\password ${quoted}`,
           ),
         ]
@@ -88,7 +88,10 @@ function describeOwner(role: string, { isOfRole, database }: StoredTimeoutSettin
   return database === undefined ? `the role ${role}` : `the role ${role} in the database ${database}`;
 }
 
-/** Returns the statement that removes the timeout where it is stored: ALTER ROLE has no effect on one of a database. */
+/**
+ * Returns the statement that removes a timeout from the role, from the database, or from the role in that database, wherever
+ * the timeout is stored.
+ */
 function resetSetting(role: string, { setting, isOfRole, database }: StoredTimeoutSetting): string {
   const [name = ''] = setting.split('=');
   const where = [

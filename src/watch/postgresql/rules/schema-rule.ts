@@ -2,7 +2,7 @@ import type { WatchRuleViolation } from '../../status-sample.ts';
 import { findSchemaChanges, type SchemaChange, type WatchedSchemaChangeKind } from '../find-schema-changes.ts';
 import type { MigrationWatchRule } from '../rule-input.ts';
 
-/** DDL is not replicated, so the target fails on the first row that needs it. */
+/** DDL is not replicated, so the target fails on the first row that needs the changed table definition. */
 export const schemaChangeWatchRule: MigrationWatchRule = ({ databases }) =>
   databases.flatMap((database) => {
     const changes = findSchemaChanges(database);
@@ -15,7 +15,8 @@ export const schemaChangeWatchRule: MigrationWatchRule = ({ databases }) =>
   });
 
 /**
- * One violation for all changes of one rule, with the object and the statement of the first.
+ * Combines all changes that violate the same rule into one violation, with the object and the fix statement of the first
+ * change.
  * @param changes at least one
  */
 export function buildSchemaChangeViolation(database: string, changes: readonly SchemaChange[]): WatchRuleViolation {

@@ -8,7 +8,7 @@ export const serverRestartWatchRule: MigrationWatchRule = ({ now, first, window,
           {
             rule: 'source-in-recovery',
             observed: 'the source is in recovery: it was demoted to a standby',
-            hint: 'stop the migration and start it again from the new primary, which does not have its slot',
+            hint: 'stop the migration and start it again from the new primary, which does not have the slot of the migration',
           },
         ]
       : [];

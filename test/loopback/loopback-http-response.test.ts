@@ -5,7 +5,7 @@ import {
   buildLoopbackRedirectResponse,
   buildLoopbackRefusalResponse,
   serializeLoopbackResponse,
-} from '../../src/loopback/loopback-response.ts';
+} from '../../src/loopback/loopback-http-response.ts';
 import { renderLoginOutcomePage } from '../../src/loopback/outcome-page.ts';
 import { refuseLoopbackHttpMethod, refuseLoopbackRequest } from '../../src/loopback/refusal.ts';
 

@@ -4,7 +4,7 @@ import { renderLoopbackRefusalPage } from './outcome-page.ts';
 import type { LoopbackRefusal } from './refusal.ts';
 
 /** A complete response of the loopback server. Every response has the same security headers and closes its connection. */
-export interface LoopbackResponse {
+export interface LoopbackHttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -13,7 +13,7 @@ export interface LoopbackResponse {
 export function buildLoopbackPageResponse(
   page: LoopbackHtmlPage,
   headers: Readonly<Record<string, string>> = {},
-): LoopbackResponse {
+): LoopbackHttpResponse {
   return response(page.status, page.html, {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': page.policy,
@@ -21,7 +21,7 @@ export function buildLoopbackPageResponse(
   });
 }
 
-export function buildLoopbackRefusalResponse(refusal: LoopbackRefusal): LoopbackResponse {
+export function buildLoopbackRefusalResponse(refusal: LoopbackRefusal): LoopbackHttpResponse {
   return buildLoopbackPageResponse(
     renderLoopbackRefusalPage(refusal.reason),
     refusal.allow === undefined ? {} : { Allow: refusal.allow },
@@ -29,21 +29,21 @@ export function buildLoopbackRefusalResponse(refusal: LoopbackRefusal): Loopback
 }
 
 /** After a 303 redirect the browser sends a GET request that contains nothing of the original request. */
-export function buildLoopbackRedirectResponse(location: string): LoopbackResponse {
+export function buildLoopbackRedirectResponse(location: string): LoopbackHttpResponse {
   return response(303, '', { Location: location });
 }
 
-export function buildLoopbackJsonResponse(value: object): LoopbackResponse {
+export function buildLoopbackJsonResponse(value: object): LoopbackHttpResponse {
   return response(200, JSON.stringify(value), { 'Content-Type': 'application/json' });
 }
 
 /** The response as text, for requests that Node's HTTP parser rejects before a response object exists. */
-export function serializeLoopbackResponse({ status, headers, body }: LoopbackResponse): string {
+export function serializeLoopbackResponse({ status, headers, body }: LoopbackHttpResponse): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`;
 }
 
-function response(status: number, body: string, headers: Readonly<Record<string, string>>): LoopbackResponse {
+function response(status: number, body: string, headers: Readonly<Record<string, string>>): LoopbackHttpResponse {
   return { status, body, headers: { ...commonHeaders, 'Content-Length': String(Buffer.byteLength(body)), ...headers } };
 }
 

@@ -4,7 +4,7 @@ import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-se
 import { getSqlStateOrSystemCode } from '../migration-error.ts';
 import { queryLastRows, querySingleValue } from './engine-session.ts';
 
-export interface DatabaseDefinition {
+export interface CreateDatabaseProperties {
   readonly oid: string;
   readonly name: string;
   readonly encoding: string;
@@ -17,11 +17,11 @@ export interface DatabaseDefinition {
   readonly rules: string | null;
 }
 
-/** All databases of the source except templates and those to ignore. */
+/** All databases of the source except templates and ignored databases. */
 export async function listSourceDatabases(
   session: SearchPathSafeSession,
   ignored: readonly string[],
-): Promise<readonly DatabaseDefinition[]> {
+): Promise<readonly CreateDatabaseProperties[]> {
   const rows = await queryLastRows(
     session,
     "SELECT * FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('template0', 'template1') ORDER BY datname",
@@ -38,7 +38,7 @@ export async function listSourceDatabases(
 function parseDefinition(
   row: PostgresqlRow,
   encodings: ReadonlyMap<string | null | undefined, string>,
-): DatabaseDefinition {
+): CreateDatabaseProperties {
   return {
     oid: row.oid ?? '',
     name: row.datname ?? '',
@@ -58,7 +58,7 @@ function parseDefinition(
  */
 export async function createTargetDatabase(
   session: SearchPathSafeSession,
-  database: DatabaseDefinition,
+  database: CreateDatabaseProperties,
 ): Promise<readonly string[]> {
   const existing = await querySingleValue(
     session,
@@ -85,7 +85,7 @@ const createDatabaseTimeout = 300_000;
  */
 const unknownLocaleCodes: ReadonlySet<string> = new Set(['42809', '22023', '42704', '0A000']);
 
-function localeClause({ collate, ctype, provider, locale, rules }: DatabaseDefinition, release: number): string {
+function localeClause({ collate, ctype, provider, locale, rules }: CreateDatabaseProperties, release: number): string {
   const clause = `LC_COLLATE ${quoteLiteral(collate)} LC_CTYPE ${quoteLiteral(ctype)}`;
   if (locale === null || provider === 'c') return `${clause}${libcProviderClause(release)}`;
   if (provider !== 'i') return `${clause} LOCALE_PROVIDER builtin BUILTIN_LOCALE ${quoteLiteral(locale)}`;

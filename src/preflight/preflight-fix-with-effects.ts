@@ -9,7 +9,7 @@ export interface FixEffectInDatabase {
   readonly database: string | undefined;
 }
 
-/** The findings that change when some effects are applied, by `buildFindingKey`. */
+/** The findings that change when the given effects are applied, with the result of `buildFindingKey` as the key. */
 export interface EvaluatedFixEffects {
   readonly changed: ReadonlyMap<string, CheckFinding>;
   /** Why the server would not start after the restart; undefined if it would start. */
@@ -22,7 +22,7 @@ export type FixSimulationProblem =
   /** Another fix sets the same name to another value, which corrects this finding too, or does not. */
   | { readonly kind: 'conflict'; readonly with: string; readonly isCorrected: boolean };
 
-export interface SimulatedPreflightFix {
+export interface PreflightFixWithEffects {
   readonly finding: CheckFinding;
   readonly effects: readonly FixEffectInDatabase[];
 }

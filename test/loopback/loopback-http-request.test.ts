@@ -4,7 +4,7 @@ import {
   readRawRequestPath,
   readRawRequestQuery,
   readRequestHeaderValues,
-} from '../../src/loopback/loopback-request.ts';
+} from '../../src/loopback/loopback-http-request.ts';
 import { request } from './loopback-fixture.ts';
 
 test('every value of a header is seen, in any case of its name', () => {
