@@ -10,36 +10,43 @@ export const bareNode = 'node -e 0';
 /** A command that takes longer is ended, with all its processes. */
 const limitMs = 60_000;
 
-/** `"$@"` with its CPU time, in milliseconds, in the file $CPU_TIME: user and system, of all its processes. */
-const timed = 'TIMEFORMAT="%3U %3S"; { time "$@" 2>&3; } 3>&2 2>"$CPU_TIME"';
+/** `"$@"` with its times, in seconds, in the file $CPU_TIME: user and system, of all its processes, and what passed. */
+const timed = 'TIMEFORMAT="%3U %3S %3R"; { time "$@" 2>&3; } 3>&2 2>"$CPU_TIME"';
 
 /**
- * Medians of `rounds` rounds, by the name of the case: `ms` and `ratio`, the latter to bare node in the same round. The
+ * Medians of `rounds` rounds, by the name of the case: `ms` of CPU time, its `ratio` to bare node in the same round, and `wall`,
+ * the milliseconds that passed. The
  * commands take turns, so a slow moment of the machine meets all of them. A case is `{ words, env, terminal }`: with
  * `terminal` the command runs on a terminal of 80 columns and 200 rows, which needs no pager, else its output is a pipe.
  */
 export async function measureCpuTime(cases, { rounds, env }) {
   const all = { [bareNode]: { words: [process.execPath, '-e', '0'], env }, ...cases };
   const folder = mkdtempSync(join(tmpdir(), 'cloudctl-cpu-'));
-  const samples = new Map(Object.keys(all).map((name) => [name, { ms: [], ratio: [] }]));
+  const samples = new Map(Object.keys(all).map((name) => [name, { ms: [], ratio: [], wall: [] }]));
   try {
     for (let round = -1; round < rounds; round++) {
       let base = 1;
       for (const [name, one] of Object.entries(all)) {
-        const ms = await runOnce(name, one, join(folder, 'time'));
+        const { ms, wall } = await runOnce(name, one, join(folder, 'time'));
         if (name === bareNode) base = ms;
         if (round < 0) continue;
         samples.get(name).ms.push(ms);
         samples.get(name).ratio.push(ms / base);
+        samples.get(name).wall.push(wall);
       }
     }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-  return new Map([...samples].map(([name, { ms, ratio }]) => [name, { ms: median(ms), ratio: median(ratio) }]));
+  return new Map(
+    [...samples].map(([name, { ms, ratio, wall }]) => [
+      name,
+      { ms: median(ms), ratio: median(ratio), wall: median(wall) },
+    ]),
+  );
 }
 
-/** Milliseconds. */
+/** Both in milliseconds. */
 async function runOnce(name, { words, env, terminal = false }, file) {
   const command = ['bash', '-c', timed, 'bash', ...words];
   const line = `stty columns 80 rows 200 && exec ${command.map(quoted).join(' ')}`;
@@ -58,15 +65,15 @@ async function runOnce(name, { words, env, terminal = false }, file) {
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
   clearTimeout(late);
   if (code !== 0) throw new Error(`${name} ended with ${code}: ${printed}`);
-  const [user, system] = readFileSync(file, 'utf8').split(' ');
-  return (Number(user) + Number(system)) * 1000;
+  const [user, system, wall] = readFileSync(file, 'utf8').split(' ').map(Number);
+  return { ms: (user + system) * 1000, wall: wall * 1000 };
 }
 
 function quoted(word) {
   return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-function median(numbers) {
+export function median(numbers) {
   const sorted = [...numbers].sort((one, other) => one - other);
   return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.ceil((sorted.length - 1) / 2)]) / 2;
 }

@@ -8,6 +8,8 @@ import type { ProcessEnvironment } from './host.ts';
  * - `CLOUDCTL_TEST_STOP_AT=POINT[:N]`: SIGSTOP there; SIGCONT continues.
  * - `CLOUDCTL_TEST_WIDTHS=FILE`: appends one line of JSON for each refresh, with the milliseconds from the last byte read until
  *   write(2) returned and until fdatasync(2) returned.
+ * - `CLOUDCTL_TEST_COMMITS=FILE`: appends one line of JSON for each refresh, with the milliseconds from the last byte read, and
+ *   from the return of write(2), until the credential store acknowledged the record.
  * - `CLOUDCTL_TEST_POINTS=FILE`: appends the name of each point that is reached.
  */
 export function createFailpointActions(
@@ -26,6 +28,8 @@ export function createFailpointActions(
     if (isRequested(env.CLOUDCTL_TEST_KILL_AT, point, count)) act('SIGKILL');
     if (point === 'K8-sealed' && env.CLOUDCTL_TEST_WIDTHS !== undefined)
       appendFileSync(env.CLOUDCTL_TEST_WIDTHS, `${JSON.stringify(writeDurations(at))}\n`);
+    if (point === 'K10-stored' && env.CLOUDCTL_TEST_COMMITS !== undefined)
+      appendFileSync(env.CLOUDCTL_TEST_COMMITS, `${JSON.stringify(commitDurations(at))}\n`);
   };
 }
 
@@ -35,6 +39,19 @@ function isRequested(request: string | undefined, point: string, count: number):
 }
 
 function writeDurations(at: ReadonlyMap<string, number>): object {
-  const since = (point: string): number => Number(((at.get(point) ?? 0) - (at.get('K7-read') ?? 0)).toFixed(4));
-  return { written_ms: since('K7-written'), synced_ms: since('K8-sealed') };
+  return {
+    written_ms: millisecondsBetween(at, 'K7-read', 'K7-written'),
+    synced_ms: millisecondsBetween(at, 'K7-read', 'K8-sealed'),
+  };
+}
+
+function commitDurations(at: ReadonlyMap<string, number>): object {
+  return {
+    after_read_ms: millisecondsBetween(at, 'K7-read', 'K10-stored'),
+    after_write_ms: millisecondsBetween(at, 'K7-written', 'K10-stored'),
+  };
+}
+
+function millisecondsBetween(at: ReadonlyMap<string, number>, from: string, to: string): number {
+  return Number(((at.get(to) ?? 0) - (at.get(from) ?? 0)).toFixed(4));
 }

@@ -39,7 +39,7 @@ export async function announceRefresh(
   if (items.shared === undefined) return { kind: 'announced', claim: undefined, isInDoubt: found.inDoubt };
   const { record } = found;
   const withdraw = (): void => (found.inDoubt ? reservation.close() : reservation.discard());
-  const result = await items.shared.claim(record).catch((error: unknown) => {
+  const result = await items.shared.claim(record, found.inDoubt).catch((error: unknown) => {
     withdraw();
     throw error;
   });

@@ -34,6 +34,11 @@ export interface ClaimRefreshDeps {
   readonly store: Pick<SharedSessionStore, 'run'>;
   /** The name of this machine in the store and in messages. */
   readonly machine: string;
+  /**
+   * Whether the state folder has the file of an earlier refresh without a result, so that an earlier intent of this name is
+   * its own. Otherwise that intent is of a copy of the state folder, which may still report.
+   */
+  readonly hasUnfinishedRefresh: boolean;
   readonly sleep: (ms: number) => Promise<void>;
   readonly elapsed: () => number;
   readonly random: (bytes: number) => Uint8Array;
@@ -122,30 +127,34 @@ function createClaim(
 
 /**
  * Waits for the machines that began a refresh of the refused generation, until `waitMs` after the refusal. Does not wait if
- * only this machine began such a refresh: this machine has no response, because its journal would otherwise contain a newer
- * record.
+ * only this machine began such a refresh: its journal would contain a newer record if it had a response.
+ * The wait also ends by the clock of this machine, because the clock of the store may be set back.
  */
 async function waitAfterRefusal(
-  { store, machine, sleep, random, timing = refreshClaimTiming }: ClaimRefreshDeps,
+  deps: ClaimRefreshDeps,
   version: ClaimableCredentialVersion,
   first: SharedSessionSnapshot,
 ): Promise<RefreshRefusalResult> {
+  const { store, timing = refreshClaimTiming } = deps;
+  const end = deps.elapsed() + timing.waitMs;
   let snapshot = first;
   for (let pauses = 0; ; pauses += 1) {
     const { row, nowMs } = snapshot;
     if (row === undefined || findRefreshClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
-    const machines = listMachinesWithUnreportedRefresh(row, machine);
-    const isOver = nowMs >= (row.refusedMs ?? nowMs) + timing.waitMs;
+    const machines = listMachinesWithUnreportedRefresh(row, hasNamesake(deps, row) ? '' : deps.machine);
+    const isOver = nowMs >= (row.refusedMs ?? nowMs) + timing.waitMs || deps.elapsed() >= end;
     if (machines.length === 0 || isOver) return { kind: 'refused', machines, sinceMs: row.intentMs };
-    await sleep(pauseMs({ random }, pauses));
+    await deps.sleep(pauseMs(deps, pauses));
     snapshot = await store.run({ op: 'read' });
   }
 }
 
-/**
- * The pause before the next attempt in milliseconds: at first a random value from 25 to 75, then longer each time, at most
- * 500.
- */
+/** Whether another machine with the same name, whose state folder is a copy, announced an earlier refresh. */
+function hasNamesake({ machine, hasUnfinishedRefresh }: ClaimRefreshDeps, { previousBy }: SharedSessionRow): boolean {
+  return !hasUnfinishedRefresh && previousBy?.split(',').includes(machine) === true;
+}
+
+/** The pause before the next attempt in milliseconds: at first from 25 to 75, then longer each time, at most 500. */
 function pauseMs({ random }: Pick<ClaimRefreshDeps, 'random'>, pauses: number): number {
   const jitter = 25 + (50 * (random(1)[0] ?? 0)) / 255;
   return Math.min(500, jitter * 1.2 ** pauses);

@@ -45,13 +45,18 @@ export interface CredentialStoreItems {
 }
 
 export interface SharedCredentialOperations {
+  /** The record of the copy on this machine; undefined if there is none. */
+  knownRecord(): CredentialRecord | undefined;
   /**
    * Stores the next generation of a session unless the store has a newer one. `isRefresh` is false for a record that an earlier
    * command has left in a journal.
    */
   commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
-  /** Announces the refresh of this record to the other machines, and waits while one of them refreshes it. */
-  claim(record: CredentialRecord): Promise<RefreshClaimResult>;
+  /**
+   * Announces the refresh of this record to the other machines, and waits while one of them refreshes it.
+   * @param hasUnfinishedRefresh whether the state folder has the file of an earlier refresh without a result
+   */
+  claim(record: CredentialRecord, hasUnfinishedRefresh: boolean): Promise<RefreshClaimResult>;
 }
 
 export type CredentialStoreKind = 'keychain' | 'file' | 'shared';

@@ -80,7 +80,8 @@ async function deleteSession(
 ): Promise<DeletedSession> {
   const item = requireCredentialStoreAvailable(await items.read('credential'), profile);
   if (item.kind === 'absent') return { kind: 'nothing' };
-  const stored = decodeCredentialRecord(item.value.reveal());
+  // A record in the shared store that cannot be decrypted does not keep a machine from revoking the session that it knows.
+  const stored = decodeCredentialRecord(item.value.reveal()) ?? items.shared?.knownRecord();
   // The newest record is revoked, because the tokens of older records are already invalid.
   const newest = stored === undefined ? undefined : findNewestCredentialRecord(journal, stored);
   requireCredentialStoreAvailable(await items.remove('credential'), profile);

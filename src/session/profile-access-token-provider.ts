@@ -111,6 +111,8 @@ export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): Prof
       return (await refresh({ kind: 'refused', token: refused })).accessToken;
     },
     forceRefresh: async () => {
+      // The copy of a shared record may be older than the record that is to be replaced.
+      await deps.store.synchronize?.();
       const { record: before } = await read();
       return refresh({ kind: 'forced', sid: before.sid, gen: before.gen });
     },

@@ -15,15 +15,10 @@ export type DecryptedSharedSession =
 
 /** Encrypts and decrypts the records of one profile with the keys of the share. */
 export interface SharedSessionEncryptor {
-  /**
-   * @param activeKid the id of the key that the store names for encryption; if this machine does not have that key, its
-   * newest key is used
-   */
-  seal(
-    version: SharedSessionVersion,
-    record: CredentialRecord | 'tombstone',
-    activeKid?: string,
-  ): EncryptedSharedSession;
+  /** @param kid the id of the encryption key; the newest key is used if this machine does not have that key */
+  seal(version: SharedSessionVersion, record: CredentialRecord | 'tombstone', kid?: string): EncryptedSharedSession;
+  /** The id of the newest of these keys that this machine has. */
+  findNewestKid(kids: readonly (string | undefined)[]): string | undefined;
   open(sealed: EncryptedSharedSession): DecryptedSharedSession;
 }
 
@@ -34,8 +29,9 @@ export function createSharedSessionEncryptor(
 ): SharedSessionEncryptor {
   const place = { share: keys.share, profile };
   return {
-    seal({ epoch, sid, gen }, record, activeKid) {
-      const active = keys.keys.find(({ kid }) => kid === activeKid) ?? keys.keys[0];
+    findNewestKid: (kids) => keys.keys.find(({ kid }) => kids.includes(kid))?.kid,
+    seal({ epoch, sid, gen }, record, wanted) {
+      const active = keys.keys.find(({ kid }) => kid === wanted) ?? keys.keys[0];
       const text = record === 'tombstone' ? tombstone : encodeCredentialRecord({ ...record, epoch });
       const version = { epoch, sid, gen, kid: active.kid };
       return { ...version, record: encryptSharedRecord(place, version, active.key, text, random) };

@@ -95,11 +95,12 @@ function sharedItems(
     write: async (item, value) => (item === 'credential' ? access.writeLogin(value) : localItems.write(item, value)),
     remove: async (item) => (item === 'credential' ? access.writeTombstone() : localItems.remove(item)),
     shared: {
+      knownRecord: () => access.knownRecord(),
       commit: (next, isRefresh) => access.commit(next, isRefresh),
-      claim: async (record): Promise<RefreshClaimResult> =>
+      claim: async (record, hasUnfinishedRefresh): Promise<RefreshClaimResult> =>
         catchSharedStoreUnavailable(location, async () => {
           const { epoch = 0, sid, gen } = record;
-          const result = await claimRefresh(claimDeps, { epoch, sid, gen });
+          const result = await claimRefresh({ ...claimDeps, hasUnfinishedRefresh }, { epoch, sid, gen });
           if (result.kind !== 'claimed') return result;
           const refuse = () => catchSharedStoreUnavailable(location, result.claim.refuse);
           return { ...result, claim: { ...result.claim, refuse } };

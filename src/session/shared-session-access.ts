@@ -52,6 +52,8 @@ export interface SharedSessionAccess {
    * cannot be reached, the copy is returned with a warning.
    */
   read(options: { readonly mayUseCopy: boolean }): Promise<CredentialItemReadResult>;
+  /** The record of the copy; undefined if there is none, or after a logout. */
+  knownRecord(): CredentialRecord | undefined;
   /** Stores the record of a login, with a new epoch. */
   writeLogin(value: Secret): Promise<CredentialItemWriteResult>;
   /** Ends the session on all machines: the tombstone stays in the store. */
@@ -69,6 +71,16 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     activeKid = snapshot.row?.activeKid ?? activeKid;
     return snapshot;
   };
+  const readCopy = (): KnownCopy => {
+    const copy = readSharedSessionCopy(place, share);
+    return { copy, opened: copy === undefined ? undefined : sealer.open(copy) };
+  };
+  /**
+   * The key for a new record: the one that the store names, unless this machine knows a record with a newer one. A store that
+   * names a replaced key again does not get records that a machine excluded by the replacement can decrypt.
+   */
+  const currentKid = (): string | undefined =>
+    sealer.findNewestKid([activeKid, readSharedSessionCopy(place, share)?.kid]);
   const keep = (sealed: EncryptedSharedSession): void => {
     try {
       const { epoch, sid, gen, kid, record } = sealed;
@@ -81,25 +93,24 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     run({ op: 'commit', by: deps.machine(), event, ...sealed });
 
   /**
-   * Writes the local copy to the store if the copy is newer than the row of the store.
-   * @returns the row of the store afterwards
+   * Writes the local copy to the store if the copy is newer than the row of the store. A copy that cannot be decrypted is not
+   * written, because its keys may have been replaced. @returns the row of the store afterwards
    */
   const publish = async (
     row: SharedSessionRow | undefined,
-    copy: SharedSessionCopy | undefined,
+    { copy, opened }: KnownCopy,
   ): Promise<SharedSessionRow | undefined> => {
-    if (copy === undefined || (row !== undefined && compareSharedSessionVersions(copy, row) !== 'newer')) return row;
-    // A local copy that cannot be decrypted is not written to the store, because its keys may have been replaced.
-    const opened = sealer.open(copy);
-    if (opened.kind !== 'record' && opened.kind !== 'tombstone') return row;
+    if (copy === undefined || !isReadable(opened) || !isNewer(copy, row)) return row;
     const { epoch, sid, gen, kid, record } = copy;
     return (await commitSealed({ epoch, sid, gen, kid, record }, 'publish')).row;
   };
 
-  /** Stores the encrypted row of the store as the local copy if the row is newer and this machine can decrypt it. */
+  /** Stores the row of the store, which this machine can decrypt, as the local copy unless the copy is newer. */
   const adopt = async (row: SharedSessionRow, copy: SharedSessionCopy | undefined): Promise<void> => {
     const order = copy === undefined ? 'newer' : compareSharedSessionVersions(row, copy);
-    if (order === 'same') return;
+    const hasNewerKey = row.kid !== copy?.kid && sealer.findNewestKid([row.kid, copy?.kid]) === row.kid;
+    // An older row is of a store that did not accept the copy, or of one whose copy needs a key that is missing here.
+    if (order === 'older' || (order === 'same' && !hasNewerKey)) return;
     if (order === 'conflict')
       await deps.warn(
         'the shared store has another session of the same epoch; the session that this machine knew is not used',
@@ -108,11 +119,16 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     keep(row);
   };
 
-  const readStore = async (copy: SharedSessionCopy | undefined): Promise<CredentialItemReadResult> => {
-    const row = await publish((await run({ op: 'read' })).row, copy);
+  const readStore = async (known: KnownCopy): Promise<CredentialItemReadResult> => {
+    const { copy, opened: local } = known;
+    const row = await publish((await run({ op: 'read' })).row, known);
+    if (copy !== undefined && isReadable(local) && isNewer(copy, row)) {
+      await deps.warn(`${location} has not stored the newer session that this machine knows, which is used`);
+      return resultOf(local, copy.kid);
+    }
     if (row === undefined) return { kind: 'absent' };
     const opened = sealer.open(row);
-    if (opened.kind === 'record' || opened.kind === 'tombstone') await adopt(row, copy);
+    if (isReadable(opened)) await adopt(row, copy);
     return resultOf(opened, row.kid);
   };
 
@@ -129,7 +145,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
       for (let attempt = 1; ; attempt += 1) {
         const epoch = nextEpoch(await run({ op: 'read' }));
-        const sealed = sealer.seal({ epoch, sid, gen: 1 }, content, activeKid);
+        const sealed = sealer.seal({ epoch, sid, gen: 1 }, content, currentKid());
         const { applied, row } = await commitSealed(sealed, event);
         if (applied) {
           keep(sealed);
@@ -144,14 +160,18 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
 
   return {
     run,
+    knownRecord() {
+      const { opened } = readCopy();
+      return opened?.kind === 'record' ? opened.record : undefined;
+    },
     async read({ mayUseCopy }) {
-      const copy = readSharedSessionCopy(place, share);
-      const local = copy === undefined ? undefined : sealer.open(copy);
+      const known = readCopy();
+      const { opened: local } = known;
       if (mayUseCopy && local?.kind === 'record') {
         const left = computeTokenSecondsLeft(local.record, clock.now());
         if (left > tokenRefreshMarginSeconds) return resultOf(local, '');
       }
-      const read = await catchSharedStoreUnavailable(location, () => readStore(copy));
+      const read = await catchSharedStoreUnavailable(location, () => readStore(known));
       if (read.kind !== 'unavailable' || read.why !== 'shared' || local?.kind !== 'record') return read;
       await deps.warn(`could not read the shared store (${read.reason}); the session that this machine knows is used`);
       return resultOf(local, '');
@@ -164,7 +184,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     writeTombstone: () => writeNewEpoch('tombstone', 'logout'),
     async commit(next, isRefresh) {
       const { epoch = 0, sid, gen } = next;
-      const sealed = sealer.seal({ epoch, sid, gen }, next, activeKid);
+      const sealed = sealer.seal({ epoch, sid, gen }, next, currentKid());
       const end = clock.elapsed() + (deps.timing ?? refreshClaimTiming).commitMs;
       for (;;) {
         const result = await catchSharedStoreUnavailable(location, () =>
@@ -182,6 +202,22 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       }
     },
   };
+}
+
+/** The copy on this machine, and its content. */
+interface KnownCopy {
+  readonly copy: SharedSessionCopy | undefined;
+  readonly opened: DecryptedSharedSession | undefined;
+}
+
+function isReadable(
+  opened: DecryptedSharedSession | undefined,
+): opened is Extract<DecryptedSharedSession, { kind: 'record' | 'tombstone' }> {
+  return opened?.kind === 'record' || opened?.kind === 'tombstone';
+}
+
+function isNewer(copy: SharedSessionCopy, row: SharedSessionRow | undefined): boolean {
+  return row === undefined || compareSharedSessionVersions(copy, row) === 'newer';
 }
 
 function resultOf(opened: DecryptedSharedSession, kid: string): CredentialItemReadResult {

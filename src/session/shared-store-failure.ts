@@ -1,4 +1,4 @@
-import { DatabaseConnectError, DatabaseError } from '../platform/connect-error.ts';
+import { DatabaseConnectError, DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 
 /** An error of the server makes the store unavailable. */
@@ -11,18 +11,26 @@ export async function catchSharedStoreUnavailable<T>(
   } catch (error) {
     if (!(error instanceof DatabaseConnectError || error instanceof DatabaseError)) throw error;
     const hint = hints[error.code];
+    const reason = error.code === databaseConnectErrorCodes.tls ? `no verified TLS: ${error.message}` : error.message;
     return {
       kind: 'unavailable',
       why: 'shared',
-      reason: `${location}: ${error.message}`,
+      reason: `${location}: ${reason}`,
       ...(hint === undefined ? {} : { hint }),
     };
   }
 }
 
 const createSchema = 'create the schema: `cloudctl auth share init`';
+const usePrimary = 'set CLOUDCTL_STORE_URL to the primary server: a replica may be behind it, so it is never read';
 const hints: Readonly<Record<string, string>> = {
   '3F000': createSchema,
   '42883': createSchema,
+  [databaseConnectErrorCodes.tls]:
+    'use a name of its certificate in CLOUDCTL_STORE_URL, and trust its authority: NODE_EXTRA_CA_CERTS, or sslrootcert in the URL of PostgreSQL',
+  [databaseConnectErrorCodes.noTls]: 'enable TLS on the server: without it, nothing is sent over a network',
+  '0A000': usePrimary,
+  '25006': usePrimary,
+  READONLY: usePrimary,
   '42501': 'grant the role of CLOUDCTL_STORE_URL the role cloudctl_share_member',
 };

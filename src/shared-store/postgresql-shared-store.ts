@@ -5,13 +5,8 @@ import { quoteLiteral } from '../postgresql/quote.ts';
 import { buildWriteTransactionMessage } from '../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
-import {
-  decodeSharedLogEntry,
-  decodeSharedSessionSnapshot,
-  type SharedSessionOperation,
-  type SharedSessionRowKey,
-  type SharedSessionStore,
-} from './shared-session.ts';
+import { decodeSharedLogEntry, decodeSharedSessionSnapshot } from './decode-shared-session.ts';
+import type { SharedSessionOperation, SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
 
 /**
  * The shared store in PostgreSQL. Every operation is one call of a function of the schema `cloudctl_share`, in one message that

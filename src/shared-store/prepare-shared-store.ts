@@ -1,7 +1,11 @@
 import { DatabaseError } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
 import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
-import { buildWriteTransactionMessage, searchPathSafeRollbackSql } from '../postgresql/search-path-safe-sql.ts';
+import {
+  buildReadOnlyTransaction,
+  buildWriteTransactionMessage,
+  searchPathSafeRollbackSql,
+} from '../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { connectRedis } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
@@ -53,9 +57,11 @@ async function prepareSchema(source: PostgresqlSource, role: string): Promise<Sh
 
 const insufficientPrivilege = '42501';
 
-/** The version of the schema; 0 if there is none, or if the role may not execute its functions. */
+/** The version of the schema; 0 if there is none, or if the role may not or must not execute its functions. */
 async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
   try {
+    const [owner] = (await session.query(buildReadOnlyTransaction([schemaOwnerQuery]))).flat();
+    if (owner?.is_safe !== 't') return 0;
     const sets = await session.query(
       buildWriteTransactionMessage(['SELECT cloudctl_share.schema_version() AS version']),
     );
@@ -65,6 +71,15 @@ async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
     throw error;
   }
 }
+
+/**
+ * Whether the functions of the schema can do nothing that their owner could not do anyway: a function of any other role would
+ * get the rights of a superuser or an owner of the database that executes it.
+ */
+const schemaOwnerQuery = `SELECT o.rolsuper OR o.oid = d.datdba OR NOT (me.rolsuper OR me.rolcreaterole OR me.oid = d.datdba) AS is_safe
+FROM pg_namespace n JOIN pg_roles o ON o.oid = n.nspowner
+JOIN pg_database d ON d.datname = current_database() JOIN pg_roles me ON me.rolname = current_user
+WHERE n.nspname = 'cloudctl_share'`;
 
 async function checkRedisSettings(source: RedisSource): Promise<SharedStorePreparationResult> {
   const session = await connectRedis(source, { limit: sharedStoreLimits.connectMs });

@@ -10,7 +10,7 @@ export interface RedisScriptCall {
 export function buildRedisScriptCall(operation: SharedSessionOperation): RedisScriptCall {
   switch (operation.op) {
     case 'read':
-      return { script: scriptOf('return reply(true)'), args: [] };
+      return { script: read, args: [] };
     case 'claim': {
       const { epoch, sid, gen, by, attempt, leaseMs } = operation;
       return { script: claim, args: [epoch, sid, gen, by, attempt, leaseMs].map(String) };
@@ -54,6 +54,11 @@ end
 function scriptOf(body: string): string {
   return `${prelude}${body}`;
 }
+
+/** A replica may be behind its primary. It refuses a command that writes, also one that changes nothing. */
+const read = scriptOf(`local tried = redis.pcall('HDEL', key, '')
+if type(tried) == 'table' and tried.err and string.find(tried.err, 'READONLY', 1, true) then return tried end
+return reply(true)`);
 
 const claim = scriptOf(`local by, attempt = ARGV[4], ARGV[5]
 local holder = get('holder')

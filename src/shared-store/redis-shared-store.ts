@@ -2,13 +2,9 @@ import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-er
 import { connectRedis, type RedisConnection, type RedisReply } from '../redis/connection.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
+import { decodeSharedLogEntry, decodeSharedSessionSnapshot } from './decode-shared-session.ts';
 import { buildRedisScriptCall } from './redis-scripts.ts';
-import {
-  decodeSharedLogEntry,
-  decodeSharedSessionSnapshot,
-  type SharedSessionRowKey,
-  type SharedSessionStore,
-} from './shared-session.ts';
+import type { SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
 
 export interface RedisSharedStoreOptions {
   /** Called after a commit that the server has not confirmed to be on its disk, or on a replica. */

@@ -1,5 +1,3 @@
-import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../json.ts';
-
 /**
  * The place of a record in the order of all records of a profile: first `epoch` (a login or a logout begins a new one), then
  * `gen`, the generation of the same session `sid`.
@@ -134,54 +132,4 @@ export function listMachinesWithUnreportedRefresh(row: SharedSessionRow, me: str
   if (row.intentGen !== row.gen) return [];
   const names = [...(row.previousBy?.split(',') ?? []), row.intentBy ?? ''];
   return [...new Set(names)].filter((name) => name !== '' && name !== me);
-}
-
-/** Decodes the reply of a store; undefined if the value is not a reply. Numbers may be text, as Redis returns them. */
-export function decodeSharedSessionSnapshot(value: unknown): SharedSessionSnapshot | undefined {
-  if (!isJsonRecord(value)) return undefined;
-  const nowMs = readInteger(value, 'now_ms');
-  if (nowMs === undefined || typeof value.applied !== 'boolean') return undefined;
-  if (value.session === null || value.session === undefined) return { applied: value.applied, nowMs, row: undefined };
-  const row = isJsonRecord(value.session) ? decodeRow(value.session) : undefined;
-  return row === undefined ? undefined : { applied: value.applied, nowMs, row };
-}
-
-function decodeRow(fields: JsonRecord): SharedSessionRow | undefined {
-  const [epoch, gen] = [readInteger(fields, 'epoch'), readInteger(fields, 'gen')];
-  const [sid, kid, record] = ['sid', 'kid', 'record'].map((name) => readStringField(fields, name));
-  if (epoch === undefined || gen === undefined || sid === undefined || kid === undefined) return undefined;
-  if (record === undefined) return undefined;
-  const text = (name: string): string | undefined => readStringField(fields, name) || undefined;
-  return {
-    epoch,
-    gen,
-    sid,
-    kid,
-    record,
-    activeKid: text('active_kid') ?? kid,
-    refusedGen: readInteger(fields, 'refused_gen'),
-    refusedMs: readInteger(fields, 'refused_ms'),
-    holder: text('holder'),
-    leaseMs: readInteger(fields, 'lease_ms'),
-    intentGen: readInteger(fields, 'intent_gen'),
-    intentBy: text('intent_by'),
-    intentMs: readInteger(fields, 'intent_ms'),
-    previousBy: text('previous_by'),
-  };
-}
-
-/** Decodes an entry of the log of a shared store; undefined if the value is not a log entry. */
-export function decodeSharedLogEntry(value: unknown): SharedSessionLogEntry | undefined {
-  if (!isJsonRecord(value)) return undefined;
-  const [atMs, epoch, gen] = ['at_ms', 'epoch', 'gen'].map((name) => readInteger(value, name));
-  const [event, by] = [readStringField(value, 'event'), readStringField(value, 'by')];
-  if (atMs === undefined || epoch === undefined || gen === undefined || event === undefined || by === undefined)
-    return undefined;
-  return { atMs, event, by, epoch, gen };
-}
-
-function readInteger(fields: JsonRecord, name: string): number | undefined {
-  const value = fields[name];
-  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : readNumberField(fields, name);
-  return number !== undefined && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }

@@ -24,10 +24,23 @@ export function addSharedStoreKey(
   return { share, keys: [createShareKey(random), ...keys] };
 }
 
-/** The keys of two sets of the same share, the keys of `first` in front. */
+/**
+ * The keys of two sets of the same share, each key once. Their order in `second` is kept, so that an old key file does not
+ * make an old key the newest key again.
+ */
 export function mergeSharedStoreKeys(first: SharedStoreKeys, second: SharedStoreKeys): SharedStoreKeys {
-  const rest = second.keys.filter(({ kid }) => findSharedStoreKey(first, kid) === undefined);
-  return { share: first.share, keys: [...first.keys, ...rest] };
+  const kids = second.keys.map(({ kid }) => kid);
+  const known = new Set(first.keys.map(({ kid }) => kid));
+  const isNew = ({ kid }: SharedStoreKey): boolean => !known.has(kid);
+  let placed = 0;
+  const merged = first.keys.flatMap((key) => {
+    const end = Math.max(placed, kids.indexOf(key.kid));
+    const inFront = second.keys.slice(placed, end).filter(isNew);
+    placed = end;
+    return [...inFront, key];
+  });
+  const [newest = first.keys[0], ...rest] = [...merged, ...second.keys.slice(placed).filter(isNew)];
+  return { share: first.share, keys: [newest, ...rest] };
 }
 
 /** The text that `auth share join` reads: `cloudctl-share-1.SHARE.KID:KEY[.KID:KEY…]`. */

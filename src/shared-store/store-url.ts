@@ -69,11 +69,15 @@ function parsePostgresqlStore(url: string, readText: (path: string) => string | 
 }
 
 function parseRedisStore(url: string): RedisSource {
+  const source = parseRedisStoreSource(url);
+  if (isLoopback(source.host)) return source;
+  if (source.ssl === 'disable') throw plainTextError('redis://', 'write rediss://');
+  return { ...source, isVerified: true };
+}
+
+function parseRedisStoreSource(url: string): RedisSource {
   try {
-    const { source } = parseRedisSource({ url });
-    if (isLoopback(source.host)) return source;
-    if (source.ssl === 'disable') throw plainTextError('redis://', 'write rediss://');
-    return { ...source, isVerified: true };
+    return parseRedisSource({ url }).source;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw usageError(`could not parse ${storeUrlVariable}: ${error.message}`, error.hint, error.detail);

@@ -55,6 +55,25 @@ describe('the hook of a test build', () => {
     expect(JSON.parse(readFileSync(widths, 'utf8'))).toEqual({ written_ms: 0.5, synced_ms: 4 });
   });
 
+  it('CLOUDCTL_TEST_COMMITS has how long the credential store took', () => {
+    const commits = join(folder, 'commits');
+    let now = 0;
+    const reached = createFailpointActions(
+      { CLOUDCTL_TEST_COMMITS: commits },
+      () => undefined,
+      () => now,
+    );
+    for (const [point, at] of [
+      ['K7-read', 100],
+      ['K7-written', 100.5],
+      ['K10-stored', 107],
+    ] as const) {
+      now = at;
+      reached(point);
+    }
+    expect(JSON.parse(readFileSync(commits, 'utf8'))).toEqual({ after_read_ms: 7, after_write_ms: 6.5 });
+  });
+
   it('writes nothing unless it is asked', () => {
     createFailpointActions({}, () => undefined)('K8-sealed');
     expect(existsSync(join(folder, 'widths'))).toBe(false);

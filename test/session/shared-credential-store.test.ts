@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { performLogout } from '../../src/session/logout.ts';
+import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
+import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
 import { bindingTo } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 import { sharedMachines } from './shared-machines.ts';
@@ -56,6 +59,15 @@ describe('a session that two machines share', () => {
     expect(current.reveal()).toBe(renewed.accessToken.reveal());
     expect(refreshesOf(sandbox)).toHaveLength(1);
   });
+});
+
+it('a forced refresh replaces the tokens that the store has, also when the copy on the machine is older', async () => {
+  const { sandbox, first, second, server } = await twoMachines(3600);
+  await second.store.synchronize?.();
+  await first.session().forceRefresh();
+  await second.session().forceRefresh();
+  expect(refreshesOf(sandbox).map(({ status }) => status)).toEqual([200, 200]);
+  expect(server.row()).toMatchObject({ gen: 3 });
 });
 
 describe('a store that was restored from a backup', () => {
@@ -195,19 +207,9 @@ describe('a login and a logout', () => {
   });
 
   it('a grant that meets a newer session is revoked and not stored', async () => {
-    const { sandbox, machine, login, server, first } = await twoMachines(60);
-    let isReplaced = false;
-    const slow = machine('ci-9#z', {
-      createSender: async () => {
-        const send = await first.deps.createSender();
-        return async (url, init) => {
-          const response = await send(url, init);
-          if (!isReplaced) await login(first);
-          isReplaced = true;
-          return response;
-        };
-      },
-    });
+    const all = await twoMachines(60);
+    const { sandbox, login, server, first } = all;
+    const slow = refreshingWith(all, () => login(first));
     const record = await slow.session().record();
     expect(record.sid).toBe(server.row()?.sid);
     expect(sandbox.requests('POST /v1/oauth/revoke')).toHaveLength(1);
@@ -234,6 +236,59 @@ describe('a login and a logout', () => {
     expect(server.row()).toMatchObject({ gen: 1 });
     await second.store.synchronize?.();
     expect(await loadStoredSession(second.store, bindingTo(sandbox))).toMatchObject({ kind: 'absent' });
+  });
+});
+
+/** A machine during whose refresh `work` happens, after the server has processed it. */
+function refreshingWith(
+  { machine, first }: Pick<Awaited<ReturnType<typeof twoMachines>>, 'machine' | 'first'>,
+  work: () => Promise<unknown>,
+) {
+  let isDone = false;
+  return machine('ci-9#z', {
+    createSender: async () => {
+      const send = await first.deps.createSender();
+      return async (url, init) => {
+        const response = await send(url, init);
+        if (!isDone) await work();
+        isDone = true;
+        return response;
+      };
+    },
+  });
+}
+
+describe('while a machine refreshes', () => {
+  it('a logout on another one: the grant is revoked and not stored', async () => {
+    const all = await twoMachines(60);
+    const { sandbox, first, server } = all;
+    const slow = refreshingWith(all, () => first.store.withItems((items) => items.remove('credential')));
+    await expect(slow.session().bearer()).rejects.toMatchObject({ code: 'not_logged_in' });
+    expect(sandbox.requests('POST /v1/oauth/revoke')).toHaveLength(1);
+    expect(server.row()).toMatchObject({ gen: 1 });
+    expect(await loadStoredSession(first.store, first.deps.binding)).toMatchObject({ kind: 'absent' });
+    expect((await server.readLog(10)).map(({ event }) => event)).toEqual(['logout', 'claim', 'login']);
+  });
+
+  it('a new key: the grant is stored with the key that the machine knows, the next one with the new key', async () => {
+    const all = await twoMachines(60);
+    const { machine, server, keys } = all;
+    const renewed = addSharedStoreKey(keys, randomBytes);
+    const [newest, old] = renewed.keys;
+    const activate = async (): Promise<void> => {
+      const row = server.row();
+      const sealer = createSharedSessionEncryptor(renewed, 'default', randomBytes);
+      const opened = row === undefined ? undefined : sealer.open(row);
+      if (row === undefined || opened?.kind !== 'record') throw new Error('the record does not open');
+      const sealed = sealer.seal(row, opened.record, newest.kid);
+      await server.run({ op: 'reseal', by: 'ci-1#a', oldKid: old?.kid ?? '', ...sealed });
+    };
+    await refreshingWith(all, activate).session().bearer();
+    expect(server.row()).toMatchObject({ gen: 2, kid: old?.kid, activeKid: newest.kid });
+    const joined = machine('ci-2#b', {}, renewed);
+    expect((await joined.session().record()).gen).toBe(2);
+    await joined.session().forceRefresh();
+    expect(server.row()).toMatchObject({ gen: 3, kid: newest.kid });
   });
 });
 

@@ -32,7 +32,8 @@ export interface SharedMachines {
   readonly server: ReferenceStore;
   readonly keys: SharedStoreKeys;
   readonly clockOffset: { ms: number };
-  machine(name: string, changes?: Partial<SessionRefreshDeps>): SharedMachine;
+  /** `own`: the keys of this machine, if they are not those of the share. */
+  machine(name: string, changes?: Partial<SessionRefreshDeps>, own?: SharedStoreKeys): SharedMachine;
   /** Stores a session whose access token expires in `seconds`, as a login on the machine does. */
   login(machine: SharedMachine, seconds?: number): Promise<CredentialRecord>;
 }
@@ -41,7 +42,7 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
   const clockOffset = { ms: 0 };
   const server = createReferenceStore(() => Date.now() + clockOffset.ms);
   const keys = createSharedStoreKeys(randomBytes);
-  const machine: SharedMachines['machine'] = (name, changes = {}) => {
+  const machine: SharedMachines['machine'] = (name, changes = {}, own = keys) => {
     const host = testHost();
     const place = profilePaths(host.folders.state, 'default');
     const warnings: string[] = [];
@@ -49,7 +50,7 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
     const store = createSharedCredentialStore({
       profile: profileNamed('default'),
       place,
-      keys: async () => keys,
+      keys: async () => own,
       open: async () => server,
       local: createFileCredentialStore(place),
       location: 'memory',

@@ -5,6 +5,8 @@ import { catchSharedStoreUnavailable } from '../../src/session/shared-store-fail
 it.each([
   [new DatabaseConnectError('network', 'ECONNREFUSED', 'refused'), undefined],
   [new DatabaseError('42883', 'function does not exist', false), expect.stringContaining('auth share init')],
+  [new DatabaseError('25006', 'read-only transaction', false), expect.stringContaining('primary')],
+  [new DatabaseError('READONLY', 'read only replica', false), expect.stringContaining('primary')],
   [new DatabaseError('42501', 'permission denied', false), expect.stringContaining('cloudctl_share_member')],
 ])('the error %s of the server makes the store unavailable', async (error, hint) => {
   const result = await catchSharedStoreUnavailable('memory', () => Promise.reject(error));

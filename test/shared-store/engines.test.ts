@@ -60,12 +60,12 @@ const version = {
   sid: fc.constantFrom('aa', 'bb'),
   gen: fc.integer({ min: 1, max: 3 }),
 };
-const by = fc.constantFrom('ci-1#a', "ci-2#b'\\");
-const attempt = fc.constantFrom('1', '2', '3');
+const by = fc.constantFrom('ci-1#a', 'ci-2#b');
+const attempt = fc.constantFrom('1', '2', "3'\\");
 /** Leases that are over at once, and leases that last longer than the test. */
 const leaseMs = fc.constantFrom(-10, 600_000);
 const kid = fc.constantFrom('k1', 'k2');
-const record = fc.constantFrom('r1', 'r2');
+const record = fc.constantFrom('r1', "r2'\\");
 const operations: fc.Arbitrary<SharedSessionOperation> = fc.oneof(
   fc.record({ op: fc.constant('read' as const) }),
   fc.record({ op: fc.constant('claim' as const), by, attempt, leaseMs, ...version }),

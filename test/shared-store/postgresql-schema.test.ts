@@ -54,6 +54,46 @@ it('every function of members has the rights of its owner and a fixed search_pat
   expect(rows.filter(({ config }) => config !== '{"search_path=pg_catalog, pg_temp"}')).toEqual([]);
 });
 
+it('the schema of another role is not changed, and nothing in it is executed with more rights', async () => {
+  await server!.query("CREATE ROLE mallory LOGIN PASSWORD 'mallory'");
+  await server!.query('CREATE DATABASE trap');
+  await server!.query('GRANT CREATE ON DATABASE trap TO mallory');
+  for (const sql of [
+    'CREATE SCHEMA cloudctl_share',
+    'CREATE TABLE cloudctl_share.meta (version integer NOT NULL)',
+    `CREATE FUNCTION cloudctl_share.schema_version() RETURNS text LANGUAGE plpgsql AS 'BEGIN ALTER ROLE mallory SUPERUSER; RETURN 9; END'`,
+    `CREATE FUNCTION cloudctl_share.trap() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN ALTER ROLE mallory SUPERUSER; RETURN NEW; END'`,
+    'CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON cloudctl_share.meta FOR EACH ROW EXECUTE FUNCTION cloudctl_share.trap()',
+  ])
+    await server!.query(`SET ROLE mallory; ${sql}`, 'trap');
+  const url = `postgres://postgres:${server!.password}@127.0.0.1:${server!.port}/trap`;
+  const prepared = await prepareSharedStore(
+    parseSharedStoreUrl(url, () => undefined),
+    'members',
+  );
+  expect(prepared).toMatchObject({ kind: 'forbidden', reason: expect.stringContaining('mallory') });
+  expect(runPsql(server!, buildShareSchemaSql('members'), { database: 'trap' }).code).not.toBe(0);
+  const [role] = await server!.query("SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory'");
+  expect(role).toEqual({ rolsuper: false });
+});
+
+it('a schema with a session is upgraded without a change of its rows, also from an earlier version', async () => {
+  const owner = address('postgres', server!.password);
+  await prepareSharedStore(owner, 'members');
+  await server!.query("SELECT cloudctl_share.commit_session('s', 'p', 1, 'aa', 1, 'k', 'r', 'ci-1#a', 'login')");
+  await server!.query('UPDATE cloudctl_share.meta SET version = 0');
+  const contents = () =>
+    server!.query(`SELECT (SELECT json_agg(s) FROM cloudctl_share.session s)::text AS sessions,
+      (SELECT json_agg(l) FROM cloudctl_share.log l)::text AS log`);
+  const before = await contents();
+  expect(await prepareSharedStore(owner, 'members')).toEqual({ kind: 'ready' });
+  expect(await contents()).toEqual(before);
+  // A newer version stays as it is.
+  await server!.query('UPDATE cloudctl_share.meta SET version = 99');
+  expect(await prepareSharedStore(owner, 'members')).toEqual({ kind: 'ready' });
+  expect(await server!.query('SELECT version FROM cloudctl_share.meta')).toEqual([{ version: 99 }]);
+});
+
 it('an upgrade only adds', () => {
   expect(buildShareSchemaSql('r')).not.toMatch(/\b(DROP|TRUNCATE|DELETE)\b/);
 });

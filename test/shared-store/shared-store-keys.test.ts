@@ -28,6 +28,17 @@ it('keys of two texts are merged without doubles', () => {
   expect(findSharedStoreKey(first, second.keys[0].kid)).toBeUndefined();
 });
 
+it('an old key file does not make an old key the newest one, and keys that two machines added are both in front', () => {
+  const first = createSharedStoreKeys(randomBytes);
+  const [second, third] = [addSharedStoreKey(first, randomBytes), addSharedStoreKey(first, randomBytes)];
+  const kids = (keys: typeof first) => keys.keys.map(({ kid }) => kid);
+  const [old, one, other] = [first.keys[0].kid, second.keys[0].kid, third.keys[0].kid];
+  expect(kids(mergeSharedStoreKeys(first, second))).toEqual([one, old]);
+  expect(kids(mergeSharedStoreKeys(third, second))).toEqual([other, one, old]);
+  expect(kids(mergeSharedStoreKeys(first, mergeSharedStoreKeys(third, second)))).toEqual([other, one, old]);
+  expect(kids(mergeSharedStoreKeys(createSharedStoreKeys(randomBytes), first))).toHaveLength(2);
+});
+
 it.each(['', 'cloudctl-share-1', 'cloudctl-share-1.0123456789abcdef', 'cloudctl-share-2.0123456789abcdef.x:y'])(
   '%j is no text of keys',
   (text) => {

@@ -2,6 +2,7 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { ProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, exitCodes } from '../../../errors.ts';
+import type { HeldFileLock } from '../../../platform/file-lock.ts';
 import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
 import { removeSharedStoreKeys } from '../../../session/share-key-items.ts';
 import { readSharedSessionCopy, removeSharedSessionCopy } from '../../../session/shared-copy.ts';
@@ -18,6 +19,7 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
     await publishWhatIsOnlyHere(context, settings);
     const lock = await context.lock(place.lock);
     try {
+      await requireNothingUnpublished(context, settings, lock);
       await removeSharedStoreKeys(share.keyPlaces);
       removeSharedSessionCopy(place);
       removeSessionFiles(place);
@@ -45,12 +47,27 @@ async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileS
     const { row } = await store.run({ op: 'read' });
     const copy = readSharedSessionCopy(context.profilePaths(settings.profileName), found.keys.share);
     if (copy === undefined || (row !== undefined && compareSharedSessionVersions(copy, row) !== 'newer')) return;
-    throw new CliError(
-      'busy',
-      'could not leave the share: the session in the store is older than the copy on this machine',
-      {
-        hint: 'run `cloudctl auth share leave` again',
-      },
-    );
+    throw unpublishedError();
   });
+}
+
+/** Another command of this machine may have refreshed the session before the lock was acquired, and not reached the store. */
+async function requireNothingUnpublished(
+  context: CommandContext,
+  settings: ProfileSettings,
+  lock: HeldFileLock,
+): Promise<void> {
+  const store = await context.store(settings);
+  const record = await store.withItems(async (items) => items.shared?.knownRecord(), lock);
+  if (record !== undefined && store.journal.inspect(record).pending) throw unpublishedError();
+}
+
+function unpublishedError(): CliError {
+  return new CliError(
+    'busy',
+    'could not leave the share: the session in the store is older than the copy on this machine',
+    {
+      hint: 'run `cloudctl auth share leave` again',
+    },
+  );
 }

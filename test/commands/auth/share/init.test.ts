@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../../../src/session/profile-paths.ts';
 import { decodeSharedStoreKeys } from '../../../../src/shared-store/shared-store-keys.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
@@ -21,12 +21,25 @@ it.skipIf(lacks('redis-server'))('creates a key in a file of mode 0600, and keep
   expect([again.code, again.out.trim()]).toEqual([0, key]);
 });
 
-it.skipIf(lacks('redis-server'))('refuses a Redis server that would lose the session', async () => {
-  for (const config of [[], ['appendonly yes', 'maxmemory-policy allkeys-lru']]) {
+describe.skipIf(lacks('redis-server'))('a Redis server', () => {
+  it.each([
+    ['no append-only file', []],
+    ['allkeys-lru', ['appendonly yes', 'maxmemory-policy allkeys-lru']],
+    ['allkeys-lfu', ['appendonly yes', 'maxmemory-policy allkeys-lfu']],
+    ['allkeys-random', ['appendonly yes', 'maxmemory-policy allkeys-random']],
+  ])('that would lose the session is refused: %s', async (_name, config) => {
     const fixture = await shareFixture(config);
     const ran = await runCloudctl(fixture.machine('ci-1'), ['auth', 'share', 'init', '-o', 'json']);
     expect(ran.error()).toMatchObject({ code: 'config_invalid', exit_code: 2 });
-  }
+  });
+
+  it.each(['noeviction', 'volatile-lru', 'volatile-ttl'])(
+    'with %s deletes no key without a lifetime',
+    async (policy) => {
+      const fixture = await shareFixture(['appendonly yes', `maxmemory-policy ${policy}`]);
+      expect((await runCloudctl(fixture.machine('ci-1'), ['auth', 'share', 'init'])).code).toBe(0);
+    },
+  );
 });
 
 it('prints SQL for a DBA when the role may not create the schema', async () => {

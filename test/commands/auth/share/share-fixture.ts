@@ -14,14 +14,14 @@ import { profileOf, recordOf } from '../../../fixtures/session.ts';
 import { sandboxFor, tokenFor } from '../../../sandbox/requests.ts';
 import { runCloudctl } from '../../run-cloudctl.ts';
 
-export interface ShareFixture {
+/** Machines that share a session in the store at a URL. */
+export interface ShareMachines {
   readonly sandbox: SandboxServers;
-  readonly redis: RedisServer;
   readonly url: string;
   /** A machine whose profile uses the store; it has not joined. */
   machine(name: string, env?: Readonly<Record<string, string>>): TestHost;
-  /** A machine that has created the share. */
-  first(): Promise<TestHost>;
+  /** A machine that has created the share, as the user of `ownerUrl` if that is another one. */
+  first(ownerUrl?: string): Promise<TestHost>;
   /** The key file of a machine. */
   keysOf(host: TestHost): string;
   /** Stores a session, as a login on a machine does. */
@@ -29,19 +29,27 @@ export interface ShareFixture {
   withStore<T>(host: TestHost, work: (store: SharedSessionStore) => Promise<T>): Promise<T>;
 }
 
+export interface ShareFixture extends ShareMachines {
+  readonly redis: RedisServer;
+}
+
 /** A Redis server that machines share; it ends with the test. */
 export async function shareFixture(config: readonly string[] = ['appendonly yes']): Promise<ShareFixture> {
-  const [sandbox, redis] = [await sandboxFor(), await startRedis({ config })];
+  const redis = await startRedis({ config });
   onTestFinished(() => redis.stop());
-  const url = `redis://${redis.host}:${redis.port}/0`;
+  return { ...(await shareMachines(`redis://${redis.host}:${redis.port}/0`)), redis };
+}
+
+export async function shareMachines(url: string): Promise<ShareMachines> {
+  const sandbox = await sandboxFor();
   const keysOf = (host: TestHost): string =>
     readFileSync(profilePaths(host.folders.state, 'default').shareFile, 'utf8').trim();
-  const machine: ShareFixture['machine'] = (name, env = {}) => {
+  const machine: ShareMachines['machine'] = (name, env = {}) => {
     const host = testHost({ env: { CLOUDCTL_STORE_URL: url, CLOUDCTL_MACHINE_NAME: name, ...env } });
     host.writeConfig({ profiles: { default: { ...profileOf(sandbox), credential_store: 'shared' } } });
     return host;
   };
-  const withStore: ShareFixture['withStore'] = async (host, work) => {
+  const withStore: ShareMachines['withStore'] = async (host, work) => {
     const { share = '' } = decodeSharedStoreKeys(keysOf(host)) ?? {};
     const store = await openSharedStore(
       parseSharedStoreUrl(url, () => undefined),
@@ -55,14 +63,13 @@ export async function shareFixture(config: readonly string[] = ['appendonly yes'
   };
   return {
     sandbox,
-    redis,
     url,
     machine,
     keysOf,
     withStore,
-    async first() {
+    async first(ownerUrl = url) {
       const host = machine('ci-1');
-      const ran = await runCloudctl(host, ['auth', 'share', 'init']);
+      const ran = await runCloudctl(host, ['auth', 'share', 'init'], { env: { CLOUDCTL_STORE_URL: ownerUrl } });
       if (ran.code !== 0) throw new Error(ran.err);
       return host;
     },

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { performLogout } from '../../src/session/logout.ts';
+import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
+import { readSharedSessionCopy, writeSharedSessionCopy } from '../../src/session/shared-copy.ts';
+import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
+import { sandboxFor } from '../sandbox/requests.ts';
+import type { ReferenceRow } from '../shared-store/reference-store.ts';
+import { sharedMachines } from './shared-machines.ts';
+
+async function oneMachine(seconds = 3600) {
+  const sandbox = await sandboxFor();
+  const all = sharedMachines(sandbox);
+  const first = all.machine('ci-1#a');
+  await all.login(first, seconds);
+  const row = (): ReferenceRow => {
+    const found = all.server.row();
+    if (found === undefined) throw new Error('there is no row');
+    return found;
+  };
+  return { sandbox, ...all, first, row };
+}
+
+const lock = { descriptor: 0, release: () => undefined };
+
+describe('a store that returns what it likes', () => {
+  it('an older record, whatever is published: the copy is used and stays the newest', async () => {
+    const { first, server, row, keys } = await oneMachine();
+    const old = row();
+    const renewed = await first.session().forceRefresh();
+    const { run } = server;
+    // The store confirms the commit and returns the old row all the same.
+    Object.assign(server, { run: async () => ({ applied: true, nowMs: Date.now(), row: old }) });
+    await first.store.synchronize?.();
+    expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ gen: 2 });
+    const read = await first.store.withItems((items) => items.read('credential'), lock);
+    expect(read.kind === 'found' && read.value.reveal().includes(renewed.accessToken.reveal())).toBe(true);
+    expect(first.deps.warnings).toHaveLength(2);
+    Object.assign(server, { run });
+    server.restore(undefined);
+    await first.store.synchronize?.();
+    expect(row()).toMatchObject({ gen: 2 });
+  });
+
+  it('an older record, to a machine whose copy needs a key that is missing: the copy stays', async () => {
+    const { first, machine, server, row, keys } = await oneMachine();
+    const newer = addSharedStoreKey(keys, randomBytes);
+    const other = machine('ci-2#b', {}, newer);
+    const old = row();
+    await other.store.synchronize?.();
+    server.restore({ ...old, activeKid: newer.keys[0].kid });
+    await other.session().forceRefresh();
+    const copy = readSharedSessionCopy(other.place, keys.share);
+    expect(copy).toMatchObject({ gen: 2, kid: newer.keys[0].kid });
+    // The same folder with the old keys, such as those of a variable that was not changed.
+    if (copy !== undefined) writeSharedSessionCopy(first.place, copy);
+    server.restore(old);
+    await first.store.synchronize?.();
+    expect(readSharedSessionCopy(first.place, keys.share)).toEqual(copy);
+  });
+
+  it('the key that was replaced: new records are encrypted with the newest one that is in use', async () => {
+    const { machine, server, row, keys, sandbox } = await oneMachine();
+    const [newest, old] = addSharedStoreKey(keys, randomBytes).keys;
+    const second = machine('ci-2#b', {}, { share: keys.share, keys: [newest, ...keys.keys] });
+    await second.store.synchronize?.();
+    const sealer = createSharedSessionEncryptor(
+      { share: keys.share, keys: [newest, ...keys.keys] },
+      'default',
+      randomBytes,
+    );
+    const opened = sealer.open(row());
+    if (opened.kind !== 'record') throw new Error(opened.kind);
+    const resealed = sealer.seal(row(), opened.record, newest.kid);
+    await server.run({ op: 'reseal', by: 'ci-9#z', oldKid: old?.kid ?? '', ...resealed });
+    await second.store.synchronize?.();
+    expect(readSharedSessionCopy(second.place, keys.share)?.kid).toBe(newest.kid);
+    server.restore({ ...row(), activeKid: old?.kid ?? '' });
+    await second.session().forceRefresh();
+    expect(row()).toMatchObject({ gen: 2, kid: newest.kid });
+    expect(sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token')).toHaveLength(
+      1,
+    );
+  });
+
+  it.each([
+    ['its time stands still', (row: ReferenceRow) => ({ ...row, refusedGen: row.gen, refusedMs: Date.now() + 9e9 })],
+    ['the time of the refusal is missing', (row: ReferenceRow) => ({ ...row, refusedGen: row.gen })],
+  ])('a refusal that does not end, because %s: exit 4 after the waiting time', async (_name, refused) => {
+    const { machine, server, row } = await oneMachine(60);
+    server.restore(refused({ ...row(), intentGen: 1, intentBy: 'ci-9#z', intentMs: Date.now() }));
+    const started = performance.now();
+    await expect(machine('ci-2#b').session().bearer()).rejects.toMatchObject({ code: 'needs_login', exitCode: 4 });
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  it('a record that does not open: auth logout revokes the session that the machine knows', async () => {
+    const { sandbox, first, server, row } = await oneMachine();
+    await first.store.synchronize?.();
+    server.restore({ ...row(), record: 'AAAA' });
+    const { binding, store, createSender, lock: takeLock } = first.deps;
+    const outcome = await performLogout(
+      {
+        store,
+        createSender,
+        lock: takeLock,
+        client: async () => ({ authOrigin: binding.authOrigin, clientId: binding.clientId, tokenParams: 'query' }),
+        requireSafe: () => undefined,
+        removeAccount: () => undefined,
+        probe: async () => 'refused',
+      },
+      false,
+    );
+    expect(outcome).toEqual({ kind: 'revoked' });
+    expect(sandbox.requests('POST /v1/oauth/revoke')).toHaveLength(1);
+  });
+
+  it('rows of other profiles, relabelled versions, and old records are not used by a machine that knows better', async () => {
+    const { first, server, row, login } = await oneMachine();
+    const before = row();
+    await login(first);
+    const current = row();
+    for (const forged of [
+      { ...before, epoch: current.epoch + 1 },
+      { ...before, epoch: current.epoch, sid: current.sid, gen: 9 },
+      { ...current, gen: 2 },
+    ]) {
+      server.restore(forged);
+      const read = await first.store.withItems((items) => items.read('credential'), lock);
+      expect(read).toMatchObject({ kind: 'found' });
+      expect(read.kind === 'found' && read.value.reveal()).toBe('damaged');
+    }
+    server.restore(before);
+    await first.store.synchronize?.();
+    expect(row()).toMatchObject({ epoch: current.epoch, sid: current.sid });
+  });
+});
+
+describe('two machines with the same name, because a state folder was copied', () => {
+  it('refresh at once: one request is refused, and its machine waits for the record of the other one', async () => {
+    const { sandbox, machine, first, row } = await oneMachine(60);
+    const twin = () =>
+      machine('ci-2#b', {
+        createSender: async () => {
+          const send = await first.deps.createSender();
+          return async (url, init) => {
+            const response = await send(url, init);
+            // The response with the grant is late.
+            if (response.status === 200) await new Promise((resolve) => setTimeout(resolve, 150));
+            return response;
+          };
+        },
+      });
+    const records = await Promise.all([twin().session().forceRefresh(), twin().session().forceRefresh()]);
+    expect(records[0].accessToken.reveal()).toBe(records[1].accessToken.reveal());
+    expect(row()).toMatchObject({ gen: 2, refusedGen: undefined });
+    const statuses = sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
+    expect(statuses.map(({ status }) => status === 200).sort()).toEqual([false, true]);
+  });
+});
