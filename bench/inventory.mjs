@@ -2,14 +2,13 @@
 // much memory it needs. 800 sources are 200 databases of one server under four names; 200 are those of 20 servers of five
 // versions. `-- --databases 20 --servers 5` measures another size, `-- --loop 1000` runs the loop for all sources instead
 // of a sample, `-- --report FILE` keeps the report.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
-import { root } from '../scripts/run-vitest.mjs';
+import { runPreflightProgram } from './program.mjs';
 
 const number = (value, otherwise) => (value === undefined ? otherwise : Number(value));
 const { values } = parseArgs({
@@ -25,7 +24,7 @@ const smallServers = number(values.servers, 20);
 const names = ['127.0.0.1', '127.0.0.2', '127.0.0.3', 'localhost'];
 const perSmallServer = 10;
 const password = 'bench';
-const options = ['--allow-private', '--target-version', '18', '-o', 'json'];
+const options = ['--allow-private', '--target-version', '18'];
 const unkeyed = 'CREATE TABLE visits (at int); INSERT INTO visits VALUES (1); UPDATE visits SET at = 2';
 /** The inventory must take at most this part of the loop, and 1,000 sources at most this much more memory than 100. */
 const bounds = { ratio: 0.5, growth: 1.5 };
@@ -97,8 +96,7 @@ function address({ server, name, database }) {
 async function inventory(sources, more = []) {
   const file = join(home, 'sources');
   writeFileSync(file, `${sources.map(address).join('\n')}\n`);
-  const ran = await program(['--sources', file, '--scope', 'database', ...options, ...more]);
-  return { ...ran, report: JSON.parse(ran.stdout) };
+  return program(['--sources', file, '--scope', 'database', ...options, ...more]);
 }
 
 /** Milliseconds for one preflight after the other, as many at once as the machine has cores. */
@@ -111,7 +109,7 @@ async function loop(sources) {
       const prefix = one.server === servers[0] ? 'db' : 'app';
       const all = ['postgres', ...Array.from({ length: count }, (_, at) => `${prefix}${at + 1}`)];
       const ignored = all.filter((name) => name !== one.database).join(',');
-      JSON.parse((await program(['--source', address(one), '--ignore-dbs', ignored, ...options])).stdout);
+      await program(['--source', address(one), '--ignore-dbs', ignored, ...options]);
     }
   };
   await Promise.all(cpus().map(lane));
@@ -121,35 +119,7 @@ async function loop(sources) {
 /** The built program, as a person runs it. */
 function program(words) {
   const env = { PATH: process.env.PATH, HOME: home, CLOUDCTL_CONFIG_DIR: home, PGPASSWORD: password };
-  const begun = performance.now();
-  const child = spawn(process.execPath, [join(root, 'bin/cloudctl.cjs'), 'db', 'preflight', ...words], { env });
-  let memory = 0;
-  const watch = setInterval(() => {
-    memory = Math.max(memory, peakOf(child.pid));
-  }, 50);
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr']) {
-    child[name].setEncoding('utf8').on('data', (text) => {
-      output[name] += text;
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', () => {
-      clearInterval(watch);
-      if (output.stdout === '') reject(new Error(`no report: ${output.stderr}`));
-      else resolve({ ...output, memory, elapsed: performance.now() - begun });
-    });
-  });
-}
-
-/** Resident memory in MB at its highest, where the system tells. */
-function peakOf(pid) {
-  try {
-    return Number(/^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
-  } catch {
-    return 0;
-  }
+  return runPreflightProgram(words, env);
 }
 
 function seconds(ms) {

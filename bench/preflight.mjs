@@ -1,15 +1,14 @@
 // `npm run bench:preflight`: how long a preflight of 200 databases of 50 tables takes, as a multiple of a bare loop that
 // sends the same statements, and of one that only connects. `-- --databases 20 --tables 50` measures another size,
 // `-- --tables 100000` one database of so many tables, `-- --tables 50` how soon the verdict of a small one is printed.
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
-import { root } from '../scripts/run-vitest.mjs';
+import { runPreflightProgram } from './program.mjs';
 
 const { values } = parseArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
 const tables = Number(values.tables ?? 50);
@@ -85,45 +84,8 @@ async function measure() {
 /** The built program, as a person runs it. */
 function preflight(more) {
   const source = `postgres://postgres@127.0.0.1:${server.port}/db1`;
-  const words = ['db', 'preflight', '--source', source, '--disable-ssl', '--allow-private', '-o', 'json', ...more];
   const env = { PATH: process.env.PATH, HOME: home, CLOUDCTL_CONFIG_DIR: home, PGPASSWORD: server.password };
-  const begun = performance.now();
-  const child = spawn(process.execPath, [join(root, 'bin/cloudctl.cjs'), ...words], { env });
-  let memory = 0;
-  const watch = setInterval(() => {
-    memory = Math.max(memory, peakOf(child.pid));
-  }, 20);
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr']) {
-    child[name].setEncoding('utf8').on('data', (text) => {
-      output[name] += text;
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', () => {
-      clearInterval(watch);
-      try {
-        resolve({
-          report: JSON.parse(output.stdout),
-          stderr: output.stderr,
-          memory,
-          elapsed: performance.now() - begun,
-        });
-      } catch {
-        reject(new Error(`the preflight gave no report: ${output.stderr}`));
-      }
-    });
-  });
-}
-
-/** Resident memory in MB at its highest, where the system tells. */
-function peakOf(pid) {
-  try {
-    return Number(/^VmHWM:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
-  } catch {
-    return 0;
-  }
+  return runPreflightProgram(['--source', source, '--disable-ssl', '--allow-private', ...more], env);
 }
 
 /** By database, what --show-queries printed; questions of the replication protocol are none for a bare loop. */

@@ -21,6 +21,8 @@ const required = [
   'dist/main.cjs',
   'dist/help.txt',
   'dist/THIRD-PARTY-NOTICES.txt',
+  'schemas/inventory-report-1.json',
+  'schemas/inventory-source-1.json',
   'schemas/preflight-report-1.json',
 ];
 /** Bytes of the tarball: what `npx cloudctl` downloads. */

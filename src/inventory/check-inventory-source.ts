@@ -3,11 +3,12 @@ import type { DbSource } from '../db-source/read-source.ts';
 import { CliError } from '../errors.ts';
 import type { Clock, ProcessEnvironment } from '../platform/host.ts';
 import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
-import type { SchemaFingerprints } from '../preflight/baseline.ts';
+import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';
 import { readSchemaFingerprints } from '../preflight/read-schema-fingerprints.ts';
 import type { PreflightReport } from '../preflight/report.ts';
 import { runPreflight } from '../preflight/run.ts';
 import { Secret } from '../secret.ts';
+import type { InventoryFileFailures } from './inventory-file-failures.ts';
 import {
   buildUncheckedSourceOutcome,
   condensePreflightReport,
@@ -38,6 +39,7 @@ export interface InventorySourceCheckDeps {
   readonly deadline: number;
   readonly baselines: PerSourceFileFolder | undefined;
   readonly reports: PerSourceFileFolder | undefined;
+  readonly files: InventoryFileFailures;
   readonly schemas: ResultCache<SchemaFingerprints | undefined>;
   readonly onQuery: (name: string, place: string, text: string) => void;
 }
@@ -70,7 +72,8 @@ export async function checkInventorySource(
   const seen: SourceConnectionObservation = { server: undefined, unreachable: undefined, lacksPassword: false };
   const report = await runSource(entry, source, slot, seen, checker).catch(failureReason);
   if (typeof report === 'string') return { outcome: buildUncheckedSourceOutcome(origin, report), lacksPassword: false };
-  if (checker.reports !== undefined) writeSourceReport(checker.reports, entry.name, report);
+  const { reports, files } = checker;
+  if (reports !== undefined) files.attempt(() => writeSourceReport(reports, entry.name, report));
   if (seen.unreachable !== undefined || seen.lacksPassword) {
     const reason = seen.lacksPassword ? 'the server requires a password, and there is none' : (seen.unreachable ?? '');
     return { outcome: buildUncheckedSourceOutcome(origin, reason, report), lacksPassword: seen.lacksPassword };
@@ -131,17 +134,21 @@ async function compareWithBaseline(
   source: DbSource,
   report: PreflightReport,
   seen: SourceConnectionObservation,
-  { baselines, clock, schemas }: InventorySourceCheckDeps,
+  { baselines, clock, files, schemas }: InventorySourceCheckDeps,
 ): Promise<readonly string[] | undefined> {
   if (baselines === undefined) return undefined;
-  const baseline = readPreflightBaselineOfSource(baselines, entry.name);
-  const key = JSON.stringify([seen.server, source.source.username, entry.options.ignoreDbs]);
-  const { value } = await schemas(key, () =>
-    readSchemaFingerprints(clock, source, entry.options, report).catch(noSchemas),
-  );
+  let baseline: PreflightBaseline | undefined;
+  const isRead = files.attempt(() => {
+    baseline = readPreflightBaselineOfSource(baselines, entry.name);
+  });
+  if (!isRead) return undefined;
+  const { address, port, username } = report.source;
+  const key = JSON.stringify([seen.server, address, port, username, entry.options.ignoreDbs]);
+  const read = () => readSchemaFingerprints(clock, source, entry.options, report).catch(noSchemas);
+  const { value } = await schemas(key, read, (all) => all !== undefined);
   const own = value === undefined ? undefined : schemasOfDatabases(value, report);
   if (baseline !== undefined) return describeBaselineChanges(baseline, report, own);
-  writeSourceReport(baselines, entry.name, { ...report, schemas: own });
+  files.attempt(() => writeSourceReport(baselines, entry.name, { ...report, schemas: own }));
   return undefined;
 }
 

@@ -12,7 +12,7 @@ export interface SourceInventoryQueueWorkerOptions extends ServerConcurrencyLimi
   readonly lease: number;
   readonly addressOf: (line: number) => string;
   readonly check: (line: number, slot: ServerConcurrencySlot) => Promise<CheckedSource>;
-  /** Called for each outcome that this machine has stored. */
+  /** Called for each outcome that this machine was the first to store. */
   readonly onOutcome: (outcome: InventorySourceOutcome) => Promise<void>;
   /** Called with the number of sources that all machines have finished. */
   readonly onProgress: (finished: number) => void;
@@ -107,8 +107,7 @@ async function checkClaim(
     returned.set(claim.line, clock.now());
     return queue.release(claim);
   }
-  await queue.record(claim, JSON.stringify(outcome));
-  await onOutcome(outcome);
+  if (await queue.record(claim, JSON.stringify(outcome))) await onOutcome(outcome);
 }
 
 /** Limits nothing: the queue itself limits the sources of one server, by the address in each row. */

@@ -14,6 +14,7 @@ export function decodeInventorySourceOutcome(text: string): InventorySourceOutco
   const engine = oneOf(record.engine, ['postgresql', 'redis'] as const);
   const method = oneOf(record.method, ['continuous', 'dump', 'scan'] as const);
   const state = oneOf(record.state, ['checked', 'not_checked'] as const);
+  const size = readNumberField(record, 'size_bytes');
   const { findings } = record;
   if (name === undefined || url === undefined || line === undefined || !Array.isArray(findings)) return undefined;
   if (engine === undefined || method === undefined || state === undefined) return undefined;
@@ -32,6 +33,7 @@ export function decodeInventorySourceOutcome(text: string): InventorySourceOutco
     blocked_by: readStringList(record.blocked_by),
     findings: findings.flatMap((finding) => decodeFinding(finding) ?? []),
     databases: readNumberField(record, 'databases') ?? 0,
+    ...(size === undefined ? {} : { size_bytes: size }),
     queries: readNumberField(record, 'queries') ?? 0,
     duration_ms: readNumberField(record, 'duration_ms') ?? 0,
   };

@@ -11,6 +11,8 @@ export interface SourceInventoryFixStep {
   readonly unblocks: number;
   /** Number of all sources whose requested method is possible after this step. */
   readonly possible_after: number;
+  /** Number of databases in which something must be fixed; 0 if the fixes concern only the servers. */
+  readonly databases: number;
   /** The servers of the sources that become possible, those with the most sources first. */
   readonly servers: readonly { readonly server: string; readonly sources: number }[];
 }
@@ -20,6 +22,8 @@ export interface SourceWithBlockers {
   /** The name of the server in messages: the address under which the inventory lists it. */
   readonly server: string;
   readonly blockedBy: readonly string[];
+  /** The databases that the blockers concern: sources with the same key share them, `count` at once. */
+  readonly databases: readonly { readonly id: string; readonly key: string; readonly count: number }[];
 }
 
 /**
@@ -44,6 +48,7 @@ export function orderSourceInventoryFixes(
       ids,
       unblocks: sources.length,
       possible_after: total,
+      databases: countDatabases(sources, ids),
       servers: servers
         .map(([server, all]) => ({ server, sources: all.length }))
         .sort((a, b) => b.sources - a.sources || compare(a.server, b.server)),
@@ -89,6 +94,13 @@ function selectBestSet(groups: readonly BlockedGroup[]): readonly string[] {
       compare(a.ids.join(), b.ids.join()),
   );
   return rated[0]?.ids ?? [];
+}
+
+function countDatabases(sources: readonly SourceWithBlockers[], ids: readonly string[]): number {
+  const counts = new Map<string, number>();
+  for (const { databases } of sources)
+    for (const { id, key, count } of databases) if (ids.includes(id)) counts.set(key, count);
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function compare(a: string, b: string): number {

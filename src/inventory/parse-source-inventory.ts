@@ -60,7 +60,8 @@ export function parseSourceInventoryEntries(
       return [entry];
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      bad.push({ line, reason: sanitizeLine(error.message) });
+      // The parser of the URL names the option of a single source.
+      bad.push({ line, reason: sanitizeLine(error.message).replaceAll('--source', 'the URL') });
       return [];
     }
   });

@@ -4,8 +4,20 @@ export interface CachedResult<T> {
   readonly isOwn: boolean;
 }
 
-/** Returns the result for the key. Later calls with the same key return this result, or wait until it has been computed. */
-export type ResultCache<T> = (key: string, produce: () => Promise<T>) => Promise<CachedResult<T>>;
+/**
+ * Returns the result for the key. Later calls with the same key return this result, or wait until it has been computed. An
+ * error, and a result that `isComplete` rejects, is returned to the calls that wait for it; a later call computes it once more.
+ */
+export type ResultCache<T> = (
+  key: string,
+  produce: () => Promise<T>,
+  isComplete?: (value: T) => boolean,
+) => Promise<CachedResult<T>>;
+
+interface SharedEntry<T> {
+  readonly promise: Promise<T>;
+  size: number | undefined;
+}
 
 /**
  * Keeps results for later calls, up to a total size; beyond this size the oldest result is discarded, and a later call
@@ -13,7 +25,8 @@ export type ResultCache<T> = (key: string, produce: () => Promise<T>) => Promise
  * @param sizeOf such as the number of databases
  */
 export function createResultCache<T>(sizeOf: (value: T) => number, maxSize = 1000): ResultCache<T> {
-  const entries = new Map<string, { readonly promise: Promise<T>; size: number | undefined }>();
+  const entries = new Map<string, SharedEntry<T>>();
+  const failed = new Set<string>();
   const discardOldest = () => {
     let total = 0;
     for (const [key, { size = 0 }] of [...entries].reverse()) {
@@ -21,14 +34,24 @@ export function createResultCache<T>(sizeOf: (value: T) => number, maxSize = 100
       if (total > maxSize && total > size) entries.delete(key);
     }
   };
-  return async (key, produce) => {
+  const discardFailed = (key: string) => {
+    if (!failed.has(key)) entries.delete(key);
+    failed.add(key);
+  };
+  return async (key, produce, isComplete = () => true) => {
     const known = entries.get(key);
     if (known !== undefined) return { value: await known.promise, isOwn: false };
-    const entry: { readonly promise: Promise<T>; size: number | undefined } = { promise: produce(), size: undefined };
+    const entry: SharedEntry<T> = { promise: produce(), size: undefined };
     entries.set(key, entry);
-    const value = await entry.promise;
-    entry.size = sizeOf(value);
-    discardOldest();
-    return { value, isOwn: true };
+    try {
+      const value = await entry.promise;
+      entry.size = sizeOf(value);
+      if (isComplete(value)) discardOldest();
+      else discardFailed(key);
+      return { value, isOwn: true };
+    } catch (error) {
+      discardFailed(key);
+      throw error;
+    }
   };
 }

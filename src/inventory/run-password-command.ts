@@ -64,6 +64,7 @@ export async function runPasswordCommand(
       env: { ...env, ...variables },
       signal: AbortSignal.any([expired, signal]),
       maxOutputBytes: maxPasswordBytes,
+      ownGroup: true,
     });
   } catch (error) {
     return { failure: failureOf(error, expired.aborted, limit) };

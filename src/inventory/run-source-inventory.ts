@@ -1,16 +1,18 @@
 import type { ListView } from '../cli/columns.ts';
 import type { CommandIo } from '../cli/command-io.ts';
-import { readInputFile } from '../cli/input-file.ts';
 import { CliError, usageError } from '../errors.ts';
 import { runUntilSignal } from '../platform/until-signal.ts';
 import { requireWritableFile, writeReportFile } from '../preflight/write-report-file.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { createSharedSourceSchemas, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkSourceInventory } from './check-source-inventory.ts';
+import { countedNoun } from './formats/inventory-text.ts';
 import { renderSourceInventoryReport } from './formats/render-source-inventory-report.ts';
+import { createInventoryFileFailures, type InventoryFileFailures } from './inventory-file-failures.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import { parseSourceInventory } from './parse-source-inventory.ts';
 import { openPerSourceFileFolder } from './per-source-file-folder.ts';
+import { createCertificateFileReader } from './read-certificate-file.ts';
 import { readSourceInventoryFile } from './read-source-inventory-file.ts';
 import { createPostgresqlPreflightEngineFactory } from './shared-postgresql.ts';
 import { createRedisPreflightEngineFactory } from './shared-redis.ts';
@@ -20,45 +22,75 @@ import type { RunSourceInventoryInput } from './source-inventory-settings.ts';
 import type { BadSourceInventoryLine } from './split-source-inventory-lines.ts';
 import { streamPushedItems } from './stream-pushed-items.ts';
 
+export interface InventoryRun {
+  readonly report: SourceInventoryReport;
+  /** The error for files that could not be read or written; undefined if there are none. */
+  readonly fileError: CliError | undefined;
+}
+
 /**
  * Checks all sources of an inventory, shows the progress, and writes the files that the options name. In ndjson and csv each source
- * is printed as soon as it is checked.
+ * is printed as soon as it is checked; when their reader has closed the pipe, and there are no files to write, the checks end.
  */
-export async function runSourceInventory(input: RunSourceInventoryInput): Promise<SourceInventoryReport> {
+export async function runSourceInventory(input: RunSourceInventoryInput): Promise<InventoryRun> {
   const { io, inventory } = input;
   for (const file of inventory.reports) requireWritableFile(file);
   const { entries, entryInput } = await readEntries(input);
   const startedAt = io.host.clock.now();
-  const builder = createSourceInventoryReportBuilder();
-  const createChecker = (all: readonly SourceInventoryEntry[], signal: AbortSignal) =>
-    createSourceChecker(input, all, signal);
+  const files = createInventoryFileFailures();
   try {
-    await runUntilSignal(io.host.signals, 'the inventory was cancelled', async (signal) => {
+    // The files are written before the signals are left to the system, because a process whose reader is gone ends then.
+    const report = await runUntilSignal(io.host.signals, 'the inventory was cancelled', async (cancelled) => {
+      const unprinted = new AbortController();
+      const ends = [cancelled, unprinted.signal, ...(endsWithReader(input) ? [readerGone(io)] : [])];
+      const signal = AbortSignal.any(ends);
+      const builder = createSourceInventoryReportBuilder();
+      const createChecker = (all: readonly SourceInventoryEntry[]) => createSourceChecker(input, all, files, signal);
       const showCount = createCountProgress(io, entries?.length);
       const outcomes = streamPushedItems<InventorySourceOutcome>(async (push) => {
         if (inventory.queue !== undefined) {
           const { runSourceInventoryQueue } = await import('./run-source-inventory-queue.ts');
           const common = { input, signal, entries, entryInput, builder, onOutcome: push, onProgress: showCount };
-          await runSourceInventoryQueue({ ...common, createChecker: (all) => createChecker(all, signal) });
+          await runSourceInventoryQueue({ ...common, createChecker });
           return;
         }
         let done = 0;
         const all = entries ?? [];
-        await checkSourceInventory(all, createChecker(all, signal), inventory, async (outcome) => {
+        await checkSourceInventory(all, createChecker(all), inventory, async (outcome) => {
           builder.add(outcome);
           showCount(++done, all.length);
           await push(outcome);
         });
       });
-      await printOutcomes(io, outcomes);
-      signal.throwIfAborted();
+      await printOutcomes(io, outcomes).catch((error: unknown) => {
+        // Results that cannot be printed, such as on a full disk, end the checks.
+        unprinted.abort();
+        throw error;
+      });
+      cancelled.throwIfAborted();
+      const finished = builder.finish(startedAt, io.host.clock.now());
+      for (const file of inventory.reports)
+        files.attempt(() => writeReportFile(file, renderSourceInventoryReport(file, finished) ?? ''));
+      return finished;
     });
+    return { report, fileError: files.error() };
   } finally {
     await io.progress.stop();
   }
-  const report = builder.finish(startedAt, io.host.clock.now());
-  for (const file of inventory.reports) writeReportFile(file, renderSourceInventoryReport(file, report) ?? '');
-  return report;
+}
+
+/** Whether nobody would receive any more results when the reader of standard output is gone. */
+function endsWithReader({ io, inventory }: RunSourceInventoryInput): boolean {
+  const { reports, reportDir, baseline } = inventory;
+  return isStreamed(io) && reports.length === 0 && reportDir === undefined && baseline === undefined;
+}
+
+function isStreamed({ output }: CommandIo): boolean {
+  return output.format === 'ndjson' || output.format === 'csv';
+}
+
+function readerGone({ host }: CommandIo): AbortSignal {
+  return host.stdout.closed ?? new AbortController().signal;
 }
 
 async function readEntries({ io, args, settings, inventory }: RunSourceInventoryInput) {
@@ -74,7 +106,7 @@ async function readEntries({ io, args, settings, inventory }: RunSourceInventory
     args,
     settings,
     env: io.host.env,
-    readText: readInputFile,
+    readText: createCertificateFileReader(),
     now: io.host.clock.now(),
   };
   if (file === undefined || path === undefined) return { entries: undefined, entryInput };
@@ -102,6 +134,7 @@ async function refuseBadLines(
 function createSourceChecker(
   { io, args, inventory }: RunSourceInventoryInput,
   entries: readonly SourceInventoryEntry[],
+  files: InventoryFileFailures,
   signal: AbortSignal,
 ): InventorySourceCheckDeps {
   const { host, output } = io;
@@ -119,6 +152,7 @@ function createSourceChecker(
     deadline: inventory.deadline,
     baselines: baseline === undefined ? undefined : openPerSourceFileFolder(baseline, '--baseline'),
     reports: reportDir === undefined ? undefined : openPerSourceFileFolder(reportDir, '--report-dir'),
+    files,
     schemas: createSharedSourceSchemas(),
     onQuery(name, place, text) {
       if (args.has('show-queries'))
@@ -144,20 +178,22 @@ function createCountProgress({ progress }: CommandIo, known: number | undefined)
   return show;
 }
 
-/**
- * Prints each outcome as one line: on a terminal as progress, and on standard output if the output format is ndjson or csv.
- */
-async function printOutcomes(
-  { host, output }: CommandIo,
-  outcomes: AsyncIterable<InventorySourceOutcome>,
-): Promise<void> {
-  async function* rows(): AsyncGenerator<InventorySourceOutcome> {
+/** A line of NDJSON. Its JSON Schema is schemas/inventory-source-1.json. */
+interface PrintedOutcome extends InventorySourceOutcome {
+  readonly schema_version: 1;
+  readonly kind: 'inventory_source';
+}
+
+/** Prints each outcome as one line: on a terminal as progress, and on standard output if the output format is ndjson or csv. */
+async function printOutcomes(io: CommandIo, outcomes: AsyncIterable<InventorySourceOutcome>): Promise<void> {
+  const { host, output } = io;
+  async function* rows(): AsyncGenerator<PrintedOutcome> {
     for await (const outcome of outcomes) {
       if (host.stderr.isTTY) await output.note(outcomeLine(outcome));
-      yield outcome;
+      yield { schema_version: 1, kind: 'inventory_source', ...outcome };
     }
   }
-  if (output.format === 'ndjson' || output.format === 'csv') return output.list(rows(), outcomeView);
+  if (isStreamed(io)) return output.list(rows(), outcomeView);
   for await (const _ of rows());
 }
 
@@ -190,15 +226,19 @@ export function buildSourceInventoryError({
   fix_first: [first],
 }: SourceInventoryReport): CliError | undefined {
   const { sources, not_possible: blocked, not_checked: unchecked } = summary;
-  const counts = `of ${sources} sources ${summary.possible} are possible, ${blocked} not, and ${unchecked} were not checked`;
+  const counts = `of ${countedNoun(sources, 'source')} ${summary.possible} are possible, ${blocked} not, and ${unchecked} were not checked`;
   // The exit code for blocked sources takes precedence over the exit code for sources that were not checked.
   if (blocked > 0)
-    return new CliError('preflight_blocked', `the requested migration is not possible for ${blocked} sources`, {
-      detail: counts,
-      hint: first === undefined ? 'fix the findings of the report' : `fix first: ${first.ids.join(', ')}`,
-    });
+    return new CliError(
+      'preflight_blocked',
+      `the requested migration is not possible for ${countedNoun(blocked, 'source')}`,
+      {
+        detail: counts,
+        hint: first === undefined ? 'fix the findings of the report' : `fix first: ${first.ids.join(', ')}`,
+      },
+    );
   if (unchecked > 0)
-    return new CliError('inventory_incomplete', `${unchecked} sources could not be checked`, {
+    return new CliError('inventory_incomplete', `${countedNoun(unchecked, 'source')} could not be checked`, {
       detail: counts,
       hint: 'the report has the reason of each; run the same command again',
     });

@@ -6,11 +6,16 @@ import type { CollectedPostgresqlFacts } from '../preflight/postgresql/collected
 import type { OpenedPostgresqlSource } from '../preflight/postgresql/open-postgresql-source.ts';
 import { decodePostgresqlServerInstance, serverInstanceSql } from '../preflight/postgresql/queries/server-instances.ts';
 import { createPostgresqlPreflightEngine, type PostgresqlPreflightEngine } from '../preflight/postgresql/run.ts';
-import type { WalRate } from '../preflight/postgresql/source-facts.ts';
+import type { DatabaseAccessResult, WalRate } from '../preflight/postgresql/source-facts.ts';
 import { createResultCache } from './result-cache.ts';
 import type { ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
-import { isTransientConnectionErrorCode, type SourceConnectionObservation } from './source-connection-observation.ts';
+import {
+  describeUnreachableAddress,
+  isTransientConnectionErrorCode,
+  type SourceConnectionObservation,
+} from './source-connection-observation.ts';
 import type { SourceInventoryEntry } from './source-inventory-entry.ts';
+import { createUnreachableServers } from './unreachable-servers.ts';
 
 export interface PostgresqlPreflightEngineFactoryOptions {
   /** Names of the databases that sources with the scope `database` have, by user name. */
@@ -29,15 +34,15 @@ export type PostgresqlPreflightEngineFactory = (
 
 /**
  * Creates the preflight engines of an inventory, which share query results. Each source has its own connection, so its host
- * name, TLS and login are checked separately. The queries run only once for each server, role and set of options, and the
- * current write rate is measured only once for each server.
+ * name, TLS and login are its own. The queries run once for each server, address, role and set of options, and
+ * the current write rate is measured once for each server and address.
  */
 export function createPostgresqlPreflightEngineFactory(
   options: PostgresqlPreflightEngineFactoryOptions,
 ): PostgresqlPreflightEngineFactory {
   const collected = createResultCache<CollectedPostgresqlFacts>(({ databases }) => databases.length);
   const rates = new Map<string, Promise<WalRate | undefined>>();
-  const failures = new Map<string, { readonly opened: OpenedPostgresqlSource; readonly attempts: number }>();
+  const unreachable = createUnreachableServers<OpenedPostgresqlSource>();
   return (entry, slot, seen) => {
     const isNamed = entry.scope === 'database';
     let identity = '';
@@ -57,47 +62,44 @@ export function createPostgresqlPreflightEngineFactory(
     return {
       ...engine,
       async open(run) {
-        const { source } = run;
-        const address = JSON.stringify([source.host, source.port, source.ssl]);
-        const failed = failures.get(address);
-        if (failed !== undefined && failed.attempts >= maxAttempts) {
-          const { dbname, username } = source;
-          observe(failed.opened, seen);
-          return { ...failed.opened, source, facts: { ...failed.opened.facts, dbname, username } };
-        }
-        const opened = await engine.open(run);
+        const { host, port, ssl, dbname, username } = run.source;
+        const server = JSON.stringify([host, port, ssl]);
+        const known = unreachable.find(server);
+        const opened =
+          known === undefined
+            ? await engine.open(run)
+            : { ...known, source: run.source, facts: { ...known.facts, dbname, username } };
         observe(opened, seen);
-        if (seen.unreachable === undefined) failures.delete(address);
-        else if (!run.signal.aborted) failures.set(address, { opened, attempts: (failed?.attempts ?? 0) + 1 });
+        if (known === undefined && !run.signal.aborted) unreachable.add(server, opened, seen.unreachable !== undefined);
         return opened;
       },
       async collectFacts(opened, run) {
         const { session, facts } = opened;
         if (session === undefined || facts.connection.kind !== 'entered') return engine.collectFacts(opened, run);
-        identity = (await readIdentity(opened, run.onSend)) ?? `${opened.source.address}:${opened.source.port}`;
-        seen.server = identity;
-        slot.identify(identity);
+        const address = `${opened.source.address}:${opened.source.port}`;
+        seen.server = (await readIdentity(opened, run.onSend)) ?? address;
+        slot.identify(seen.server);
+        // A server may report the identity of another one, and machines that were cloned while they ran have the same.
+        identity = JSON.stringify([seen.server, address]);
         const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
         const { pooler, ssl, superuser } = facts.connection;
         const key = JSON.stringify([identity, facts.username, pooler !== undefined, ssl, superuser, relevant, isNamed]);
-        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
-          async (error: unknown) => {
-            // If this run queried the server itself, its session has ended already; otherwise this run waited for another
-            // run, and ends its session here.
-            await session.end();
-            throw error;
-          },
-        );
+        const collect = () => engine.collectFacts(opened, run);
+        const isWhole = (all: CollectedPostgresqlFacts) => !run.signal.aborted && !isInterrupted(all);
+        const { value, isOwn } = await collected(key, collect, isWhole).catch(async (error: unknown) => {
+          // The run whose queries failed has ended its own session; a run that waited for it ends its session here.
+          await session.end();
+          throw error;
+        });
         if (!isOwn) await session.end();
         const own = isOwn ? value : { ...value, waited: 0, facts: { ...facts, scans: value.facts.scans } };
-        return isNamed ? restrictToDatabase(own, facts.dbname) : own;
+        const restricted = isNamed ? restrictToDatabase(own, facts.dbname) : own;
+        seen.unreachable = lossReason(restricted);
+        return restricted;
       },
     };
   };
 }
-
-/** After this number of failed connection attempts, a host and port is not tried again in the same run. */
-const maxAttempts = 2;
 
 function namedOf(
   names: readonly string[],
@@ -108,11 +110,11 @@ function namedOf(
   return names.filter((name) => wanted.has(name));
 }
 
-function observe({ facts: { connection } }: OpenedPostgresqlSource, seen: SourceConnectionObservation): void {
+function observe({ facts: { address, connection } }: OpenedPostgresqlSource, seen: SourceConnectionObservation): void {
   if (connection.kind === 'entered') return;
   seen.lacksPassword = connection.code === 'NO_PASSWORD';
-  if (connection.kind === 'unreachable' || isTransientConnectionErrorCode(connection.code))
-    seen.unreachable = connection.message;
+  if (connection.kind === 'refused' && !isTransientConnectionErrorCode(connection.code)) return;
+  seen.unreachable = describeUnreachableAddress(address) ?? connection.message;
 }
 
 /**
@@ -139,6 +141,26 @@ async function readIdentity(
 }
 
 const identityTimeout = 15_000;
+
+/**
+ * Why nothing can be said about a source whose connections to the server, or to all of its databases, were lost before the queries
+ * had results; undefined if they were not. A database whose catalogs are locked has a finding that says so.
+ */
+function lossReason({ lost, access }: CollectedPostgresqlFacts): string | undefined {
+  const losses = [...access.values()].map(databaseLoss);
+  const reason = lost ?? (losses.every((one) => one !== undefined) ? losses[0] : undefined);
+  return reason === undefined ? undefined : `the connection was lost during the queries: ${reason}`;
+}
+
+function databaseLoss(access: DatabaseAccessResult): string | undefined {
+  if (access.kind === 'entered') return access.broken;
+  return access.kind === 'lost' && (access.locks ?? []).length === 0 ? access.message : undefined;
+}
+
+/** Whether the connection was lost, so that another attempt may have more results. */
+function isInterrupted({ lost, access }: CollectedPostgresqlFacts): boolean {
+  return lost !== undefined || [...access.values()].some((one) => databaseLoss(one) !== undefined);
+}
 
 /** The collected facts, reduced to those of the server and of one database. */
 function restrictToDatabase(collected: CollectedPostgresqlFacts, name: string): CollectedPostgresqlFacts {

@@ -1,10 +1,18 @@
 import { getPreflightQueryValue } from '../preflight/query.ts';
 import type { CollectedRedisFacts } from '../preflight/redis/collect-redis-facts.ts';
 import { createRedisPreflightEngine, type RedisPreflightEngine } from '../preflight/redis/engine.ts';
+import type { OpenedRedisSource } from '../preflight/redis/open-redis-source.ts';
 import { redisInfoQuery } from '../preflight/redis/queries/info.ts';
 import { createResultCache } from './result-cache.ts';
 import type { ServerConcurrencySlot } from './run-with-server-concurrency-slots.ts';
-import { isTransientConnectionErrorCode, type SourceConnectionObservation } from './source-connection-observation.ts';
+import {
+  describeUnreachableAddress,
+  isTransientConnectionErrorCode,
+  type SourceConnectionObservation,
+} from './source-connection-observation.ts';
+import { createUnreachableServers } from './unreachable-servers.ts';
+
+type OpenedRedis = Awaited<ReturnType<RedisPreflightEngine['open']>>;
 
 export type RedisPreflightEngineFactory = (
   slot: ServerConcurrencySlot,
@@ -17,18 +25,18 @@ export type RedisPreflightEngineFactory = (
  */
 export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory {
   const collected = createResultCache<CollectedRedisFacts>(() => 1);
+  const unreachable = createUnreachableServers<OpenedRedis>();
   return (slot, seen) => {
     const engine = createRedisPreflightEngine();
     return {
       ...engine,
       async open(run) {
-        const opened = await engine.open(run);
-        const { connection } = opened;
-        if (connection.kind === 'refused') {
-          seen.lacksPassword = connection.code === 'NOAUTH' && run.source.password === undefined;
-          if (connection.phase === 'network' || isTransientConnectionErrorCode(connection.code))
-            seen.unreachable = connection.message;
-        }
+        const { host, port, ssl } = run.source;
+        const server = JSON.stringify([host, port, ssl]);
+        const known = unreachable.find(server);
+        const opened = known === undefined ? await engine.open(run) : { ...known, source: run.source };
+        observe(opened, run.source.password !== undefined, seen);
+        if (known === undefined && !run.signal.aborted) unreachable.add(server, opened, seen.unreachable !== undefined);
         return opened;
       },
       async collectFacts(opened, run) {
@@ -36,17 +44,20 @@ export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory
         const { address, port, username, ssl } = opened.source;
         const { now: _now, accept: _accept, strict: _strict, ...relevant } = run.options;
         const key = JSON.stringify([address, port, username, ssl, relevant]);
-        const { value, isOwn } = await collected(key, () => engine.collectFacts(opened, run)).catch(
-          (error: unknown) => {
-            // If this run queried the server itself, its session has ended already; otherwise this run waited for another
-            // run, and ends its session here.
-            opened.session?.end();
-            throw error;
-          },
-        );
+        const { value, isOwn } = await collected(
+          key,
+          () => engine.collectFacts(opened, run),
+          ({ facts }) => !run.signal.aborted && facts.broken === undefined,
+        ).catch((error: unknown) => {
+          // The run whose queries failed has ended its own session; a run that waited for it ends its session here.
+          opened.session?.end();
+          throw error;
+        });
         const info = getPreflightQueryValue(value.results, redisInfoQuery);
         seen.server = info?.get('run_id') ?? `${address}:${port}`;
         slot.identify(seen.server);
+        const { broken } = value.facts;
+        if (broken !== undefined) seen.unreachable = `the connection was lost during the queries: ${broken}`;
         if (isOwn) return value;
         opened.session.end();
         const { host } = run.source;
@@ -55,4 +66,15 @@ export function createRedisPreflightEngineFactory(): RedisPreflightEngineFactory
       },
     };
   };
+}
+
+function observe(
+  { address, connection }: OpenedRedisSource,
+  hasPassword: boolean,
+  seen: SourceConnectionObservation,
+): void {
+  if (connection.kind !== 'refused') return;
+  seen.lacksPassword = connection.code === 'NOAUTH' && !hasPassword;
+  if (connection.phase !== 'network' && !isTransientConnectionErrorCode(connection.code)) return;
+  seen.unreachable = describeUnreachableAddress(address) ?? connection.message;
 }

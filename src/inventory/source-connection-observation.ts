@@ -1,4 +1,7 @@
-/** Facts about a source that its connection shows, in addition to the findings of the preflight. */
+import { systemErrorReason } from '../platform/build-network-failure-error.ts';
+import type { SourceAddressFacts } from '../preflight/network/network-facts.ts';
+
+/** What the connection to one source has shown, beside the findings. */
 export interface SourceConnectionObservation {
   /** Identifies the server: it is the same for all host names of the server. Undefined if there was no login. */
   server: string | undefined;
@@ -15,3 +18,19 @@ export interface SourceConnectionObservation {
 export function isTransientConnectionErrorCode(code: string): boolean {
   return /^(E[A-Z]{3,}[A-Z0-9_]*|ABORTED|MEMORY|57P0[1-3])$/.test(code);
 }
+
+/**
+ * Why no address of a source accepts a connection, as a clause; undefined if one does. It names neither host nor address, so that
+ * the report of an inventory can list all sources with the same reason together.
+ */
+export function describeUnreachableAddress({ lookup, connects }: SourceAddressFacts): string | undefined {
+  if (lookup.kind === 'failed') return `the host name could not be resolved: ${lookup.reason}`;
+  if (connects.some(({ error }) => error === undefined)) return undefined;
+  const codes = [...new Set(connects.map(({ error = '' }) => error))];
+  return codes.map((code) => reasons[code] ?? systemErrorReason(code)).join(', ');
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ETIMEDOUT: 'no response to the connection: a firewall drops the packets, or the host is down',
+  ABORTED: 'no response to the connection before the deadline',
+};

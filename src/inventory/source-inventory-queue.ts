@@ -50,7 +50,10 @@ export interface SourceInventoryQueue {
   /** Reads the options of the queue; undefined if the queue does not exist. */
   contents(): Promise<SourceInventoryQueueContents | undefined>;
   sources(): Promise<readonly QueuedInventorySource[]>;
-  /** Claims a source that no other machine has claimed; undefined if there is none. */
+  /**
+   * Takes a source that no machine has claimed, or that this one has claimed without learning it, because the connection was lost;
+   * undefined if there is none. `exclude.lines` must name all sources that this machine knows to have claimed.
+   */
   claim(exclude: {
     readonly lines: readonly number[];
     readonly addresses: readonly string[];
@@ -59,8 +62,11 @@ export interface SourceInventoryQueue {
   renew(lines: readonly number[]): Promise<void>;
   /** Returns a source to the queue, so that another machine can check it. */
   release(claim: ClaimedInventorySource): Promise<void>;
-  /** Stores the outcome, unless the outcome of a newer claim is stored. */
-  record(claim: ClaimedInventorySource, outcome: string): Promise<void>;
+  /**
+   * Stores the outcome, unless the outcome of a newer claim is stored. Returns whether it is the first outcome of the source: one
+   * machine prints it.
+   */
+  record(claim: ClaimedInventorySource, outcome: string): Promise<boolean>;
   counts(): Promise<SourceInventoryQueueCounts>;
   /** Returns at most `limit` outcomes of the lines after `afterLine`, in the order of the lines. */
   outcomes(afterLine: number, limit: number): Promise<readonly { readonly line: number; readonly outcome: string }[]>;
@@ -131,7 +137,8 @@ export function createSourceInventoryQueue(
         `UPDATE cloudctl_inventory.source SET holder = ${me}, fence = fence + 1, lease_until = ${until}
          WHERE ${own} AND line = (
            SELECT line FROM cloudctl_inventory.source
-           WHERE ${own} AND outcome IS NULL AND (lease_until IS NULL OR lease_until < clock_timestamp())${notLines}${notBusy}
+           WHERE ${own} AND outcome IS NULL${notLines}${notBusy}
+             AND (lease_until IS NULL OR lease_until < clock_timestamp() OR holder = ${me})
            ORDER BY line LIMIT 1 FOR UPDATE SKIP LOCKED
          ) RETURNING line, fence`,
       ]);
@@ -151,11 +158,17 @@ export function createSourceInventoryQueue(
       ]);
     },
     async record({ line, fence }, outcome) {
-      await send([
-        `UPDATE cloudctl_inventory.source SET outcome = ${quoteLiteral(outcome)}, outcome_fence = ${fence},
+      // A repeated statement finds the outcome that it stored before its connection was lost.
+      const [row] = await send([
+        `WITH before AS (
+           SELECT outcome_fence IS NULL OR outcome_fence = ${fence} AS is_first FROM cloudctl_inventory.source
+           WHERE ${own} AND line = ${line} FOR UPDATE
+         ) UPDATE cloudctl_inventory.source SET outcome = ${quoteLiteral(outcome)}, outcome_fence = ${fence},
            finished_at = clock_timestamp(), lease_until = NULL
-         WHERE ${own} AND line = ${line} AND (outcome_fence IS NULL OR outcome_fence <= ${fence})`,
+         FROM before WHERE ${own} AND line = ${line} AND (outcome_fence IS NULL OR outcome_fence <= ${fence})
+         RETURNING is_first`,
       ]);
+      return row?.is_first === 't';
     },
     async counts() {
       const [row] = await send([

@@ -1,9 +1,13 @@
-import type { PreflightFindingStatus } from '../preflight/finding.ts';
 import type { PreflightVerdict } from '../preflight/report.ts';
-import type { CondensedFinding, CondensedFix, InventorySourceOutcome } from './inventory-source-outcome.ts';
-import { orderSourceInventoryFixes, type SourceInventoryFixStep } from './order-source-inventory-fixes.ts';
+import { createInventoryFindingGroups, type SourceInventoryFinding } from './inventory-findings.ts';
+import type { CondensedFinding, InventorySourceOutcome } from './inventory-source-outcome.ts';
+import {
+  orderSourceInventoryFixes,
+  type SourceInventoryFixStep,
+  type SourceWithBlockers,
+} from './order-source-inventory-fixes.ts';
 
-/** The report of an inventory (schema_version 1): printed as JSON, and rendered in every other format. */
+/** The report of an inventory: printed as JSON, and rendered in every other format. Its JSON Schema is schemas/inventory-report-1.json. */
 export interface SourceInventoryReport {
   readonly schema_version: 1;
   readonly kind: 'inventory';
@@ -40,30 +44,6 @@ export interface SourceInventoryServer {
   readonly also?: readonly string[];
 }
 
-/** The findings of one check and status over all sources. */
-export interface SourceInventoryFinding {
-  readonly id: string;
-  readonly status: PreflightFindingStatus;
-  readonly scope: 'server' | 'database';
-  readonly title: string;
-  readonly is_blocker: boolean;
-  readonly sources: number;
-  readonly servers: number;
-  /** One place for each server; findings about databases have one place for each server and list of databases. */
-  readonly places: readonly SourceInventoryFindingPlace[];
-  /** Number of all places; the list `places` has at most 100. */
-  readonly place_count: number;
-  readonly fix?: CondensedFix;
-  /** The server whose fix is shown; absent if the fix is the same on all servers. */
-  readonly fix_example_of?: string;
-}
-
-export interface SourceInventoryFindingPlace {
-  readonly server: string;
-  readonly databases?: readonly string[];
-  readonly observed: string;
-}
-
 export interface SourceInventoryReportRow extends Omit<InventorySourceOutcome, 'findings' | 'server' | 'line'> {
   readonly line: number;
   /** The address of the server of the source, as in the list `servers`. */
@@ -76,23 +56,10 @@ export interface SourceInventoryReportBuilder {
   readonly finish: (startedAt: number, endedAt: number) => SourceInventoryReport;
 }
 
-interface FindingGroup {
-  readonly first: CondensedFinding;
-  readonly places: Map<string, SourceInventoryFindingPlace>;
-  readonly servers: Set<string>;
-  isBlocker: boolean;
-  /** The server of the first finding. */
-  readonly server: string;
-  /** Whether the finding has a different fix on another server. */
-  hasOtherFixes: boolean;
-  sources: number;
-  /** Keys of all places where the finding was made. */
-  readonly seen: Set<string>;
-}
-
 export function createSourceInventoryReportBuilder(): SourceInventoryReportBuilder {
   const rows: SourceInventoryReportRow[] = [];
-  const groups = new Map<string, FindingGroup>();
+  const groups = createInventoryFindingGroups();
+  const blocked: SourceWithBlockers[] = [];
   const servers = new Map<string, ReachedServer>();
   const addServer = ({ server, server_version: version, url, line }: InventorySourceOutcome): string => {
     const label = addressOf(url);
@@ -114,7 +81,9 @@ export function createSourceInventoryReportBuilder(): SourceInventoryReportBuild
       }
       const server = addServer(outcome);
       rows.push({ ...row, server });
-      for (const finding of findings) addFinding(groups, finding, server);
+      for (const finding of findings) groups.add(finding, server);
+      if (!outcome.ok)
+        blocked.push({ server, blockedBy: outcome.blocked_by, databases: blockedDatabases(findings, server) });
     },
     finish: (startedAt, endedAt) => {
       const labelOf = (id: string) => servers.get(id)?.label ?? id;
@@ -123,16 +92,14 @@ export function createSourceInventoryReportBuilder(): SourceInventoryReportBuild
         .map((row) => (row.server === undefined ? row : { ...row, server: labelOf(row.server) }));
       const checked = sources.filter(({ state }) => state === 'checked');
       const possible = checked.filter(({ ok }) => ok);
-      const blocked = checked.flatMap(({ ok, server = '', blocked_by: blockedBy }) =>
-        ok ? [] : [{ server, blockedBy }],
-      );
+      const labelled = blocked.map((one): SourceWithBlockers => ({ ...one, server: labelOf(one.server) }));
       return {
         schema_version: 1,
         kind: 'inventory',
         started_at: new Date(startedAt).toISOString(),
         duration_ms: Math.max(0, Math.round(endedAt - startedAt)),
         summary: summarize(sources, servers.size),
-        fix_first: orderSourceInventoryFixes(blocked, possible.length),
+        fix_first: orderSourceInventoryFixes(labelled, possible.length),
         servers: byLine([...servers.values()]).map(({ label, version, sources, labels }) => {
           const also = [...labels].filter((other) => other !== label);
           return {
@@ -142,7 +109,7 @@ export function createSourceInventoryReportBuilder(): SourceInventoryReportBuild
             ...(also.length === 0 ? {} : { also }),
           };
         }),
-        findings: sortFindings([...groups.values()].map((group) => toFinding(group, labelOf))),
+        findings: groups.finish(labelOf),
         sources,
       };
     },
@@ -150,7 +117,6 @@ export function createSourceInventoryReportBuilder(): SourceInventoryReportBuild
 }
 
 const shownLabels = 20;
-const shownPlaces = 100;
 
 interface ReachedServer {
   label: string;
@@ -161,67 +127,18 @@ interface ReachedServer {
   readonly labels: Set<string>;
 }
 
+/** The databases that the blockers of a source concern. */
+function blockedDatabases(findings: readonly CondensedFinding[], server: string): SourceWithBlockers['databases'] {
+  const blockers = findings.filter(({ is_blocker: isBlocker }) => isBlocker);
+  return blockers.flatMap(({ id, databases, database_count: count }) => {
+    const unnamed = count - databases.length;
+    const rest = unnamed > 0 ? [{ id, key: JSON.stringify([server, 'and', ...databases]), count: unnamed }] : [];
+    return [...databases.map((name) => ({ id, key: JSON.stringify([server, name]), count: 1 })), ...rest];
+  });
+}
+
 function byLine(servers: readonly ReachedServer[]): readonly ReachedServer[] {
   return servers.toSorted((a, b) => a.line - b.line);
-}
-
-function addFinding(groups: Map<string, FindingGroup>, finding: CondensedFinding, server: string): void {
-  const key = JSON.stringify([finding.id, finding.status, finding.accepted === true, finding.title]);
-  const group = groups.get(key) ?? {
-    first: finding,
-    places: new Map(),
-    servers: new Set(),
-    isBlocker: false,
-    server,
-    hasOtherFixes: false,
-    sources: 0,
-    seen: new Set<string>(),
-  };
-  groups.set(key, group);
-  group.isBlocker ||= finding.is_blocker;
-  group.hasOtherFixes ||= JSON.stringify(finding.fix) !== JSON.stringify(group.first.fix);
-  group.sources += 1;
-  group.servers.add(server);
-  const { databases, database_count: count } = finding;
-  const isDatabase = finding.scope === 'database' || databases.length > 0;
-  const place = isDatabase ? JSON.stringify([server, databases, count]) : server;
-  if (group.seen.has(place)) return;
-  group.seen.add(place);
-  if (group.places.size >= shownPlaces) return;
-  const named = count > databases.length ? [...databases, `and ${count - databases.length} more`] : databases;
-  group.places.set(place, { server, ...(isDatabase ? { databases: named } : {}), observed: finding.observed });
-}
-
-function toFinding(
-  { first, places, servers, isBlocker, sources, seen, server, hasOtherFixes }: FindingGroup,
-  labelOf: (server: string) => string,
-): SourceInventoryFinding {
-  return {
-    id: first.id,
-    status: first.status,
-    scope: first.scope,
-    title: first.title,
-    is_blocker: isBlocker,
-    sources,
-    servers: servers.size,
-    places: [...places.values()]
-      .map((place) => ({ ...place, server: labelOf(place.server) }))
-      .sort((a, b) => (placeKey(a) < placeKey(b) ? -1 : 1)),
-    place_count: seen.size,
-    ...(first.fix === undefined ? {} : { fix: first.fix }),
-    ...(hasOtherFixes ? { fix_example_of: labelOf(server) } : {}),
-  };
-}
-
-function placeKey({ server, databases = [] }: SourceInventoryFindingPlace): string {
-  return JSON.stringify([server, databases]);
-}
-
-/** Sorts blocking findings first; findings of the same rank are sorted by their number of sources, largest first. */
-function sortFindings(all: readonly SourceInventoryFinding[]): readonly SourceInventoryFinding[] {
-  const rank = ({ is_blocker: isBlocker, status }: SourceInventoryFinding) =>
-    isBlocker ? 0 : 1 + ['fail', 'unknown', 'warn'].indexOf(status);
-  return all.toSorted((a, b) => rank(a) - rank(b) || b.sources - a.sources);
 }
 
 function summarize(rows: readonly SourceInventoryReportRow[], servers: number): SourceInventorySummary {

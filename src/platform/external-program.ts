@@ -14,6 +14,11 @@ export interface ExternalProgramOptions {
   readonly signal: AbortSignal;
   /** Maximum size of each output stream in bytes; the program is ended when it writes more. */
   readonly maxOutputBytes: number;
+  /**
+   * Starts the program in a process group of its own, so that programs it has started are ended with it; they have no controlling
+   * terminal then. Without effect on Windows.
+   */
+  readonly ownGroup?: boolean;
 }
 
 export type ExternalProgramRunner = (
@@ -23,17 +28,23 @@ export type ExternalProgramRunner = (
 ) => Promise<ExternalProgramResult>;
 
 /** Runs an external program without a shell and without input. The external program has ended when the promise settles. */
-export const runExternalProgram: ExternalProgramRunner = (file, args, { env, signal, maxOutputBytes: most }) =>
+export const runExternalProgram: ExternalProgramRunner = (
+  file,
+  args,
+  { env, signal, maxOutputBytes: most, ownGroup = false },
+) =>
   new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+    const detached = ownGroup && process.platform !== 'win32';
+    const child = spawn(file, args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true, detached });
+    const kill = (name: NodeJS.Signals) => (detached ? killGroup(child.pid, name) : child.kill(name));
     let failure: unknown;
     let killTimer: NodeJS.Timeout | undefined;
     const end = (why: unknown) => {
       failure ??= why;
-      child.kill('SIGTERM');
+      kill('SIGTERM');
       killTimer ??= setTimeout(() => {
-        child.kill('SIGKILL');
+        kill('SIGKILL');
         // A program that the external program has started may keep the pipes open.
         child.stdout.destroy();
         child.stderr.destroy();
@@ -62,6 +73,7 @@ export const runExternalProgram: ExternalProgramRunner = (file, args, { env, sig
     child.once('close', (status) => {
       clearTimeout(killTimer);
       signal.removeEventListener('abort', stop);
+      if (failure !== undefined && detached) kill('SIGKILL');
       if (failure !== undefined) reject(failure);
       else resolve({ status: status ?? undefined, stdout: out.text(), stderr: err.text() });
     });
@@ -69,3 +81,12 @@ export const runExternalProgram: ExternalProgramRunner = (file, args, { env, sig
 
 /** Milliseconds between SIGTERM and SIGKILL for an external program. */
 const terminationGraceMs = 2000;
+
+function killGroup(leader: number | undefined, name: NodeJS.Signals): void {
+  if (leader === undefined) return;
+  try {
+    process.kill(-leader, name);
+  } catch {
+    // All of them have ended.
+  }
+}

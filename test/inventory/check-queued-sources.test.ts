@@ -45,7 +45,10 @@ function memoryQueue(
     },
     async record({ line }, outcome) {
       const row = rows.get(line);
-      if (row !== undefined) row.outcome = outcome;
+      if (row === undefined) return false;
+      const isFirst = row.outcome === undefined;
+      row.outcome = outcome;
+      return isFirst;
     },
     counts: async () => ({
       finished: [...rows.values()].filter(({ outcome }) => outcome !== undefined).length,
@@ -99,6 +102,21 @@ it('checks every source, with the limit of each address', async () => {
   await ran;
   expect(most).toBe(1);
   expect([...rows.values()].every(({ outcome }) => outcome !== undefined)).toBe(true);
+});
+
+it('an outcome that another machine has stored before is not printed', async () => {
+  const printed: number[] = [];
+  const { ran, rows } = work(
+    2,
+    async (line) => {
+      const row = rows.get(line);
+      if (line === 1 && row !== undefined) row.outcome = 'of another machine';
+      return checked(line);
+    },
+    { onOutcome: async ({ line }) => void printed.push(line) },
+  );
+  await ran;
+  expect(printed).toEqual([2]);
 });
 
 it('returns a source without a password once, and stores its outcome if nobody else takes it', async () => {

@@ -28,6 +28,7 @@ export function outcome(
     blocked_by: blockedBy,
     findings,
     databases: 1,
+    size_bytes: 8_000_000,
     queries: 10,
     duration_ms: 100,
   };

@@ -105,3 +105,22 @@ it('the cells for other machines have no command, and the name of the source', (
   const { entries } = parse('url,name,password_command\npostgres://u@h/d,a,"[""x""]"');
   expect(entries[0]?.cells).toEqual({ url: 'postgres://u@h/d', name: 'a' });
 });
+
+it('reasons do not name the option of a single source', () => {
+  const lines = [
+    'postgres://u@a,b/d',
+    'postgres://u@h/d?hostaddr=1.2.3.4',
+    'postgres://u@h/d?unknown=1',
+    'POSTGRES://u@h/d',
+  ];
+  const { bad } = parse(lines.join('\n'));
+  expect(bad).toHaveLength(lines.length);
+  for (const { reason } of bad) expect(reason).not.toContain('--source');
+});
+
+it('100,000 lines are parsed in seconds', { timeout: 60_000 }, () => {
+  const lines = Array.from({ length: 100_000 }, (_, at) => `postgres://u@h${at}/d`);
+  const begun = performance.now();
+  expect(parse([...lines, lines[0]].join('\n'))).toMatchObject({ bad: [{ line: 100_001 }] });
+  expect(performance.now() - begun).toBeLessThan(40_000);
+});

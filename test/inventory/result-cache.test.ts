@@ -25,9 +25,32 @@ it('discards the oldest result when all are too large together, and never the ne
   expect([await isOwn('large', 50), await isOwn('large', 50)]).toEqual([true, false]);
 });
 
-it('an error is shared as well', async () => {
+it.each([
+  { what: 'an error', produce: () => Promise.reject(new Error('broken')) },
+  { what: 'an incomplete result', produce: async () => 0 },
+])('$what is produced again once, and then shared', async ({ produce }) => {
   const shared = createResultCache<number>(() => 1);
-  const fail = () => shared('a', () => Promise.reject(new Error('broken')));
-  await expect(fail()).rejects.toThrow('broken');
-  await expect(fail()).rejects.toThrow('broken');
+  let produced = 0;
+  const call = () => {
+    const all = shared(
+      'a',
+      () => {
+        produced += 1;
+        return produce();
+      },
+      (value) => value > 0,
+    );
+    return all.catch((error: unknown) => error);
+  };
+  await Promise.all([call(), call()]);
+  expect(produced).toBe(1);
+  for (let n = 0; n < 3; n++) await call();
+  expect(produced).toBe(2);
+});
+
+it('a later result replaces an error', async () => {
+  const shared = createResultCache<number>(() => 1);
+  await expect(shared('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  expect(await shared('a', async () => 1)).toEqual({ value: 1, isOwn: true });
+  expect(await shared('a', async () => 2)).toEqual({ value: 1, isOwn: false });
 });

@@ -1,5 +1,8 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { execPath } from 'node:process';
-import { expect, it, test } from 'vitest';
+import { expect, it, onTestFinished, test, vi } from 'vitest';
 import {
   parsePasswordCommand,
   type RunPasswordCommandOptions,
@@ -46,6 +49,18 @@ it('a command that hangs is ended, also if a program that it started keeps the o
   const child = 'require("child_process").spawn("sleep",["20"],{stdio:"inherit"}); setInterval(()=>{},1000)';
   expect(await run(child, { limit: 300 })).toMatchObject({ failure: expect.stringContaining('0.3') });
   expect(performance.now() - begun).toBeLessThan(10_000);
+});
+
+it.skipIf(process.platform === 'win32')('programs that a hanging command has started end with it', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'cloudctl-')), 'pid');
+  onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+  // Its output is closed, so that nothing but the signal ends it.
+  const words = ['sh', '-c', 'sleep 600 >/dev/null 2>&1 & echo $! >"$0"; wait', file];
+  const { PATH } = process.env;
+  await runPasswordCommand(words, { source, env: { PATH }, signal: new AbortController().signal, limit: 500 });
+  const pid = Number(readFileSync(file, 'utf8'));
+  expect(pid).toBeGreaterThan(1);
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(/ESRCH/), 5000);
 });
 
 it('no shell reads the words', async () => {

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
 import { dbTestHost } from '../commands/db/test-source.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
+import { parseInventoryReport } from '../fixtures/inventory-schema.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
 let server: Postgres;
@@ -30,7 +30,8 @@ it('machines share the sources, and each has the report of all', async () => {
   const filling = runCloudctl(first.host, ['db', 'preflight', '--queue', 'q1', '--sources', first.file, ...words]);
   while ((await server.query("SELECT to_regclass('cloudctl_inventory.source') AS found"))[0]?.found == null);
   const joined = await runCloudctl(second.host, ['db', 'preflight', '--queue', 'q1', '--parallel', '1', '-o', 'json']);
-  const reports = [(await filling).json<SourceInventoryReport>(), joined.json<SourceInventoryReport>()];
+  const reports = [await filling, joined].map(({ out }) => parseInventoryReport(out));
+  expect(reports[0]?.sources[0]?.size_bytes).toBeGreaterThan(1_000_000);
   const withoutTimes = reports.map(({ summary, fix_first, findings, sources }) => ({
     ...{ summary, fix_first, findings, sources },
   }));

@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { InventorySourceOutcome } from '../../src/inventory/inventory-source-outcome.ts';
 import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 import { closedPort, dbTestHost } from '../commands/db/test-source.ts';
 import { type RunResult, runCloudctl } from '../commands/run-cloudctl.ts';
 import type { TestHost, TestHostOptions } from '../fixtures/host.ts';
 import { dribble, flood, startHostileServer } from '../fixtures/hostile-postgres.ts';
+import { parseInventoryLines, parseInventoryReport } from '../fixtures/inventory-schema.ts';
 import { type Postgres, ready, startPostgres } from '../fixtures/postgres.ts';
 
 let server: Postgres;
@@ -34,11 +34,19 @@ const host = (options: TestHostOptions = {}) => dbTestHost({ PGPASSWORD: server.
 const url = (one: Postgres, name: string, at = '127.0.0.1') =>
   `postgres://postgres@${at}:${one.port}/${name}?sslmode=disable`;
 
-/** Runs an inventory of these lines. */
-function check(lines: readonly string[], words: readonly string[] = [], on: TestHost = host()): Promise<RunResult> {
+/** Runs an inventory of these lines. What it prints as JSON must be as the published schemas say. */
+async function check(
+  lines: readonly string[],
+  words: readonly string[] = [],
+  on: TestHost = host(),
+): Promise<RunResult> {
   const file = join(on.place.work, 'sources');
   writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
-  return runCloudctl(on, ['db', 'preflight', '--sources', file, '--allow-private', '--target-version', '18', ...words]);
+  const all = ['--sources', file, '--allow-private', '--target-version', '18', ...words];
+  const ran = await runCloudctl(on, ['db', 'preflight', ...all]);
+  if (words.includes('json')) parseInventoryReport(ran.out);
+  if (words.includes('ndjson')) parseInventoryLines(ran.out);
+  return ran;
 }
 
 const databases = ['shop', 'billing', 'postgres'];
@@ -53,10 +61,7 @@ describe('the verdict of a source is that of its own preflight', () => {
       );
       const lines = sources.map(({ one, at, name }) => url(one, name, at));
       const ran = await check(lines, ['--scope', scope, '-o', 'ndjson']);
-      const rows = ran.out
-        .trim()
-        .split('\n')
-        .map((line): InventorySourceOutcome => JSON.parse(line));
+      const rows = parseInventoryLines(ran.out);
       expect(rows).toHaveLength(sources.length);
       for (const { one, at, name } of sources.filter(({ at }) => at === 'localhost')) {
         const others = databases.filter((other) => scope === 'database' && other !== name);

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { SourceInventoryReport } from '../../src/inventory/source-inventory-report.ts';
 import type { PreflightReport } from '../../src/preflight/report.ts';
 import { closedPort, dbTestHost } from '../commands/db/test-source.ts';
 import { runCloudctl } from '../commands/run-cloudctl.ts';
+import { parseInventoryReport } from '../fixtures/inventory-schema.ts';
 import { startRedis } from '../fixtures/redis.ts';
 
 it('two names of a Redis server are one server with the verdict of its preflight', { timeout: 60_000 }, async () => {
@@ -18,7 +18,7 @@ it('two names of a Redis server are one server with the verdict of its preflight
   writeFileSync(file, lines.join('\n'));
   const words = ['--allow-private', '--target-version', '8.0', '-o', 'json'];
   const ran = await runCloudctl(host, ['db', 'preflight', '--sources', file, '--show-queries', ...words]);
-  const { summary, sources, servers } = ran.json<SourceInventoryReport>();
+  const { summary, sources, servers } = parseInventoryReport(ran.out);
   expect(summary).toMatchObject({ sources: 3, servers: 1, not_checked: 1 });
   expect(servers[0]?.also).toEqual([`localhost:${redis.port}`]);
   const alone = await runCloudctl(dbTestHost(), ['db', 'preflight', '--source', lines[1] ?? '', ...words]);

@@ -50,7 +50,7 @@ it('each source is claimed by one machine', async () => {
   const claims = await Promise.all(
     machines.map(async (queue) => {
       const lines: number[] = [];
-      for (let claim = await queue.claim(none); claim !== undefined; claim = await queue.claim(none))
+      for (let claim = await queue.claim(none); claim !== undefined; claim = await queue.claim({ ...none, lines }))
         lines.push(claim.line);
       return lines;
     }),
@@ -62,7 +62,7 @@ it('each source is claimed by one machine', async () => {
 it('lines and addresses can be left out of a claim', async () => {
   const queue = await filled('left out', 6);
   expect(await queue.claim({ lines: [1], addresses: ['h1'] })).toEqual({ line: 3, fence: 1 });
-  expect(await queue.claim({ lines: [1, 4, 6], addresses: ['h1'] })).toBeUndefined();
+  expect(await queue.claim({ lines: [1, 3, 4, 6], addresses: ['h1'] })).toBeUndefined();
 });
 
 it('a source is taken again after its lease, unless the lease is renewed', async () => {
@@ -74,7 +74,7 @@ it('a source is taken again after its lease, unless the lease is renewed', async
     await alive.renew([second?.line ?? 0]);
   }
   expect(await other.claim(none)).toEqual({ line: first?.line, fence: 2 });
-  expect(await other.claim(none)).toBeUndefined();
+  expect(await other.claim({ ...none, lines: [first?.line ?? 0] })).toBeUndefined();
   // It woke up: the source belongs to another machine now.
   await dead.renew([first?.line ?? 0]);
   expect(await other.counts()).toMatchObject({ held: 2 });
@@ -86,13 +86,24 @@ it('the outcome of the newest claim is kept, in whatever order outcomes arrive',
   await after(20);
   const fast = open('fence');
   const second = (await fast.claim(none)) ?? { line: 0, fence: 0 };
-  await slow.record(first, 'first');
+  expect(await slow.record(first, 'first')).toBe(true);
+  // As after a lost connection.
+  expect(await slow.record(first, 'first')).toBe(true);
   expect(await fast.outcomes(0, 10)).toEqual([{ line: 1, outcome: 'first' }]);
-  await fast.record(second, "second' \\");
-  await slow.record(first, 'first');
+  expect(await fast.record(second, "second' \\")).toBe(false);
+  expect(await slow.record(first, 'first')).toBe(false);
   expect(await fast.outcomes(0, 10)).toEqual([{ line: 1, outcome: "second' \\" }]);
   expect(await fast.counts()).toEqual({ finished: 1, held: 0, total: 1 });
   expect(await fast.claim(none)).toBeUndefined();
+});
+
+it('a claim whose answer was lost is found again by its machine at once, and by no other', async () => {
+  const [queue, other] = [await filled('lost answer', 2), open('lost answer')];
+  await queue.claim(none);
+  await queue.claim({ ...none, lines: [1] });
+  expect(await other.claim(none)).toBeUndefined();
+  expect(await queue.claim({ lines: [1], addresses: [] })).toEqual({ line: 2, fence: 2 });
+  expect(await queue.claim({ lines: [1, 2], addresses: [] })).toBeUndefined();
 });
 
 it('a returned source is free at once', async () => {

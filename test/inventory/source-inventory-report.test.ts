@@ -33,10 +33,12 @@ it('several names of a server are one server, named as on its first line', () =>
 it('counts possible, blocked and unchecked sources, and what the fixes make possible', () => {
   const { summary, fix_first: steps } = reportOf(sampleOutcomes());
   expect(summary).toMatchObject({ sources: 265, servers: 21, possible: 40, not_possible: 220, not_checked: 5 });
-  expect(steps.map(({ ids, unblocks, possible_after: after }) => [ids, unblocks, after])).toEqual([
-    [['wal-level'], 190, 230],
-    [['replica-identity'], 30, 260],
-  ]);
+  expect(steps.map(({ ids, unblocks, possible_after: after, databases }) => [ids, unblocks, after, databases])).toEqual(
+    [
+      [['wal-level'], 190, 230, 0],
+      [['replica-identity'], 30, 260, 30],
+    ],
+  );
 });
 
 it('a fix that differs between servers is an example of one of them', () => {

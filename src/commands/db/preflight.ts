@@ -78,12 +78,17 @@ async function checkManySources(
   inventory: SourceInventorySettings,
 ): Promise<ExitCode> {
   const { output, globals } = context;
-  const report = await runSourceInventory({ io: context, args, settings: context.settings(), inventory });
+  const { report, fileError } = await runSourceInventory({
+    io: context,
+    args,
+    settings: context.settings(),
+    inventory,
+  });
   const isPlain = globals.values('format').length === 0 && globals.value('query') === undefined;
   if (output.format === 'table' && isPlain)
     await output.prose(renderTextSourceInventory(report, await createReportStyles(context)));
   else if (output.format !== 'ndjson' && output.format !== 'csv') await output.data(report);
-  const error = buildSourceInventoryError(report);
+  const error = fileError ?? buildSourceInventoryError(report);
   if (error !== undefined) throw error;
   return 0;
 }

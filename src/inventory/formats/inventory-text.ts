@@ -1,12 +1,8 @@
 import type { MigrationMethod } from '../../preflight/finding.ts';
 import { groupByKey } from '../group-by-key.ts';
+import type { SourceInventoryFinding, SourceInventoryFindingPlace } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
-import type {
-  SourceInventoryFinding,
-  SourceInventoryFindingPlace,
-  SourceInventoryReport,
-  SourceInventoryReportRow,
-} from '../source-inventory-report.ts';
+import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
 
 /** The migration method that all sources have in common; undefined if the sources have different methods. */
 export function commonSourceInventoryMethod({ sources }: SourceInventoryReport): MigrationMethod | undefined {
@@ -38,22 +34,31 @@ export function sourceInventoryVerdictSentence(report: SourceInventoryReport): s
 }
 
 /** The summary line: the number of sources by result, and the number of servers. */
-export function sourceInventorySummaryText({ summary }: SourceInventoryReport): string {
+export function sourceInventorySummaryText({ summary, sources }: SourceInventoryReport): string {
   const { possible, unproven, not_possible: blocked, not_checked: unchecked, servers } = summary;
   const open = unproven === 0 ? '' : ` (${formatCount(unproven)} with open premises)`;
   return [
     `${formatCount(possible)} possible${open}`,
-    `${formatCount(blocked)} not possible`,
+    `${formatCount(blocked)} not possible${otherMethodsText(sources)}`,
     `${formatCount(unchecked)} not checked`,
     countedNoun(servers, 'server'),
   ].join(' · ');
+}
+
+/** What is possible instead: ` (140 by dump, 3 by no method)`. */
+function otherMethodsText(sources: readonly SourceInventoryReportRow[]): string {
+  const blocked = sources.filter(({ state, ok }) => state === 'checked' && !ok);
+  const counts = [...groupByKey(blocked, ({ verdict = 'blocked' }) => verdict)].map(
+    ([verdict, rows]) => `${formatCount(rows.length)} by ${verdict === 'blocked' ? 'no method' : verdict}`,
+  );
+  return counts.length === 0 ? '' : ` (${counts.join(', ')})`;
 }
 
 /** The fixes of one step. */
 export interface InventoryStepFix {
   readonly id: string;
   readonly title: string;
-  /** The first sentence of the fix; the finding has the complete text. */
+  /** The first sentence of the fix; undefined if it differs between servers. */
   readonly text: string | undefined;
   readonly restart: boolean;
 }
@@ -68,11 +73,15 @@ export function listInventoryStepFixes(
     return {
       id,
       title: found?.title ?? id,
-      // A fix text that was only an example is omitted, because its values may be wrong for another server.
-      text: found?.fix_example_of === undefined ? found?.fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined,
+      text: found === undefined ? undefined : findingFixText(found),
       restart: found?.fix?.restart === true,
     };
   });
+}
+
+/** The first sentence of the fix; undefined if the fix is only an example, whose values may be wrong for another server. */
+export function findingFixText({ fix, fix_example_of: example }: SourceInventoryFinding): string | undefined {
+  return example === undefined ? fix?.text.split(/(?<=\.) (?=[A-Z])/)[0] : undefined;
 }
 
 /** Formats what a step achieves: `12 sources become continuous (740 of 1,000 in all)`. */
@@ -85,11 +94,19 @@ export function formatFixStepGain(
   return `${countedNoun(unblocks, 'source')} ${verb} ${method} (${formatCount(after)} of ${formatCount(report.summary.sources)} in all)`;
 }
 
-/** The servers of a step, those with the most sources first. */
-export function formatFixStepServers({ servers }: SourceInventoryFixStep, most: number): string {
-  const named = servers.slice(0, most).map(({ server, sources }) => `${server} (${countedNoun(sources, 'source')})`);
+/** Where a step fixes something: `20 databases on 4 servers: db1.example.com:5432 (80 sources), db2.example.com:5432 (1) and 2 more`. */
+export function stepPlacesText({ servers, databases }: SourceInventoryFixStep, most: number): string {
+  const [{ server: name, sources: count } = { server: '', sources: 0 }] = servers;
+  const where = databases === 0 ? '' : `${countedNoun(databases, 'database')} on `;
+  if (servers.length === 1) return `${where}${name} (${countedNoun(count, 'source')})`;
+  const named = servers
+    .slice(0, most)
+    .map(
+      ({ server, sources }, at) => `${server} (${at === 0 ? countedNoun(sources, 'source') : formatCount(sources)})`,
+    );
   const rest = servers.length - named.length;
-  return rest > 0 ? `${named.join(', ')} and ${countedNoun(rest, 'more server')}` : named.join(', ');
+  const list = rest > 0 ? `${named.join(', ')} and ${formatCount(rest)} more` : named.join(', ');
+  return `${where}${countedNoun(servers.length, 'server')}: ${list}`;
 }
 
 /** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */
@@ -117,6 +134,20 @@ export function groupUncheckedSourcesByReason({ sources }: SourceInventoryReport
   return [...groupByKey(unchecked, ({ reason = '' }) => reason)]
     .map(([reason, rows]) => ({ reason, names: rows.map(({ name }) => name) }))
     .sort((a, b) => b.names.length - a.names.length);
+}
+
+/** The same in one line, without names: `8 no response to the connection · 3 connection refused`. */
+export function uncheckedTotalsText(report: SourceInventoryReport, most: number): string {
+  const short = groupUncheckedSourcesByReason(report).map(({ reason, names }) => ({
+    reason: (reason.split(/[:,]/)[0] ?? '').slice(0, 60),
+    count: names.length,
+  }));
+  const totals = [...groupByKey(short, ({ reason }) => reason)]
+    .map(([reason, all]) => ({ reason, count: all.reduce((sum, { count }) => sum + count, 0) }))
+    .sort((a, b) => b.count - a.count);
+  const shown = totals.slice(0, most).map(({ reason, count }) => `${formatCount(count)} ${reason}`);
+  const rest = totals.slice(most).reduce((sum, { count }) => sum + count, 0);
+  return [...shown, ...(rest > 0 ? [`${formatCount(rest)} for other reasons`] : [])].join(' · ');
 }
 
 export function rowVerdictText({ state, verdict, proven, ok }: SourceInventoryReportRow): string {

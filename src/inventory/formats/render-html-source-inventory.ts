@@ -2,24 +2,21 @@ import { createHash } from 'node:crypto';
 import { htmlPreflightReportStyle } from '../../preflight/formats/html-report-style.ts';
 import { preflightLimitationNote } from '../../preflight/formats/report-text.ts';
 import { escapeHtml, escapeHtmlLines } from '../../sanitize/html-text.ts';
+import type { SourceInventoryFinding } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
-import type {
-  SourceInventoryFinding,
-  SourceInventoryReport,
-  SourceInventoryReportRow,
-} from '../source-inventory-report.ts';
+import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
 import {
   commonSourceInventoryMethod,
   countedNoun,
   formatAffectedSourcesAndServers,
   formatCount,
-  formatFixStepServers,
   formatInventoryFindingPlace,
   groupUncheckedSourcesByReason,
   listInventoryStepFixes,
   rowVerdictText,
   sourceInventorySummaryText,
   sourceInventoryVerdictSentence,
+  stepPlacesText,
 } from './inventory-text.ts';
 
 /** Renders the report as one HTML file without scripts or external resources; the first screen says what to fix first. */
@@ -99,7 +96,7 @@ function stepRow(report: SourceInventoryReport, step: SourceInventoryFixStep, nu
   );
   const share = ((step.possible_after / Math.max(1, report.summary.sources)) * 100).toFixed(1);
   const total = `${formatCount(step.possible_after)} of ${formatCount(report.summary.sources)}`;
-  return `<tr><td>${number}</td><td>${fixes.join('')}</td><td>${escapeHtml(formatFixStepServers(step, 3))}</td><td class="n">${formatCount(step.unblocks)}</td><td class="n">${total}<svg class="gain" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${total}"><rect class="track" width="100" height="10"/><rect class="yes" width="${share}" height="10"/></svg></td></tr>`;
+  return `<tr><td>${number}</td><td>${fixes.join('')}</td><td>${escapeHtml(stepPlacesText(step, 3))}</td><td class="n">${formatCount(step.unblocks)}</td><td class="n">${total}<svg class="gain" viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="${total}"><rect class="track" width="100" height="10"/><rect class="yes" width="${share}" height="10"/></svg></td></tr>`;
 }
 
 function unchecked(report: SourceInventoryReport): string {

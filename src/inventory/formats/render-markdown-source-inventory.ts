@@ -4,13 +4,13 @@ import {
   commonSourceInventoryMethod,
   formatAffectedSourcesAndServers,
   formatCount,
-  formatFixStepServers,
   formatInventoryFindingPlace,
   groupUncheckedSourcesByReason,
   listInventoryStepFixes,
   rowVerdictText,
   sourceInventorySummaryText,
   sourceInventoryVerdictSentence,
+  stepPlacesText,
 } from './inventory-text.ts';
 
 /** Renders the report as Markdown, for a change request or a wiki. */
@@ -51,7 +51,7 @@ function fixFirst(report: SourceInventoryReport): readonly string[] {
     return [
       String(at + 1),
       fixes.join('<br>'),
-      escapeMarkdown(formatFixStepServers(step, shownPlaces)),
+      escapeMarkdown(stepPlacesText(step, shownPlaces)),
       formatCount(step.unblocks),
       `${formatCount(step.possible_after)} of ${formatCount(report.summary.sources)}`,
     ];

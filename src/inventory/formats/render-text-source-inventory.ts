@@ -1,25 +1,37 @@
 import type { TerminalStyles } from '../../cli/color.ts';
+import { quoteShellArg } from '../../cli/shell-quote.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
+import type { SourceInventoryFinding } from '../inventory-findings.ts';
 import type { SourceInventoryFixStep } from '../order-source-inventory-fixes.ts';
-import type { SourceInventoryFinding, SourceInventoryReport } from '../source-inventory-report.ts';
+import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-inventory-report.ts';
 import {
+  commonSourceInventoryMethod,
+  findingFixText,
   formatAffectedSourcesAndServers,
+  formatCount,
   formatFixStepGain,
-  formatFixStepServers,
   formatInventoryFindingPlace,
   groupUncheckedSourcesByReason,
   listInventoryStepFixes,
   sourceInventorySummaryText,
   sourceInventoryVerdictSentence,
+  stepPlacesText,
+  uncheckedTotalsText,
 } from './inventory-text.ts';
 
-/** The report for a terminal: the result, what to fix first, the findings, and the sources that need attention. */
+/**
+ * The report for a terminal. The first screen of 24 lines with 80 columns has the result, what was not checked, what to fix first
+ * and the next command. The other fixes, the sources that were not checked, findings and changes follow.
+ */
 export function renderTextSourceInventory(given: SourceInventoryReport, ink: TerminalStyles): string {
   const report = sanitizeReport(given);
   const lines = [
     ink.bold(sourceInventoryVerdictSentence(report)),
     ink.dim(sourceInventorySummaryText(report)),
+    ...(report.summary.not_checked === 0 ? [] : [`Not checked: ${uncheckedTotalsText(report, 3)}`]),
     ...fixFirst(report, ink),
+    ...whatToRun(report),
+    ...furtherSteps(report, ink),
     ...unchecked(report, ink),
     ...findings(report, ink),
     ...changes(report, ink),
@@ -27,6 +39,8 @@ export function renderTextSourceInventory(given: SourceInventoryReport, ink: Ter
   return `${lines.join('\n')}\n`;
 }
 
+/** Steps on the first screen, and in all. */
+const firstSteps = 3;
 const shownSteps = 10;
 const shownFindings = 20;
 const shownPlaces = 3;
@@ -35,12 +49,12 @@ const shownNames = 5;
 function fixFirst(report: SourceInventoryReport, ink: TerminalStyles): readonly string[] {
   const { fix_first: steps } = report;
   if (steps.length === 0) return [];
-  const more = steps.length - shownSteps;
+  const more = steps.length - firstSteps;
   return [
     '',
     ink.bold('What to fix first'),
-    ...steps.slice(0, shownSteps).flatMap((step, at) => stepLines(report, step, at + 1, ink)),
-    ...(more > 0 ? [`  and ${more} more steps, in -o json`] : []),
+    ...steps.slice(0, firstSteps).flatMap((step, at) => stepLines(report, step, at + 1, ink)),
+    ...(more > 0 ? [line(`and ${more} more ${more === 1 ? 'step' : 'steps'}, below`)] : []),
   ];
 }
 
@@ -50,14 +64,46 @@ function stepLines(
   number: number,
   ink: TerminalStyles,
 ): string[] {
-  const fixes = listInventoryStepFixes(report, step);
   const indent = '   ';
   return [
     line(`${number}. ${ink.bold(step.ids.join(' + '))}: ${formatFixStepGain(report, step)}`),
-    ...fixes.map(({ title, text, restart }) =>
-      line(`${indent}${title}${text === undefined ? '' : `. ${text}`}${restart ? ' (restart)' : ''}`),
+    ...listInventoryStepFixes(report, step).map(({ title, restart }) =>
+      line(`${indent}${title}${restart ? ' (restart)' : ''}`),
     ),
-    line(`${indent}on ${formatFixStepServers(step, shownPlaces)}`),
+    line(`${indent}${stepPlacesText(step, 1)}`),
+  ];
+}
+
+function whatToRun(report: SourceInventoryReport): readonly string[] {
+  const { fix_first: steps, sources, summary } = report;
+  const [first] = steps;
+  const blocked = first === undefined ? undefined : sources.find((row) => isFixedBy(row, first));
+  if (blocked !== undefined) {
+    const command = `cloudctl db preflight --source ${quoteShellArg(blocked.url)} --fix-sql fix.sql`;
+    // A command at the end of a line is not broken.
+    return ['', `The fixes of ${blocked.server} as a script, with the options of this command: ${command}`];
+  }
+  if (summary.possible < summary.sources || commonSourceInventoryMethod(report) !== 'continuous') return [];
+  return ['', 'What to run, for each source: `cloudctl db migrate CLUSTER_UUID --source URL`'];
+}
+
+/** The first source of the server with the most sources of the step. */
+function isFixedBy(
+  { server, blocked_by: blockedBy }: SourceInventoryReportRow,
+  { servers, ids }: SourceInventoryFixStep,
+): boolean {
+  return server === servers[0]?.server && blockedBy.some((id) => ids.includes(id));
+}
+
+function furtherSteps(report: SourceInventoryReport, ink: TerminalStyles): readonly string[] {
+  const steps = report.fix_first.slice(firstSteps, shownSteps);
+  if (steps.length === 0) return [];
+  const more = report.fix_first.length - shownSteps;
+  return [
+    '',
+    ink.bold('What to fix then'),
+    ...steps.flatMap((step, at) => stepLines(report, step, firstSteps + at + 1, ink)),
+    ...(more > 0 ? [line(`and ${more} more ${more === 1 ? 'step' : 'steps'}, in -o json`)] : []),
   ];
 }
 
@@ -67,12 +113,16 @@ function unchecked(report: SourceInventoryReport, ink: TerminalStyles): readonly
   return [
     '',
     ink.bold('Not checked'),
-    ...reasons.slice(0, shownFindings).map(({ reason, names }) => {
+    ...reasons.slice(0, shownFindings).flatMap(({ reason, names }) => {
       const rest = names.length - shownNames;
       const shown = names.slice(0, shownNames).join(', ');
-      return line(`${names.length}: ${reason}: ${shown}${rest > 0 ? ` and ${rest} more` : ''}`);
+      return [
+        line(`${formatCount(names.length)}: ${reason}`),
+        line(`   ${shown}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`),
+      ];
     }),
     ...(reasons.length > shownFindings ? [`  and ${reasons.length - shownFindings} more reasons, in -o json`] : []),
+    line('To check them again, run the same command; -o ndjson prints their names and reasons.'),
   ];
 }
 
@@ -92,11 +142,13 @@ function findingLines(finding: SourceInventoryFinding, ink: TerminalStyles): str
   const { id, status, title, places, place_count: count, is_blocker: isBlocker } = finding;
   const mark = status === 'fail' ? ink.red(status) : ink.yellow(status);
   const rest = count - shownPlaces;
+  const fix = findingFixText(finding);
   return [
     line(`${mark} ${id}: ${formatAffectedSourcesAndServers(finding)}${isBlocker ? ' (blocks)' : ''}`),
     line(`   ${title}`),
+    ...(fix === undefined ? [] : [line(`   Fix: ${fix}`)]),
     ...places.slice(0, shownPlaces).map((place) => line(`   ${formatInventoryFindingPlace(place, shownNames)}`)),
-    ...(rest > 0 ? [line(`   and ${rest} more places`)] : []),
+    ...(rest > 0 ? [line(`   and ${formatCount(rest)} more places`)] : []),
   ];
 }
 

@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser } from '../../fixtures/browser.ts';
 import { run, start } from '../../fixtures/cli.ts';
 import { type Folders, makeFolders } from '../../fixtures/folders.ts';
+import { expectGolden } from '../../fixtures/golden.ts';
 import { lacks } from '../../fixtures/needs.ts';
 import { type Postgres, ready, startPostgres } from '../../fixtures/postgres.ts';
+import { terminal } from '../../fixtures/terminal.ts';
 
 let folders: Folders;
 let server: Postgres;
@@ -80,16 +82,53 @@ it('Ctrl-C returns what a machine holds', { timeout: 60_000 }, async () => {
   expect(await server.query(held)).toEqual([]);
 });
 
+/** Twelve databases of one server, two of another one, and a server that is away. */
+const allSources = () => [
+  ...names.map((name) => url(server, name)),
+  url(old, 'shop'),
+  url(old, 'postgres'),
+  'postgres://u@127.0.0.1:1/away?sslmode=disable',
+];
+
+it.skipIf(lacks('tmux', 'less'))(
+  'the first screen of a terminal has the totals, the fixes and the next command',
+  {
+    timeout: 60_000,
+  },
+  async () => {
+    const file = inventoryFile('screen', allSources());
+    const shown = await terminal(['db', 'preflight', '--sources', file, ...words], {
+      folders,
+      env: { ...env(), PAGER: 'less' },
+      columns: 80,
+      rows: 24,
+    });
+    try {
+      // The pager shows the beginning, and its prompt in the last row.
+      const all = await shown.waitFor(/^The continuous migration is [\s\S]*\n:$/m, 40_000);
+      const screen = all.slice(all.indexOf('The continuous migration is '));
+      expect(all.split('\n').length).toBeGreaterThan(24);
+      expectGolden(
+        'db-inventory',
+        screen.replaceAll(String(server.port), 'PORT').replaceAll(String(old.port), 'PORT2'),
+      );
+      expect(screen).toContain('--fix-sql fix.sql');
+      await shown.press('q');
+      expect(await shown.ended()).toBe(3);
+      const after = await shown.screen();
+      for (const name of names) expect(after).toContain(`/${name}: `);
+      expect(after).toContain('away: not checked, connection refused');
+    } finally {
+      await shown.close();
+    }
+  },
+);
+
 describe.skipIf(lacks('chromium'))('the HTML report in a browser', () => {
   it('has the result and what to fix first on the first screen, and is not wider than the window', {
     timeout: 60_000,
   }, async () => {
-    const file = inventoryFile('all', [
-      ...names.map((name) => url(server, name)),
-      url(old, 'shop'),
-      url(old, 'postgres'),
-      'postgres://u@127.0.0.1:1/away?sslmode=disable',
-    ]);
+    const file = inventoryFile('all', allSources());
     const report = join(folders.work, 'report.html');
     const ran = await run(['db', 'preflight', '--sources', file, ...words, '--report', report], {
       folders,

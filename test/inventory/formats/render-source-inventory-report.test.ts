@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { wrapForTerminal } from '../../../src/cli/wrap-text.ts';
 import { renderSourceInventoryReport } from '../../../src/inventory/formats/render-source-inventory-report.ts';
 import { renderTextSourceInventory } from '../../../src/inventory/formats/render-text-source-inventory.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
@@ -11,6 +12,32 @@ it('the text has the result, what to fix first, what was not checked, and each f
   const text = renderTextSourceInventory(reportOf(sampleOutcomes()), styles);
   expectGolden('db-inventory', text);
   expect(text.split('\n').length).toBeLessThan(40);
+});
+
+it('the first screen of a terminal has totals, what was not checked, three steps and the next command', async () => {
+  const wal = serverFinding('wal-level', { title: 'wal_level is not logical' });
+  const slots = serverFinding('slots-vs-dbs', { title: 'max_replication_slots is less than the number of databases' });
+  const identity = (at: number) =>
+    databaseFinding('replica-identity', `db${at}`, { title: 'A table has no usable replica identity' });
+  const others = ['tables', 'roles', 'encoding', 'large-objects'].map((id) => serverFinding(id));
+  const outcomes = Array.from({ length: 1000 }, (_, at) => {
+    const server = `database-server-${at % 37}`;
+    if (at % 50 === 0) return unreachable(at + 1, 'no response to the connection: a firewall drops the packets');
+    if (at % 50 === 1) return unreachable(at + 1, 'the password command failed: it took longer than 10 s');
+    if (at % 5 === 0) return outcome(at + 1, server, [wal, slots]);
+    if (at % 5 === 1) return outcome(at + 1, server, [identity(at)]);
+    return outcome(at + 1, server, at % 25 < 4 ? [others[at % 4] ?? wal] : []);
+  });
+  const rows = (await wrapForTerminal(renderTextSourceInventory(reportOf(outcomes), styles), 80)).split('\n');
+  expectGolden('db-inventory', rows.slice(0, 24).join('\n'));
+  const screen = rows.slice(0, 24);
+  const totals = screen.slice(0, 4).join(' ');
+  expect(totals).toContain('520 of 1,000 sources');
+  expect(totals).toContain('440 not possible (440 by dump)');
+  expect(totals).toMatch(/Not checked: 20 .* · 20 /);
+  for (const number of [1, 2, 3]) expect(screen.filter((row) => row.startsWith(`  ${number}. `))).toHaveLength(1);
+  expect(screen.find((row) => row.includes('cloudctl db preflight --source'))).toMatch(/ --fix-sql fix\.sql$/);
+  expect(rows.filter((row) => /^ {2}[4-7]\. /.test(row)).length).toBeGreaterThan(0);
 });
 
 it('the Markdown has a row for each source', () => {
