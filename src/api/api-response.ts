@@ -147,6 +147,7 @@ function forbiddenMessage(method: string, what: string): string {
 }
 
 function listHint(path: string): string | undefined {
+  if (path.startsWith('/v2/databases/')) return 'list the existing clusters: `cloudctl db list`';
   const kind = /^\/v2\/(actions|droplets)\//.exec(path)?.[1];
   return kind === undefined ? undefined : `list the existing ${kind}: \`cloudctl ${kind} list\``;
 }

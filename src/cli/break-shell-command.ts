@@ -1,7 +1,7 @@
 /**
  * Breaks a command into lines of at most `width` characters that a shell accepts: with a backslash at the end, outside
- * quotes and `$(…)`. An option stays with its value, and a pipe with the command after it. A shorter command is returned
- * unchanged.
+ * quotes and `$(…)`. An option stays with its value, a redirection with its file, and a pipe with the command after it. A
+ * shorter command is returned unchanged.
  */
 export function breakShellCommand(command: string, width: number): readonly string[] {
   if (command.length <= width) return [command];
@@ -23,7 +23,7 @@ function partsOf(command: string): readonly string[] {
   for (const word of wordsOf(command)) {
     const last = parts.at(-1);
     const belongsToLast =
-      last !== undefined && (/^(-[^ ]*|&&)$/.test(last) || /(^| )[|<>]$/.test(last) || /^[<>]/.test(word));
+      last !== undefined && (/^(-[^ ]*|&&)$/.test(last) || /(^| )[|<>]$/.test(last) || /^\d?>+$/.test(last));
     if (belongsToLast && !/^-/.test(word)) parts.splice(-1, 1, `${last} ${word}`);
     else parts.push(word);
   }
@@ -33,9 +33,11 @@ function partsOf(command: string): readonly string[] {
 /** Splits at blanks outside quotes and parentheses. */
 function wordsOf(command: string): readonly string[] {
   const words: string[] = [];
-  let [word, quote, depth] = ['', '', 0];
+  let [word, quote, depth, isEscaped] = ['', '', 0, false];
   for (const character of command) {
-    if (quote !== '') quote = character === quote ? '' : quote;
+    if (isEscaped) isEscaped = false;
+    else if (character === '\\' && quote !== "'") isEscaped = true;
+    else if (quote !== '') quote = character === quote ? '' : quote;
     else if (character === "'" || character === '"') quote = character;
     else if (character === '(') depth += 1;
     else if (character === ')') depth -= 1;

@@ -39,6 +39,8 @@ export interface OptionSpec {
   /** Former names of the option: still accepted, but absent from help and completion. */
   readonly aliases?: readonly string[];
   readonly description: string;
+  /** The heading under which help lists the option; without it, the option is listed under `Options`. */
+  readonly section?: string;
   /** The placeholder of the option's value, in capitals (`--limit N`); absent for a flag. */
   readonly valueName?: string;
   /** `list` accepts `a,b,c` and repeated options; `repeat` accepts only repeated options, where a comma is part of the value. */

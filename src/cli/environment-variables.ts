@@ -6,6 +6,20 @@ export interface EnvironmentVariableSpec {
 }
 
 const login = ['auth setup', 'auth login'];
+const sourceCommands = ['preflight', 'migrate', 'watch', 'cutover', 'rehearse', 'compare', 'sequences'].map(
+  (name) => `db ${name}`,
+);
+const adminCommands = [
+  'env',
+  'clock',
+  'faults',
+  'requests',
+  'token',
+  'conformance',
+  'snapshot',
+  'restore',
+  'reset',
+].map((name) => `sandbox ${name}`);
 
 /** The environment variables of the program, for help and reference pages (precedence: option > environment > profile > default). */
 export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
@@ -30,25 +44,35 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
       'refresh token that the test of a server uses up; it must come from another login than CLOUDCTL_ACCESS_TOKEN',
     commands: ['sandbox conformance'],
   },
-  { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain or file' },
+  { name: 'CLOUDCTL_CREDENTIAL_STORE', description: 'credential store: keychain, file or shared' },
+  {
+    name: 'CLOUDCTL_STORE_URL',
+    description: 'server of the shared credential store: postgres://USER:PASSWORD@HOST/DBNAME or rediss://HOST',
+    commands: ['auth share'],
+  },
+  {
+    name: 'CLOUDCTL_STORE_KEY',
+    description: 'keys of the shared credential store, for machines that keep no files',
+    commands: ['auth share'],
+  },
   { name: 'CLOUDCTL_CONFIG_DIR', description: 'folder of config.json' },
   { name: 'CLOUDCTL_STATE_DIR', description: 'folder for locks, sessions in files, batch ledgers and baselines' },
   {
     name: 'CLOUDCTL_CODE_CACHE',
     description: 'whether starts keep compiled code in the state folder: on or off (default: on, off in CI)',
   },
-  { name: 'CLOUDCTL_SOURCE', description: 'same as --source', commands: ['db'] },
+  { name: 'CLOUDCTL_SOURCE', description: 'same as --source', commands: sourceCommands },
   { name: 'CLOUDCTL_REHEARSE_INTO', description: 'same as --into', commands: ['db rehearse'] },
   {
     name: 'CLOUDCTL_REHEARSE_INTO_PASSWORD',
     description: 'password for the server that --into names',
     commands: ['db rehearse'],
   },
-  { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: ['db compare'] },
+  { name: 'CLOUDCTL_TARGET', description: 'same as --target', commands: ['db cutover', 'db compare'] },
   {
     name: 'CLOUDCTL_TARGET_PASSWORD',
     description: 'password for the server that --target names',
-    commands: ['db compare'],
+    commands: ['db cutover', 'db compare'],
   },
   {
     name: 'CLOUDCTL_QUEUE_URL',
@@ -60,8 +84,8 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
     description: 'same as --cluster name=URL, hidden from other users of this machine',
     commands: ['sandbox start'],
   },
-  { name: 'CLOUDCTL_SANDBOX_ADMIN_URL', description: 'same as --admin-url', commands: ['sandbox'] },
-  { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'admin token of the sandbox', commands: ['sandbox'] },
+  { name: 'CLOUDCTL_SANDBOX_ADMIN_URL', description: 'same as --admin-url', commands: adminCommands },
+  { name: 'CLOUDCTL_SANDBOX_ADMIN_TOKEN', description: 'admin token of the sandbox', commands: adminCommands },
   { name: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY', description: 'proxy for HTTP requests, and hosts that bypass it' },
   { name: 'NODE_EXTRA_CA_CERTS', description: 'additional CA certificates (PEM file)' },
   {
@@ -75,7 +99,7 @@ export const environmentVariableSpecs: readonly EnvironmentVariableSpec[] = [
   {
     name: 'PGPASSWORD, PGPASSFILE, REDISCLI_AUTH',
     description: 'password of the source database',
-    commands: ['db'],
+    commands: sourceCommands,
   },
 ];
 

@@ -70,7 +70,7 @@ function sectionsOf(command: CommandDescription, page: HelpLayout, topics: HelpT
     section('Usage', wrapWords(synopsis, page.width - 2, 4).split('\n'), page),
     entriesSection('Commands', subcommands, page),
     entriesSection('Arguments', positionals, page),
-    entriesSection('Options', buildOptionHelpEntries(options), page),
+    ...optionsSections(options, page),
     examplesSection(examples, page),
     entriesSection(
       'Environment',
@@ -102,6 +102,15 @@ function examplesSection(examples: readonly ExampleSpec[], page: HelpLayout): st
     ...breakShellCommand(`$ ${command}`, page.width - 2),
   ]);
   return lines.length === 0 ? '' : section('Examples', lines, page);
+}
+
+// The options without a heading come first: they are those of the command itself.
+function optionsSections(options: readonly OptionSpec[], page: HelpLayout): readonly string[] {
+  const titles = new Set([undefined, ...options.map((option) => option.section)]);
+  return [...titles].map((title) => {
+    const entries = buildOptionHelpEntries(options.filter((option) => option.section === title));
+    return entriesSection(title ?? 'Options', entries, page);
+  });
 }
 
 /** The entries of an options section in a help page. */
@@ -146,9 +155,9 @@ function summarySentence(summary: string, { width }: HelpLayout): string {
   return wrapWords(/[.!?]$/.test(text) ? text : `${text}.`, width, 0);
 }
 
-/** A description that begins with a value (`none: …`, `read or …`) or with code is not capitalized. */
+/** A description that begins with a value (`none: …`, `auth_url, base_url`) or with code is not capitalized. */
 function capitalized(text: string): string {
-  return /^[a-z_]+(:| or )/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+  return /^[a-z_]+(:| or )|^[a-z]+_/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function paragraphs(text: string, { width }: HelpLayout): string {

@@ -3,6 +3,7 @@ import { sanitizeLine, sanitizeLines } from '../sanitize/terminal-text.ts';
 import { Secret } from '../secret.ts';
 import type { PromptStreams } from './prompt-streams.ts';
 import { runCancellablePrompt, withoutColorSequences } from './prompt-streams.ts';
+import { wrapForTerminal } from './wrap-text.ts';
 
 export interface PromptOptions {
   /** Returns the streams of the prompts. Called only when a prompt is drawn, because creating a stream takes long. */
@@ -83,9 +84,10 @@ export function createPrompts({ streams, isTerminal, noInput, yes, color, before
     const { createPromptModule } = await import('inquirer');
     const { input, output: screen } = streams();
     const output = color ? screen : withoutColorSequences(screen);
+    const lines = await wrapPromptMessage(sanitizeLines(message), screen.columns);
     return runCancellablePrompt(input, signal, async (left) => {
       const prompt = createPromptModule({ input, output, signal: left });
-      const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: sanitizeLines(message) });
+      const { value } = await prompt<{ value: V }>({ ...details, name: 'value', message: lines });
       return value;
     });
   }
@@ -109,6 +111,16 @@ export function createPrompts({ streams, isTerminal, noInput, yes, color, before
       return draw(message, signal, { type: 'confirm', default: preset });
     },
   };
+}
+
+/** Inquirer breaks a long message inside words. The message stands between `? ` and `(y/N)`. */
+async function wrapPromptMessage(message: string, columns: number | undefined): Promise<string> {
+  const [mark, answers] = ['? ', ' (y/N)'];
+  const lines = await wrapForTerminal(
+    `${mark}${message}`,
+    columns === undefined ? undefined : columns - answers.length,
+  );
+  return lines.slice(mark.length);
 }
 
 /** Prompt options that inquirer needs in addition to the message. */

@@ -7,7 +7,12 @@ export const completionCommand: CommandSpec<CommandContext> = {
   description:
     'Prints a script that completes commands, options and names when you press Tab. It suggests names that earlier commands have seen, and sends no request. The scripts for bash, zsh and fish are tested in these shells, the one for PowerShell is not.',
   arguments: [
-    { name: 'SHELL', description: `shell: ${completionShells.join(', ')}`, required: true, choices: completionShells },
+    {
+      name: 'SHELL',
+      description: `name of the shell: ${completionShells.join(', ')}`,
+      required: true,
+      choices: completionShells,
+    },
   ],
   examples: [
     {

@@ -33,16 +33,31 @@ export const commandTree: CommandTree<CommandContext> = {
         'revoke the access token and delete the session',
         async () => (await import('./auth/logout.ts')).authLogoutCommand,
       ),
-      share: commandGroup('use one session on several machines (PostgreSQL or Redis)', {
-        init: lazyCommand('create a share', async () => (await import('./auth/share/init.ts')).shareInitCommand),
-        join: lazyCommand('join a share', async () => (await import('./auth/share/join.ts')).shareJoinCommand),
-        status: lazyCommand('show a share', async () => (await import('./auth/share/status.ts')).shareStatusCommand),
-        log: lazyCommand('list refreshes', async () => (await import('./auth/share/log.ts')).shareLogCommand),
+      share: commandGroup('use one session on several machines', {
+        init: lazyCommand(
+          'create a share: one session in PostgreSQL or Redis',
+          async () => (await import('./auth/share/init.ts')).shareInitCommand,
+        ),
+        join: lazyCommand(
+          'join a share with the key of another machine',
+          async () => (await import('./auth/share/join.ts')).shareJoinCommand,
+        ),
+        status: lazyCommand(
+          'show the shared session and the machine that refreshes it',
+          async () => (await import('./auth/share/status.ts')).shareStatusCommand,
+        ),
+        log: lazyCommand(
+          'list the logins and refreshes of the shared session',
+          async () => (await import('./auth/share/log.ts')).shareLogCommand,
+        ),
         'rotate-key': lazyCommand(
           'replace the key of a share',
           async () => (await import('./auth/share/rotate-key.ts')).shareRotateKeyCommand,
         ),
-        leave: lazyCommand('leave a share', async () => (await import('./auth/share/leave.ts')).shareLeaveCommand),
+        leave: lazyCommand(
+          'remove this machine from a share',
+          async () => (await import('./auth/share/leave.ts')).shareLeaveCommand,
+        ),
       }),
       list: lazyCommand(
         'list profiles and the state of their sessions',
@@ -127,43 +142,43 @@ export const commandTree: CommandTree<CommandContext> = {
     },
   ),
   db: commandGroup('check an external database and migrate it online into a managed cluster', {
-    preflight: lazyCommand(
-      'check whether a database can be migrated',
-      async () => (await import('./db/preflight.ts')).dbPreflightCommand,
-    ),
-    migrate: lazyCommand(
-      'start the online migration of an external database into a cluster',
-      async () => (await import('./db/migrate.ts')).dbMigrateCommand,
-    ),
-    status: lazyCommand(
-      'show the migration into a cluster, or follow it until it has ended',
-      async () => (await import('./db/status.ts')).dbStatusCommand,
-    ),
-    watch: lazyCommand(
-      'follow a running migration and report what would break it',
-      async () => (await import('./db/watch.ts')).dbWatchCommand,
-    ),
-    cutover: lazyCommand(
-      'print what is left to do before the cut-over, with the next command',
-      async () => (await import('./db/cutover.ts')).dbCutoverCommand,
-    ),
-    stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStopCommand),
     list: lazyCommand(
       'list the clusters that can receive a migration',
       async () => (await import('./db/list.ts')).dbListCommand,
+    ),
+    preflight: lazyCommand(
+      'check whether a database can be migrated',
+      async () => (await import('./db/preflight.ts')).dbPreflightCommand,
     ),
     rehearse: lazyCommand(
       'rehearse a migration into a server of your own and compare the result',
       async () => (await import('./db/rehearse.ts')).dbRehearseCommand,
     ),
+    migrate: lazyCommand(
+      'start the online migration of an external database into a cluster',
+      async () => (await import('./db/migrate.ts')).dbMigrateCommand,
+    ),
+    watch: lazyCommand(
+      'follow a running migration and report what would break it',
+      async () => (await import('./db/watch.ts')).dbWatchCommand,
+    ),
+    status: lazyCommand(
+      'show the migration into a cluster, or follow it until it has ended',
+      async () => (await import('./db/status.ts')).dbStatusCommand,
+    ),
+    cutover: lazyCommand(
+      'print what is left to do before the cut-over, with the next command',
+      async () => (await import('./db/cutover.ts')).dbCutoverCommand,
+    ),
+    sequences: lazyCommand(
+      "print the SQL that sets the target's sequences at the cut-over (PostgreSQL)",
+      async () => (await import('./db/sequences.ts')).dbSequencesCommand,
+    ),
     compare: lazyCommand(
       'compare the contents of source and target after a migration',
       async () => (await import('./db/compare.ts')).dbCompareCommand,
     ),
-    sequences: lazyCommand(
-      "print the statements that set the target's sequences at cut-over",
-      async () => (await import('./db/sequences.ts')).dbSequencesCommand,
-    ),
+    stop: lazyCommand('stop the migration into a cluster', async () => (await import('./db/stop.ts')).dbStopCommand),
   }),
   api: lazyCommand('send a request to the resource API', async () => (await import('./api.ts')).apiCommand),
   config: commandGroup('read and change the configuration', {

@@ -28,7 +28,7 @@ export const openCommand: CommandSpec<CommandContext> = {
     },
     {
       name: 'ID',
-      description: 'id or name of the droplet; UUID of the cluster of the migration',
+      description: 'id or name of a droplet, or UUID of the cluster of a migration',
       completion: { from: 'droplet' },
     },
   ],

@@ -9,20 +9,19 @@ import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/sour
 import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 
-/** The options of every `db` command that name the source. */
-export const sourceOptionSpecs: readonly OptionSpec[] = [
+const sourceOptions: readonly OptionSpec[] = [
   { name: 'source', valueName: 'URL', description: 'Source: postgres://USER@HOST:PORT/DBNAME or redis://HOST:PORT' },
   {
     name: 'engine',
     valueName: 'ENGINE',
-    description: 'Engine of the source, if --source is not given',
+    description: 'Engine of the source, with --host instead of --source',
     choices: ['postgresql', 'redis'],
   },
-  { name: 'host', valueName: 'H', description: 'Host name or address of the source, or a libpq connection string' },
-  { name: 'port', valueName: 'P', description: 'Port (default: 5432 or 6379)' },
-  { name: 'dbname', valueName: 'D', description: 'Database to connect to (PostgreSQL)' },
-  { name: 'username', valueName: 'U', description: 'User name' },
-  { name: 'password-stdin', description: 'Read the password from standard input' },
+  { name: 'host', valueName: 'HOST', description: 'Host name or address of the source, or a libpq connection string' },
+  { name: 'port', valueName: 'PORT', description: 'Port of the source (default: 5432 or 6379)' },
+  { name: 'dbname', valueName: 'DBNAME', description: 'Database to connect to (PostgreSQL)' },
+  { name: 'username', valueName: 'USER', description: 'User name on the source' },
+  { name: 'password-stdin', description: 'Read the password of the source from standard input' },
   { name: 'disable-ssl', description: 'Connect without TLS, both this program and the service' },
   {
     name: 'ignore-dbs',
@@ -34,8 +33,11 @@ export const sourceOptionSpecs: readonly OptionSpec[] = [
     name: 'allow-cleartext-password',
     description: 'Send the password in clear text to a server whose certificate was not verified (PostgreSQL)',
   },
-  { name: 'ca-file', valueName: 'F', description: 'CA certificates for the source (PEM file)', completion: 'file' },
+  { name: 'ca-file', valueName: 'FILE', description: 'CA certificates for the source (PEM file)', completion: 'file' },
 ];
+
+/** The options of every `db` command that name the source. */
+export const sourceOptionSpecs = sourceOptions.map((option) => ({ ...option, section: 'Source options' }));
 
 /** A source database. A migration has one source; the target of a rehearsal has the same type. */
 export type DbSource =

@@ -31,7 +31,7 @@ export const scriptingHelpTopic: HelpTopicPage = {
   ].join('\n\n'),
   examples: [
     {
-      text: 'Create droplets and print their ids',
+      text: 'Create droplets, and print one JSON object for each',
       command:
         'cloudctl droplets create --names web-01,web-02 --region nyc3 --size s-1vcpu-1gb --image ubuntu-24-04-x64 -o ndjson',
     },
@@ -43,13 +43,13 @@ export const scriptingHelpTopic: HelpTopicPage = {
 export const loginHelpTopic: HelpTopicPage = {
   text: [
     'A profile names the servers and the application. `auth setup` creates it, and `auth login` opens the browser and waits for the redirect on a loopback address. Tokens are kept in the keychain of the system.',
-    'The access token is renewed without a question until the session ends. Several profiles can be logged in at once; --profile selects one.',
+    'The access token is renewed by itself until the session ends. Several profiles can be logged in at once; --profile selects one.',
   ].join('\n\n'),
   sections: [
     {
       title: 'Commands',
       entries: [
-        { term: 'auth setup', text: 'create or change a profile' },
+        { term: 'auth setup', text: 'Create or change a profile' },
         { term: 'auth login', text: 'log in through the browser; with --paste, the browser can be on another machine' },
         { term: 'auth status', text: 'show the account and when the session ends' },
         { term: 'auth switch', text: 'select another profile' },
@@ -59,7 +59,7 @@ export const loginHelpTopic: HelpTopicPage = {
     },
   ],
   examples: [
-    { text: 'Ask for permission to create and change', command: 'cloudctl auth login --scope "read write"' },
+    { text: 'Log in with read and write access', command: 'cloudctl auth login --scope "read write"' },
     { text: 'Try it without an account', command: 'cloudctl sandbox start' },
   ],
 };
@@ -70,12 +70,15 @@ export const migrationHelpTopic: HelpTopicPage = {
     {
       title: 'Steps',
       entries: [
-        { term: '1 db preflight', text: 'check the source, and write the fixes as scripts' },
-        { term: '2 db rehearse', text: 'optional: migrate into a server of your own and compare' },
-        { term: '3 db migrate', text: 'check again, then start the migration' },
-        { term: '4 db watch', text: 'follow the copy and the replication' },
-        { term: '5 db cutover', text: 'print the steps of the cut-over and the command for the next one' },
-        { term: '6 db stop', text: 'end the migration when nothing writes to the source any more' },
+        { term: '1 db list', text: 'find the UUID of the cluster that receives the data' },
+        { term: '2 db preflight', text: 'check the source, and write the fixes as scripts' },
+        { term: '3 db rehearse', text: 'migrate into an empty server of your own first, and compare (optional)' },
+        { term: '4 db migrate', text: 'check again, then start the migration' },
+        { term: '5 db watch', text: 'follow the copy until the target has caught up' },
+        { term: '6 db cutover', text: 'stop the application, then run the command that this checklist prints next' },
+        { term: '  db sequences', text: 'set the sequences of the target, when the checklist says so (PostgreSQL)' },
+        { term: '  db compare', text: 'compare all rows, when the checklist says so' },
+        { term: '  db stop', text: 'end the migration, when the checklist says so' },
       ],
     },
   ],

@@ -17,11 +17,17 @@ export const environmentHelpTopic: HelpTopicPage = {
       title: 'Variables',
       entries: environmentVariableSpecs.map(({ name, description, commands = [] }) => ({
         term: name,
-        text: commands.length === 0 ? description : `${description} (${commands.join(', ')})`,
+        text: commands.length === 0 ? description : `${description} (${shortenCommandList(commands)})`,
       })),
     },
   ],
 };
+
+/** More than two commands of one group are named by their group. */
+function shortenCommandList(commands: readonly string[]): string {
+  const groups = [...new Set(commands.map((command) => command.split(' ')[0]))];
+  return (commands.length > 2 && groups.length === 1 ? groups : commands).join(', ');
+}
 
 /** The meaning of every exit code, in numerical order. */
 export const meaningOfExitCode: readonly (readonly [number: string, meaning: string])[] = [
@@ -33,7 +39,10 @@ export const meaningOfExitCode: readonly (readonly [number: string, meaning: str
     'the requested migration method is not possible and nothing was sent; or a tested server breaks the specification',
   ],
   ['4', 'not logged in, access refused, or the scope is too small'],
-  ['5', 'some droplets of a batch were not created, or it is unknown whether they were'],
+  [
+    '5',
+    'partly done: something of a batch, an inventory, a comparison or a cut-over is left, or its result is unknown',
+  ],
   ['6', 'a server was not reached: error of the name lookup, the connection or TLS, or a timeout'],
   ['130', 'interrupted by Ctrl-C'],
   ['143', 'ended by SIGTERM'],

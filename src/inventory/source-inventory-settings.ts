@@ -6,48 +6,56 @@ import type { ProfileSettings } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import type { ServerConcurrencyLimits } from './run-with-server-concurrency-slots.ts';
 
+const section = 'Options for many sources';
+
 /** The options of `db preflight` for many sources. */
 export const sourceInventoryOptionSpecs: readonly OptionSpec[] = [
   {
+    section,
     name: 'sources',
     valueName: 'FILE',
     description: 'Check many sources: a URL or a service name on each line, or CSV with a header; - for standard input',
     completion: 'file',
   },
-  { name: 'parallel', valueName: 'N', description: 'Sources that are checked at the same time (default: 16)' },
+  { section, name: 'parallel', valueName: 'N', description: 'Sources that are checked at the same time (default: 16)' },
   {
+    section,
     name: 'parallel-per-server',
     valueName: 'N',
-    description:
-      'Sources of one server that are checked at the same time, and connections to its databases (default: 2)',
+    description: 'Sources that are checked at the same time on one server, and connections to it (default: 2)',
   },
   {
+    section,
     name: 'scope',
     valueName: 'SCOPE',
     description:
-      'Databases to check for each source: all of its server, or only the database that the source names (default: server)',
+      'Databases to check: server for all databases of the server, database for the one that the source names (default: server)',
     choices: ['server', 'database'],
   },
   {
+    section,
     name: 'password-command',
     valueName: 'JSON',
     description: 'Program that prints the password of a source, as a JSON array; it is run without a shell',
   },
   {
+    section,
     name: 'report-dir',
     valueName: 'FOLDER',
     description: 'Write the JSON report of each source into FOLDER',
     completion: 'folder',
   },
   {
+    section,
     name: 'queue',
     valueName: 'NAME',
     description: 'Share the sources with other machines, through the PostgreSQL server of CLOUDCTL_QUEUE_URL',
   },
   {
+    section,
     name: 'lease',
     valueName: 'DURATION',
-    description: 'Time after which another machine checks the sources of a machine that has stopped (default: 60s)',
+    description: 'With --queue: time after which another machine checks the source of a stopped machine (default: 60s)',
   },
 ];
 

@@ -11,7 +11,7 @@ import type { PreflightOptions } from './preflight-options.ts';
 export const preflightOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'target-version',
-    valueName: 'V',
+    valueName: 'VERSION',
     description: 'Version of the target, for example 17, redis-7.2 or valkey-8',
   },
   {
@@ -23,7 +23,8 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'method',
     valueName: 'METHOD',
-    description: 'Migration method that must be possible (default: continuous)',
+    description:
+      'Migration method that must be possible: continuous, dump (PostgreSQL) or scan (Redis) (default: continuous)',
     choices: ['continuous', 'dump', 'scan'],
   },
   {
@@ -44,7 +45,7 @@ export const preflightOptionSpecs: readonly OptionSpec[] = [
     description: 'Free disk space of the source in bytes, which SQL cannot read',
   },
   { name: 'target-memory', valueName: 'BYTES', description: 'Memory of the target in bytes (Redis)' },
-  { name: 'allow-private', description: 'Accept private and loopback addresses' },
+  { name: 'allow-private', description: 'Accept a private or loopback address of the source' },
   {
     name: 'judge-as-public',
     description: 'Require a public address of the source, even if base_url is a loopback address',

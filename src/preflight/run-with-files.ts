@@ -13,6 +13,7 @@ import { mergeUndoScripts, readEarlierFixScript } from './earlier-script.ts';
 import { buildFixScriptSections, isCommentedFixScriptSection } from './fix-sections.ts';
 import { readSarifUriOption } from './formats/read-sarif-uri-option.ts';
 import { preflightReportFileExtensions, renderPreflightReport } from './formats/render-report.ts';
+import { isPasswordBlocking } from './formats/report-text.ts';
 import { runPostgresqlPreflight } from './postgresql/run.ts';
 import type { PreflightOptions } from './preflight-options.ts';
 import { readSchemaFingerprints } from './read-schema-fingerprints.ts';
@@ -22,9 +23,12 @@ import type { PreflightReport } from './report.ts';
 import { type DeepReadProgress, formatDeepReadProgress, runPreflight } from './run.ts';
 import { readPreflightBaseline, requireWritableFile, writeReportFile } from './write-report-file.ts';
 
+const section = 'Report options';
+
 /** The preflight options whose value is the path of an output file. */
 export const preflightReportOptionSpecs: readonly OptionSpec[] = [
   {
+    section,
     name: 'report',
     valueName: 'FILE',
     multiple: 'repeat',
@@ -32,17 +36,20 @@ export const preflightReportOptionSpecs: readonly OptionSpec[] = [
     completion: 'file',
   },
   {
+    section,
     name: 'sarif-uri',
     valueName: 'PATH',
     description: 'File of the repository that SARIF results refer to; code scanning requires it',
   },
   {
+    section,
     name: 'fix-sql',
     valueName: 'FILE',
     description: 'Write one script with every fix that a script can make',
     completion: 'file',
   },
   {
+    section,
     name: 'undo-sql',
     valueName: 'FILE',
     description:
@@ -50,6 +57,7 @@ export const preflightReportOptionSpecs: readonly OptionSpec[] = [
     completion: 'file',
   },
   {
+    section,
     name: 'baseline',
     valueName: 'FILE',
     description: 'Write the report to FILE, or compare with it if FILE exists',
@@ -127,8 +135,9 @@ export function buildMigrationMethodBlockedError(report: PreflightReport, fixFil
     ),
   ];
   const sections = buildFixScriptSections(report).filter(({ isOptional }) => !isOptional);
-  const hint =
-    sections.length === 0
+  const hint = isPasswordBlocking(report)
+    ? 'provide the correct password, and run the preflight again'
+    : sections.length === 0
       ? 'apply the fixes in the report, and run the preflight again'
       : fixFile === undefined
         ? 'write the fixes into one script: run the same command with `--fix-sql fix.sql --undo-sql undo.sql`'

@@ -47,7 +47,7 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   onCheck('logging in to the target');
   const targetFailure = await readTargetFailure(options);
   if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
-  onCheck('observing writes to the source');
+  onCheck('observing writes to the source, for about 20 s');
   const startedAt = clock.now();
   const before = await readSourceActivity(options);
   const lag = await watchUntilIdle(options, hasEnded ? minimumWatch : watchLimit);

@@ -102,17 +102,19 @@ function sequencesLine({ sequences }: CutoverFacts): CutoverChecklistLine {
     : { ...line, state: 'open', observed: `${count} differ: ${listShort(sequences)}` };
 }
 
-function contentsLine({ contents }: CutoverFacts): CutoverChecklistLine {
+function contentsLine({ contents, engine }: CutoverFacts): CutoverChecklistLine {
   const line = { id: 'contents', title: 'source and target have the same contents' } as const;
   if (contents === undefined) return { ...line, ...notChecked };
   if (typeof contents === 'string') return { ...line, state: 'unknown', observed: contents };
   const { state, databases } = contents;
-  const tables = databases.reduce((sum, { tables: own }) => sum + own.length, 0);
+  const tables = databases.flatMap(({ tables: own }) => own);
+  const keys = tables.reduce((sum, { rows_source: rows }) => sum + (rows ?? 0), 0);
+  const compared = engine === 'redis' ? pluralize(keys, 'key') : pluralize(tables.length, 'table');
   if (state === 'equal')
     return {
       ...line,
       state: 'done',
-      observed: `${pluralize(tables, 'table')} in ${pluralize(databases.length, 'database')}, all equal`,
+      observed: `${compared} in ${pluralize(databases.length, 'database')}, all equal`,
     };
   const found = databases
     .filter((one) => one.state === state)

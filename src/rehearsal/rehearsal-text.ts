@@ -95,8 +95,9 @@ function databaseLines({ name, method, seconds, tables, sequences }: DatabaseReh
 
 /** One line for a table that is not equal: its name, and the difference. */
 export function formatUnequalTableLine({ name, ...table }: TableComparison): string {
-  const { state, rows_source: source, rows_target: target, error, columns_not_compared: columns = [] } = table;
-  const onBoth = `${source === null ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;
+  const { state, error, columns_not_compared: columns = [] } = table;
+  const [source, target] = [table.rows_source, table.rows_target].map((rows) => rows?.toLocaleString('en'));
+  const onBoth = `${source === undefined ? 'no table' : `${source} rows`} on the source, ${target ?? 'no table with these columns'} on the target`;
   const words = {
     equal: '',
     partly_equal: `${source} rows on both servers; not compared: ${formatGenerated(columns)}`,

@@ -82,13 +82,16 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
     async show(sample) {
       lags.push(sample.lag_bytes);
       if (lags.length > 200) lags.shift();
-      const size = { columns: stderr.columns ?? 80, rows: stderr.rows ?? 24 };
-      const texts = {
+      last = drawStatusScreen(sample, {
+        columns: stderr.columns ?? 80,
+        rows: stderr.rows ?? 24,
         title: `rehearsal of ${title}`,
-        foot: 'Ctrl-C ends the rehearsal and removes what it created',
-        until: 'ends when all rows are replicated',
-      };
-      last = drawStatusScreen(sample, { ...size, ...texts, lags, paint: styles, ruler });
+        footer: 'Ctrl-C ends the rehearsal and removes what it created',
+        deadlineText: 'ends when all rows are replicated',
+        lags,
+        paint: styles,
+        ruler,
+      });
       await screen.draw(last);
     },
     close: () => screen.end(last.slice(0, -2)),

@@ -131,3 +131,10 @@ it.each([
 ])('the body %j says %j', (body, said) => {
   expect(readApiErrorBody(answer(400, body))).toEqual(said);
 });
+
+it.each([
+  ['/v2/databases/3b643ad7-65aa-4066-b45b-1c64b6db600a/online-migration', 'cloudctl db list'],
+  ['/v2/droplets/7', 'cloudctl droplets list'],
+])('the hint for %s, which does not exist, lists what does', (path, command) => {
+  expect(toApiError(answer(404, { message: 'not there' }), 'PUT', path, workLoginHints).hint).toContain(command);
+});

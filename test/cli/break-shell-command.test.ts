@@ -19,11 +19,16 @@ test('a redirection stays with its file', () => {
     'echo one two three \\',
     '    --flag < secret.txt',
   ]);
+  expect(breakShellCommand('echo one two three > secret.txt', 30)).toEqual([
+    'echo one two three \\',
+    '    > secret.txt',
+  ]);
 });
 
 test.each([
   `printf '%s,' 'a  b c' --from "x y" "$(echo one two three)" -o json 2> /dev/null`,
   `printf '%s,' "it's" --query "length([?a=='b c'])" "tail of the line"`,
+  String.raw`printf '%s,' 'it'\''s  one' "say \"two  three\"" four five six seven eight`,
   "seq 3 | printf '%s,' one --two three --four five six seven eight",
 ])('the shell runs %s as before', (command) => {
   const run = (text: string) => execFileSync('sh', ['-c', text], { encoding: 'utf8' });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import { createPrompts, type PromptOptions } from '../../src/cli/prompts.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -35,6 +36,18 @@ test('enter alone takes the default', async () => {
   await terminal.until('preset');
   terminal.type(enter);
   expect(await answer).toBe('preset');
+});
+
+test('a question is broken between words, not inside them', async () => {
+  const { terminal, prompts } = promptsOn();
+  const message = `Stop migration ${'a8a33157-2564-40de-9940-0cd831285bae '.repeat(4)}now?`;
+  const answer = prompts.confirm({ message });
+  await terminal.until('(y/N)');
+  const drawn = stripVTControlCharacters(terminal.drawn());
+  expect(drawn).toMatch(/\n {2}a8a33157/);
+  for (const line of drawn.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  terminal.type(`y${enter}`);
+  expect(await answer).toBe(true);
 });
 
 test('an invalid answer is prompted for again', async () => {

@@ -10,8 +10,9 @@ import { sanitizeLine } from '../../sanitize/terminal-text.ts';
 export const callbackListenOptionSpecs: readonly OptionSpec[] = [
   {
     name: 'callback-listen',
-    valueName: 'ADDRESS[:PORT]',
-    description: 'address on which to receive the redirect, such as 0.0.0.0 in a container (default: the callback URL)',
+    valueName: 'ADDRESS',
+    description:
+      'address, or ADDRESS:PORT, on which to receive the redirect, such as 0.0.0.0 in a container (default: the callback URL)',
   },
   {
     name: 'allow-peer',

@@ -69,7 +69,7 @@ export const authLoginCommand: CommandSpec<CommandContext> = {
     { text: 'Log in with read access', command: 'cloudctl auth login' },
     { text: 'Log in with read and write access', command: 'cloudctl auth login --scope "read write"' },
     {
-      text: 'Log in in a container whose port 8765 is published on the loopback interface of its host',
+      text: 'Log in inside a container that publishes port 8765 on 127.0.0.1 of its host',
       command: 'cloudctl auth login --callback-listen 0.0.0.0 --allow-peer 172.17.0.1/32',
     },
     { text: 'Log in on a server, with a browser on another machine', command: 'cloudctl auth login --paste' },

@@ -18,7 +18,7 @@ const clusterView: ListView<JsonRecord> = {
 
 export const dbListCommand: CommandSpec<CommandContext> = {
   description:
-    'Lists the managed database clusters of the account: the targets of a migration. The specification of the service does not define a list of clusters. A server that has no list is an error; the control panel then shows the UUID of a cluster.',
+    'Lists the managed database clusters of the account, which are the targets of migrations. Other commands take the UUID in the column ID. The specification of the service does not define a list of clusters. A server that has no list is an error; the control panel then shows the UUID of a cluster.',
   options: [limitOption],
   examples: [
     { text: 'List the UUID of every cluster', command: 'cloudctl db list --format ID,Name' },

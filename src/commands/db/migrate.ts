@@ -70,7 +70,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     ...preflightReportOptionSpecs,
     { name: 'skip-preflight', description: 'Start without a preflight' },
     { name: 'watch', description: 'Watch the migration after it is started, as `db watch` does' },
-    ...watchMigrationOptionSpecs,
+    ...watchMigrationOptionSpecs.map((option) => ({ ...option, description: `With --watch: ${option.description}` })),
   ],
   examples: [
     {

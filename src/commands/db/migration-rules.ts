@@ -19,4 +19,4 @@ export function describeRestrictionsDuringMigration(engine: DbSource['engine']):
 
 /** Printed again when the migration is over, because the user may have written the undo script weeks earlier. */
 export const undoScriptNote =
-  'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one. Some settings, such as wal_level, change back only when the server is restarted.';
+  'Then restore the settings of the source: run the undo script, if `db preflight --undo-sql` wrote one. Some settings change back only when the server is restarted.';

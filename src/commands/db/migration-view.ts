@@ -3,6 +3,7 @@ import type { ListView, TableCellValue } from '../../cli/columns.ts';
 import { CliError } from '../../errors.ts';
 import { isExactNumber } from '../../exact.ts';
 import { isJsonRecord, type JsonRecord, readNumberField, readStringField } from '../../json.ts';
+import { formatByteCount } from '../../watch/units.ts';
 
 /** Columns of a migration; a cell is empty when the service does not send the value. */
 export const migrationListView: ListView<JsonRecord> = {
@@ -39,7 +40,7 @@ export function formatMigrationDatabaseLines(raw: JsonRecord): readonly string[]
     const parts = [
       readStringField(database, 'phase') ?? 'unknown',
       ...(ready === undefined || total === undefined ? [] : [`${ready} of ${total} tables copied`]),
-      ...(lag === undefined ? [] : [`${lag} bytes behind`]),
+      ...(lag === undefined ? [] : [`${formatByteCount(lag)} behind`]),
       ...(error === undefined ? [] : [error]),
     ];
     return `  ${readStringField(database, 'name') ?? 'a database'}: ${parts.join(', ')}`;

@@ -49,8 +49,8 @@ export const dbStatusCommand: CommandSpec<CommandContext> = {
     await resolveInterruptedMigrationRequest(context, api, cluster);
     const migration = await requireMigration(api, cluster);
     if (!args.has('watch')) {
-      await output.note(formatMigrationDatabaseLines(migration.raw));
       await output.object(migration.raw, migrationListView);
+      await output.note(formatMigrationDatabaseLines(migration.raw));
       if (output.format === 'table')
         await output.note(nextMigrationStep(context, cluster, migration.status), maxSanitizedTextLength);
       return 0;

@@ -15,7 +15,7 @@ import { nextMigrationStep } from './next-migration-step.ts';
 
 export const dbStopCommand: CommandSpec<CommandContext> = {
   description:
-    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. A migration that has ended is not an error. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
+    'Stops the migration into a cluster, after a confirmation: `--yes` confirms in a script. The data that was copied stays on the target, and nothing that is written to the source later arrives there. A stopped migration cannot be continued, only started again into an empty target. If the migration has already ended, nothing is sent and the exit code is 0. A service that does not stop migrations through its API is an error; the migration can then be stopped in the control panel.',
   arguments: [clusterArgument],
   examples: [
     { text: 'Stop the migration into a cluster', command: 'cloudctl db stop 3b643ad7-65aa-4066-b45b-1c64b6db600a' },

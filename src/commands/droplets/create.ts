@@ -28,7 +28,7 @@ import { batchSendOptionSpecs, readBatchSendOptions } from './send-options.ts';
 
 export const dropletsCreateCommand: CommandSpec<CommandContext> = {
   description:
-    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created, and its path is printed first, and is in each JSON row (for a single name only if the file stays): `--resume LEDGER` continues the batch after an interruption or a crash, and creates no droplet twice.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
+    'Creates exactly one droplet for every name. Names are read from arguments, --names, a file and standard input together; patterns such as `web-{01..25}` and `{a,b}` expand. A ledger file records what was sent and created. Its path is printed first, and is in each JSON row. After an interruption or a crash, `--resume LEDGER` continues the batch and creates no droplet twice. The ledger of a single name is removed when its droplet is created.\n\nThe output has one row for every name. When no complete response to a request arrives, its names are looked up, and are sent again only if no droplet has them. A name whose result cannot be determined has the status `unknown`.',
   arguments: [{ name: 'NAME', description: 'Name, or a pattern such as "web-{01..25}"', variadic: true }],
   options: [
     { name: 'names', valueName: 'a,b', multiple: 'list', description: 'Names or patterns' },
@@ -38,14 +38,24 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
       description: 'File with one name or pattern per line; - reads standard input',
       completion: 'file',
     },
-    { name: 'size', valueName: 'SLUG', description: 'Size of every droplet', completion: { from: 'size' } },
+    {
+      name: 'size',
+      valueName: 'SLUG',
+      description: 'Size of every droplet, such as s-1vcpu-1gb',
+      completion: { from: 'size' },
+    },
     {
       name: 'image',
       valueName: 'SLUG',
-      description: 'Image of every droplet: slug or numeric id',
+      description: 'Image of every droplet: slug, such as ubuntu-24-04-x64, or numeric id',
       completion: { from: 'image' },
     },
-    { name: 'region', valueName: 'SLUG', description: 'Region of every droplet', completion: { from: 'region' } },
+    {
+      name: 'region',
+      valueName: 'SLUG',
+      description: 'Region of every droplet, such as nyc3',
+      completion: { from: 'region' },
+    },
     ...dropletAttributeOptionSpecs,
     {
       name: 'set',

@@ -34,7 +34,7 @@ export const dropletsDeleteCommand: CommandSpec<CommandContext> = {
     },
   ],
   options: [
-    { name: 'tag', valueName: 'T', description: 'Delete the droplets with this tag' },
+    { name: 'tag', valueName: 'TAG', description: 'Delete the droplets with this tag' },
     {
       name: 'if-missing',
       valueName: 'ACTION',

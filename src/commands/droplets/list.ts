@@ -49,8 +49,8 @@ export const dropletsListCommand: CommandSpec<CommandContext> = {
     { name: 'GLOB', description: 'Shell pattern for names, for example "web-*"', completion: { from: 'droplet' } },
   ],
   options: [
-    { name: 'region', valueName: 'R', description: 'Only droplets in this region', completion: { from: 'region' } },
-    { name: 'tag', valueName: 'T', description: 'Only droplets with this tag' },
+    { name: 'region', valueName: 'SLUG', description: 'Only droplets in this region', completion: { from: 'region' } },
+    { name: 'tag', valueName: 'TAG', description: 'Only droplets with this tag' },
     limitOption,
     ...watchListOptionSpecs,
   ],

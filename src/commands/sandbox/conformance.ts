@@ -18,7 +18,7 @@ import { createServerUnderTestFromArgs, requireConformanceServersRespond } from 
 
 export const sandboxConformanceCommand: CommandSpec<CommandContext> = {
   description:
-    'Plays the statements of the specification against a server: the sandbox, or any other one. Each statement holds, differs or was not tested; where the specification leaves a choice open, the report says what the server does. Without --allow-writes only requests are sent that create, change and revoke nothing. A sandbox is restored to its state at the end. Exit code 3: a statement differs.',
+    'Tests each statement of the specification with requests to a server: the sandbox, or any other one. A statement holds, differs or was not tested; where the specification leaves a choice open, the report says what the server does. Without --allow-writes only requests are sent that create, change and revoke nothing. A sandbox is restored to its state at the end. Exit code 3: a statement differs.',
   options: [
     {
       name: 'allow-writes',
@@ -33,7 +33,7 @@ export const sandboxConformanceCommand: CommandSpec<CommandContext> = {
     {
       name: 'cluster',
       valueName: 'UUID',
-      description: 'cluster into which migrations of a missing source are started',
+      description: 'UUID of a cluster for the tests of migrations, whose source does not exist',
     },
     {
       name: 'report',

@@ -198,6 +198,17 @@ function unsavedStateError(failure: Error, state: string | undefined): CliError 
   });
 }
 
+/** Rows whose cells begin at the same columns. */
+function alignCells(rows: readonly (readonly string[])[]): readonly string[] {
+  const widthOf = (column: number): number => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widthOf(column)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
 const tryCommands: readonly string[] = [
   'Try in another terminal',
   '  cloudctl --profile sandbox auth login --scope "read write"',
@@ -206,14 +217,19 @@ const tryCommands: readonly string[] = [
 ];
 
 function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: SandboxListenOptions): string {
-  const people = ready.users.map(
-    ({ email, password, teams }) =>
-      `  ${email}  password ${password}${teams.length === 0 ? '' : `  team ${teams.map((team) => team.name).join(', ')}`}`,
-  );
-  const clusters = ready.clusters.map(({ name, engine, version, uuid, owner }) => {
-    const email = ready.users.find((user) => user.uuid === owner)?.email;
-    return `  ${name}  ${engine} ${version}  ${uuid}${email === undefined ? '' : `  of ${email}`}`;
-  });
+  const people = ready.users.map(({ email, password, teams }) => [
+    `  ${email}`,
+    `password ${password}`,
+    ...(teams.length === 0 ? [] : [`team ${teams.map((team) => team.name).join(', ')}`]),
+  ]);
+  const emailOf = (owner: string): string => ready.users.find((user) => user.uuid === owner)?.email ?? '';
+  const owners = [...new Set(ready.clusters.map(({ owner }) => emailOf(owner)))].filter((email) => email !== '');
+  const clusters = ready.clusters.map(({ name, engine, version, uuid, owner }) => [
+    `  ${name}`,
+    uuid,
+    `${engine} ${version}`,
+    ...(owners.length > 1 ? [emailOf(owner)] : []),
+  ]);
   return [
     `Authorization server  ${ready.auth_url}`,
     `Resource API          ${ready.base_url}`,
@@ -222,9 +238,9 @@ function startText(ready: SandboxReady, hasProfile: boolean, { publicName }: San
     `Callback URL          ${ready.callback_url}`,
     ...(publicName === undefined ? [] : [`Admin token           ${ready.admin_token}`]),
     'Users',
-    ...people,
-    'Database clusters',
-    ...clusters,
+    ...alignCells(people),
+    `Database clusters${owners.length === 1 ? ` of ${owners[0]}` : ''}`,
+    ...alignCells(clusters),
     ...(hasProfile || publicName === undefined ? tryCommands : []),
   ].join('\n');
 }

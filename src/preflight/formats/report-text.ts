@@ -168,6 +168,14 @@ export function formatFindingStatus(finding: CheckFinding): string {
   return finding.accepted === true ? `${finding.status}, accepted` : finding.status;
 }
 
+/** Whether a wrong or missing password is the only known reason that blocks the migration. */
+export function isPasswordBlocking({ ok, method, findings }: PreflightReport): boolean {
+  const blockers = findings.filter(({ status, blocks }) => status === 'fail' && blocks.includes(method));
+  return (
+    !ok && blockers.length > 0 && blockers.every(({ id, accepted }) => id === 'auth-password' && accepted !== true)
+  );
+}
+
 /** A note for the first screen: after a failed login the findings show only the first problem. Undefined after a login. */
 export function failedDatabaseLoginNote({ ok, source, findings }: PreflightReport): string | undefined {
   if (ok || source.server_version !== undefined || findings.length === 0) return undefined;

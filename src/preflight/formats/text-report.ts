@@ -26,6 +26,7 @@ import {
   formatReportSourceLabel,
   formatRowReadSummaryLines,
   formatVerdictConditionLines,
+  isPasswordBlocking,
   verdictSentence,
 } from './report-text.ts';
 import { indentReportLines, renderBaselineChangeLines, renderDatabaseVerdictLines } from './text-report-lines.ts';
@@ -128,13 +129,16 @@ function whatToRun(
   const isShort = shown.length <= 4 && shown.every((one) => one.length <= 76);
   const after = verdictAfterFixesSentence(report);
   const advice = formatIgnoreDatabasesAdvice(report);
+  // The script only renews a role that has expired, and the server does not say whether it has.
+  const isPassword = isPasswordBlocking(report) && amount !== undefined;
   return [
-    ...(amount === undefined ? [] : [`What to run: ${amount}`]),
+    ...(isPassword ? ['What to do: provide the correct password, and run the preflight again'] : []),
+    ...(amount === undefined ? [] : [`${isPassword ? 'If the role has expired, run' : 'What to run'}: ${amount}`]),
     ...(isShort ? shown.map((one) => `  ${one}`) : []),
     ...(isShort && shown.length > 0 && restart ? ['  Then restart the server.'] : []),
     ...(amount === undefined ? [] : [`  ${scriptAdvice(report, fixFile, isScriptRun)}`]),
     ...optionAdvice(groups, report),
-    ...(amount === undefined || after === undefined ? [] : [indentReportLines(after)]),
+    ...(amount === undefined || after === undefined || isPassword ? [] : [indentReportLines(after)]),
     ...(manual.length === 0 ? [] : [amount === undefined ? 'What to do' : 'What else to do']),
     ...manual.slice(0, shownManual).flatMap(({ id, text }) => manualLine(id, isNew(text))),
     ...(manual.length > shownManual ? [`  and ${manual.length - shownManual} more, below`] : []),
@@ -152,11 +156,13 @@ function manualLine(id: string, text: string | undefined): readonly string[] {
 function optionAdvice(groups: readonly PreflightFindingGroup[], report: PreflightReport): readonly string[] {
   const blocking = new Set(selectBlockingFindingGroups(report, groups).map(({ first }) => first.id));
   const noTls = groups.some(({ first }) => first.id === 'tls-negotiate' && (first.fix?.shell ?? []).length > 0);
+  // A host without any address is not helped by the option, and its fix does not name it.
+  const isPrivate = groups.some(({ fixText }) => fixText?.text.includes('--allow-private'));
   return [
     ...(blocking.has('tls-negotiate') && noTls
       ? ['  Or add --disable-ssl to this command: the migration then sends every row unencrypted.']
       : []),
-    ...(blocking.has('host-public-address')
+    ...(blocking.has('host-public-address') && isPrivate
       ? ['  If the service is on the same network as the source, add --allow-private.']
       : []),
   ];
@@ -172,11 +178,13 @@ function scriptAdvice({ engine }: PreflightReport, fixFile: string | undefined, 
 
 function consequences(report: PreflightReport, groups: readonly PreflightFindingGroup[]): readonly string[] {
   const estimate = formatCopyTimeRange(report);
+  // Without a login not even the tables are known.
+  const isRowNoteUseless = report.rows?.state === 'not_read' && failedDatabaseLoginNote(report) !== undefined;
   return [
     ...formatVerdictConditionLines(report).map((premise) => sanitizeReportLine(`Open premise: ${premise}`)),
     ...dataLossLines(groups).map((loss) => sanitizeReportLine(`Not migrated: ${loss}`)),
     ...(estimate === undefined ? [] : [`Estimated duration: ${estimate}`]),
-    ...formatRowReadSummaryLines(report).map((text) => sanitizeReportLine(text)),
+    ...(isRowNoteUseless ? [] : formatRowReadSummaryLines(report).map((text) => sanitizeReportLine(text))),
   ];
 }
 

@@ -110,6 +110,7 @@ function notResolved(
 ): PreflightCheckOutcome {
   const reason = address.lookup.kind === 'failed' ? address.lookup.reason : seen.reason;
   return failOutcome(methods, `${address.host}: ${reason}`, {
+    headline: 'The host name has no address',
     required: 'a host name with a public address',
     detail: 'Neither this machine nor DNS has an address of the host, so no connection is possible.',
     fix: { text: 'Correct the host name, or give the address.' },

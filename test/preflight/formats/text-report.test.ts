@@ -1,13 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import type { PreflightBaselineChange } from '../../../src/preflight/baseline.ts';
+import type { CheckFinding, FindingFix } from '../../../src/preflight/finding.ts';
 import { renderPreflightReport } from '../../../src/preflight/formats/render-report.ts';
 import { failedDatabaseLoginNote } from '../../../src/preflight/formats/report-text.ts';
 import { renderTextPreflightReport } from '../../../src/preflight/formats/text-report.ts';
+import { buildMigrationMethodBlockedError } from '../../../src/preflight/run-with-files.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { findings, report } from '../sample.ts';
 
 const same = (text: string): string => text;
 const ink = { bold: same, dim: same, red: (text: string) => `<${text}>`, yellow: same };
+
+const findingOf = (id: string, fix: FindingFix): CheckFinding => ({
+  ...findings.find(({ status }) => status === 'fail')!,
+  ...{ id, fix, headline: `headline of ${id}`, blocks: [report.method] },
+});
+
+/** The report of a source that was not logged in to. */
+function withoutLogin(finding: CheckFinding): typeof report {
+  const { server_version: _, ...source } = report.source;
+  return { ...report, ok: false, source, premises: [], findings: [finding] };
+}
 
 describe('the report on a terminal', () => {
   const text = renderTextPreflightReport(report, ink);
@@ -79,6 +92,32 @@ describe('the report on a terminal', () => {
     for (const file of ['a.md', 'a.html'])
       expect(renderPreflightReport(file, refused, '1')).toContain(failedDatabaseLoginNote(refused));
     expect(failedDatabaseLoginNote(report)).toBeUndefined();
+  });
+
+  it('asks for the password before it offers the script, which helps only a role that has expired', () => {
+    const rejected = findingOf('auth-password', {
+      text: 'Provide the correct password.',
+      sql: ["DO 'ALTER ROLE'"],
+      notSimulated: 'the login failed',
+    });
+    const shown = renderTextPreflightReport(withoutLogin(rejected), ink);
+    expectGolden('db-preflight-reports', shown, 'wrong password');
+    expect(buildMigrationMethodBlockedError(withoutLogin(rejected), undefined).hint).not.toContain('--fix-sql');
+    expect(buildMigrationMethodBlockedError(withoutLogin(rejected), 'fix.sql').hint).not.toContain('fix.sql');
+  });
+
+  it('names --allow-private only for a host that has an address', () => {
+    const shownFor = (text: string) =>
+      renderTextPreflightReport(withoutLogin(findingOf('host-public-address', { text })), ink);
+    expect(shownFor('If the service is on this network, use --allow-private.')).toContain('add --allow-private');
+    expect(shownFor('Correct the host name, or give the address.')).not.toContain('--allow-private');
+  });
+
+  it('does not mention unread rows without a login, because not even the tables are known', () => {
+    const rows = { state: 'not_read' } as NonNullable<typeof report.rows>;
+    const rejected = withoutLogin(findingOf('auth-password', { text: 'Provide the correct password.' }));
+    expect(renderTextPreflightReport({ ...rejected, rows }, ink)).not.toContain('--deep');
+    expect(renderTextPreflightReport({ ...report, rows }, ink)).toContain('--deep');
   });
 
   it('omits findings that passed, were skipped or only inform', () => {

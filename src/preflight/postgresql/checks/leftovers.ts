@@ -34,8 +34,9 @@ export const leftoversCheck = declareDatabasePreflightCheck({
         ['continuous'],
         `${pluralize(oldSlots.length, 'slot')}, ${pluralize(oldPublications.length, 'publication')}`,
         {
+          ...(busy.length === 0 ? {} : { headline: 'A migration of this source seems to be running' }),
           required: 'none',
-          detail: `An earlier migration did not remove its replication slots or publications: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.${busy.length === 0 ? '' : ' An active slot means that a migration is running, or that a target is still connected.'}`,
+          detail: `${busy.length === 0 ? '' : 'An active slot means that a migration is running, or that a target is still connected. '}An earlier migration did not remove its replication slots or publications: "replication slot "…" already exists", "publication "…" already exists".${retainedText(oldSlots)} While a publication exists, UPDATE and DELETE on published tables without a replica identity fail.`,
           objects,
           fix: dropFix(
             oldSlots,

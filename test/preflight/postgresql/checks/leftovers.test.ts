@@ -48,6 +48,12 @@ test.each([
   );
 });
 
+test.each([true, false])('an active slot is reported as a running migration: %s', (active) => {
+  const facts = { slots: [slot({ name: old, active })], publications: [] };
+  const { headline } = leftoversCheck.evaluate(facts, 'd1', sourceFacts(), preflightOptions());
+  expect(headline !== undefined).toBe(active);
+});
+
 test('both are dropped, in their database, and only while the slot is inactive', () => {
   const { fix } = leftoversCheck.evaluate(
     { slots: [slot({ name: old })], publications: [publication] },
