@@ -1,6 +1,8 @@
 // `npm run test:fleet`: machines that share a session through PostgreSQL, PostgreSQL behind pgbouncer, and Redis. `--machines 20`
-// meet an expired token `--expiries 10` times, `--kills 500` commands of each store are killed at a step of their request, and
-// stores are restored from backups. `--only NAME` runs the tests whose name contains NAME. The figures are printed at the end.
+// meet an expired token `--expiries 10` times. `--kills 500` commands of each store are killed at a step of their request, once
+// with the state of their machine kept and once with the machine destroyed, in `--fleets 20` independent fleets at the same time.
+// Stores are restarted, killed and restored from backups, connections are cut, machines stopped, and answers lost, each
+// `--faults 10` times. `--only NAME` runs the tests whose name contains NAME. The figures are printed at the end.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +14,8 @@ const { values } = parseArgs({
     machines: { type: 'string', default: '20' },
     expiries: { type: 'string', default: '10' },
     kills: { type: 'string', default: '500' },
+    fleets: { type: 'string', default: '20' },
+    faults: { type: 'string', default: '10' },
     only: { type: 'string' },
   },
 });
@@ -26,6 +30,8 @@ try {
         CLOUDCTL_TEST_MACHINES: values.machines,
         CLOUDCTL_TEST_EXPIRIES: values.expiries,
         CLOUDCTL_TEST_FLEET_KILLS: values.kills,
+        CLOUDCTL_TEST_FLEETS: values.fleets,
+        CLOUDCTL_TEST_FLEET_FAULTS: values.faults,
         CLOUDCTL_TEST_FIGURES: path,
       },
     },

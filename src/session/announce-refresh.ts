@@ -8,6 +8,7 @@ import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import { type FoundStoredSession, needsLoginError } from './stored-session.ts';
+import { formatCommandForProfile } from './suggested-commands.ts';
 
 /** Whether this process may send the refresh request. */
 export type RefreshAnnouncementResult =
@@ -109,19 +110,18 @@ function sharedSessionEndedError(
   { machines, sinceMs }: UnreportedRefresh,
 ): CliError {
   const error = needsLoginError(deps.profile, unreportedText(machines, sinceMs), record, deps.flowOption(record.sid));
-  const action =
-    machines.length === 0
-      ? 'run a command on a machine that has used the session since that backup'
-      : `run a command on ${machines.join(' or ')}`;
+  // A command whose copy is valid does not read the store, so it would not publish a newer record.
+  const command = formatCommandForProfile(deps.profile, 'auth status --check');
+  const where = machines.length === 0 ? 'a machine that has used the session since that backup' : machines.join(' or ');
   return new CliError('needs_login', error.message, {
     detail: error.detail,
-    hint: `${action}; if that is not possible, log in: ${error.hint ?? ''}`,
+    hint: `run ${command} on ${where}; if that is not possible, log in: ${error.hint ?? ''}`,
   });
 }
 
 function unreportedText(machines: readonly string[], sinceMs: number | undefined): string {
   if (machines.length === 0)
-    return 'the server refused the refresh token; the shared store may be older than the session, for example restored from a backup';
+    return 'the server refused the refresh token; the shared store may be older than the session, for example restored from a backup, or the response to a refresh was lost';
   const since = sinceMs === undefined ? '' : ` at ${new Date(sinceMs).toISOString()}`;
   return `the server refused the refresh token; ${machines.join(', ')} began a refresh${since} and has not reported its result`;
 }

@@ -73,7 +73,7 @@ export async function claimRefresh(
       return { kind: 'claimed', claim: createClaim(deps, { version, attempt, claimedAt }, snapshot.row) };
     const obstacle = findRefreshClaimObstacle(snapshot.row, version);
     if (obstacle === 'changed') return { kind: 'changed' };
-    if (obstacle === 'refused') return waitAfterRefusal(deps, version, snapshot);
+    if (obstacle === 'refused') return waitAfterRefusal(deps, version, await reportNothing(deps, version, snapshot));
     if (deps.elapsed() >= end) return { kind: 'busy', holder: snapshot.row?.holder ?? 'another machine' };
     await deps.sleep(pauseMs(deps, pauses));
   }
@@ -120,14 +120,31 @@ function createClaim(
     },
     async refuse() {
       const { epoch, sid, gen } = version;
-      return waitAfterRefusal(deps, version, await store.run({ op: 'refuse', by: machine, epoch, sid, gen }));
+      if (!hasNamesake(deps, row))
+        return waitAfterRefusal(deps, version, await store.run({ op: 'refuse', by: machine, epoch, sid, gen }));
+      // A refusal by this name would end the wait of all machines for the namesake.
+      await store.run({ op: 'release', attempt, unsent: false }).catch(ignoreError);
+      return waitAfterRefusal(deps, version, await store.run({ op: 'read' }));
     },
   };
 }
 
 /**
- * Waits for the machines that began a refresh of the refused generation, until `waitMs` after the refusal. Does not wait if
- * only this machine began such a refresh: its journal would contain a newer record if it had a response.
+ * If this machine began a refresh of the refused generation, the others no longer wait for it: its journal has no response.
+ * Without a file of that refresh, the intent is of a machine with the same name, which may still report.
+ */
+async function reportNothing(
+  { store, machine, hasUnfinishedRefresh }: ClaimRefreshDeps,
+  { epoch, sid, gen }: ClaimableCredentialVersion,
+  snapshot: SharedSessionSnapshot,
+): Promise<SharedSessionSnapshot> {
+  const { row } = snapshot;
+  const hasIntent = row !== undefined && listMachinesWithUnreportedRefresh(row).includes(machine);
+  return hasIntent && hasUnfinishedRefresh ? store.run({ op: 'refuse', by: machine, epoch, sid, gen }) : snapshot;
+}
+
+/**
+ * Waits for the machines that began a refresh of the refused generation and have not reported, until `waitMs` after the refusal.
  * The wait also ends by the clock of this machine, because the clock of the store may be set back.
  */
 async function waitAfterRefusal(
@@ -141,7 +158,7 @@ async function waitAfterRefusal(
   for (let pauses = 0; ; pauses += 1) {
     const { row, nowMs } = snapshot;
     if (row === undefined || findRefreshClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
-    const machines = listMachinesWithUnreportedRefresh(row, hasNamesake(deps, row) ? '' : deps.machine);
+    const machines = listMachinesWithUnreportedRefresh(row);
     const isOver = nowMs >= (row.refusedMs ?? nowMs) + timing.waitMs || deps.elapsed() >= end;
     if (machines.length === 0 || isOver) return { kind: 'refused', machines, sinceMs: row.intentMs };
     await deps.sleep(pauseMs(deps, pauses));
@@ -150,8 +167,8 @@ async function waitAfterRefusal(
 }
 
 /** Whether another machine with the same name, whose state folder is a copy, announced an earlier refresh. */
-function hasNamesake({ machine, hasUnfinishedRefresh }: ClaimRefreshDeps, { previousBy }: SharedSessionRow): boolean {
-  return !hasUnfinishedRefresh && previousBy?.split(',').includes(machine) === true;
+function hasNamesake({ machine, hasUnfinishedRefresh }: ClaimRefreshDeps, row: SharedSessionRow | undefined): boolean {
+  return !hasUnfinishedRefresh && row?.previousBy?.split(',').includes(machine) === true;
 }
 
 /** The pause before the next attempt in milliseconds: at first from 25 to 75, then longer each time, at most 500. */

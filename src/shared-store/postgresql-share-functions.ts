@@ -10,10 +10,19 @@ const key = ['p_share text', 'p_profile text'];
 const version = ['p_epoch bigint', 'p_sid text', 'p_gen bigint'];
 const isRow = 's.share = p_share AND s.profile = p_profile';
 const isVersion = `${isRow} AND s.epoch = p_epoch AND s.sid = p_sid AND s.gen = p_gen`;
+/** The machines that began a refresh, without the one that reports that it has no newer record. */
+const unreported = `nullif(array_to_string(
+      array_remove(string_to_array(concat_ws(',', s.previous_by, s.intent_by), ','), p_by), ','), '')`;
 const respond = 'RETURN cloudctl_share.snapshot(p_share, p_profile, FOUND);';
 const addToLog = (event: string): string =>
   `INSERT INTO cloudctl_share.log (share, profile, at_ms, event, by, epoch, gen)
     VALUES (p_share, p_profile, cloudctl_share.now_ms(), ${event}, p_by, p_epoch, p_gen);`;
+
+const respondWithLog = (event: string): string => `IF FOUND THEN
+    ${addToLog(event)}
+    RETURN cloudctl_share.snapshot(p_share, p_profile, true);
+  END IF;
+  RETURN cloudctl_share.snapshot(p_share, p_profile, false);`;
 
 /** The operations of `SharedSessionOperation`, the log and the version, in PL/pgSQL. */
 export const shareFunctions: readonly ShareFunction[] = [
@@ -41,11 +50,7 @@ export const shareFunctions: readonly ShareFunction[] = [
     intent_ms = cloudctl_share.now_ms()
   WHERE ${isVersion} AND s.refused_gen IS DISTINCT FROM s.gen
     AND (s.holder IS NULL OR s.holder = p_by OR s.lease_ms < cloudctl_share.now_ms());
-  IF FOUND THEN
-    ${addToLog("'claim'")}
-    RETURN cloudctl_share.snapshot(p_share, p_profile, true);
-  END IF;
-  RETURN cloudctl_share.snapshot(p_share, p_profile, false);`,
+  ${respondWithLog("'claim'")}`,
   },
   {
     name: 'renew_claim',
@@ -103,22 +108,22 @@ export const shareFunctions: readonly ShareFunction[] = [
     body: `UPDATE cloudctl_share.session s SET
     refused_gen = s.gen, refused_ms = cloudctl_share.now_ms(), holder = NULL, attempt = NULL, lease_ms = NULL
   WHERE ${isVersion} AND s.refused_gen IS DISTINCT FROM s.gen;
-  IF FOUND THEN
-    ${addToLog("'refused'")}
-    RETURN cloudctl_share.snapshot(p_share, p_profile, true);
-  END IF;
-  RETURN cloudctl_share.snapshot(p_share, p_profile, false);`,
+  changed := FOUND;
+  IF changed THEN ${addToLog("'refused'")} END IF;
+  UPDATE cloudctl_share.session s SET
+    intent_gen = CASE WHEN ${unreported} IS NOT NULL THEN s.intent_gen END,
+    intent_by = ${unreported},
+    previous_by = NULL
+  WHERE ${isVersion};
+  RETURN cloudctl_share.snapshot(p_share, p_profile, changed);`,
+    declare: 'changed boolean',
   },
   {
     name: 'reseal_session',
     parameters: [...key, ...version, 'p_old_kid text', 'p_kid text', 'p_record text', 'p_by text'],
     body: `UPDATE cloudctl_share.session s SET kid = p_kid, active_kid = p_kid, record = p_record
   WHERE ${isVersion} AND s.kid = p_old_kid;
-  IF FOUND THEN
-    ${addToLog("'rotate'")}
-    RETURN cloudctl_share.snapshot(p_share, p_profile, true);
-  END IF;
-  RETURN cloudctl_share.snapshot(p_share, p_profile, false);`,
+  ${respondWithLog("'rotate'")}`,
   },
   {
     name: 'read_log',

@@ -104,10 +104,19 @@ if not is_same then
 end
 return reply(true)`);
 
-const refuse = scriptOf(`if not is_version() or get('refused_gen') == get('gen') then return reply(false) end
-set('refused_gen', ARGV[3]) set('refused_ms', ms(now)) del('holder', 'attempt', 'lease_ms')
-log('refused', ARGV[4], ARGV[1], ARGV[3])
-return reply(true)`);
+const refuse = scriptOf(`if not is_version() then return reply(false) end
+local is_first = get('refused_gen') ~= get('gen')
+if is_first then
+  set('refused_gen', ARGV[3]) set('refused_ms', ms(now)) del('holder', 'attempt', 'lease_ms')
+  log('refused', ARGV[4], ARGV[1], ARGV[3])
+end
+local unreported = {}
+for name in string.gmatch((get('previous_by') or '') .. ',' .. (get('intent_by') or ''), '[^,]+') do
+  if name ~= ARGV[4] then table.insert(unreported, name) end
+end
+if #unreported > 0 then set('intent_by', table.concat(unreported, ',')) else del('intent_gen', 'intent_by') end
+del('previous_by')
+return reply(is_first)`);
 
 const reseal = scriptOf(`if not is_version() or get('kid') ~= ARGV[4] then return reply(false) end
 set('kid', ARGV[5]) set('active_kid', ARGV[5]) set('record', ARGV[6])

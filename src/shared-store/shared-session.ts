@@ -51,7 +51,8 @@ export type SharedSessionEvent = 'login' | 'refresh' | 'publish' | 'logout' | 'c
  * - `renew`: extends the lease of the attempt.
  * - `release`: ends the lease of the attempt; `unsent` also removes its intent.
  * - `commit`: stores a newer record. It is fenced by the version alone, never by the lease.
- * - `refuse`: records that the server refused the refresh token of `gen`, so that no machine sends it again.
+ * - `refuse`: records that the server refused the refresh token of `gen`, so that no machine sends it again, and removes the
+ *   intent of this machine, which has no newer record.
  * - `reseal`: stores the same generation, encrypted with another key.
  */
 export type SharedSessionOperation =
@@ -127,9 +128,9 @@ export function findRefreshClaimObstacle(
   return row.refusedGen === row.gen ? 'refused' : 'held';
 }
 
-/** The machines that began a refresh of the current generation and have not reported; `me` is not one of them. */
-export function listMachinesWithUnreportedRefresh(row: SharedSessionRow, me: string): readonly string[] {
+/** The machines that began a refresh of the current generation and have not reported. */
+export function listMachinesWithUnreportedRefresh(row: SharedSessionRow): readonly string[] {
   if (row.intentGen !== row.gen) return [];
-  const names = [...(row.previousBy?.split(',') ?? []), row.intentBy ?? ''];
-  return [...new Set(names)].filter((name) => name !== '' && name !== me);
+  const names = [row.previousBy, row.intentBy].flatMap((text) => text?.split(',') ?? []);
+  return [...new Set(names)];
 }

@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop());
 
 async function machineWithSession() {
-  const fleet = await createFleet({ store: { kind: 'postgresql', url, stop: async () => {} }, machines: 1 });
+  const fleet = await createFleet({ store: { url }, machines: 1 });
   const [machine] = fleet.machines;
   if (machine === undefined) throw new Error('there is no machine');
   const key = encodeSharedStoreKeys(fleet.keys).reveal();

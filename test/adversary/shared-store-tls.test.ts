@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { prepareSharedStore } from '../../src/shared-store/prepare-shared-store.ts';
 import { parseSharedStoreUrl } from '../../src/shared-store/store-url.ts';
-import { createFleet, type Machine } from '../faults/fleet/fleet.ts';
+import { createFleet } from '../faults/fleet/fleet.ts';
+import type { Machine } from '../faults/fleet/fleet-machine.ts';
 import { type Certificates, makeCertificates } from '../fixtures/certificates.ts';
 import { lacksNetwork, networkAddress, startMiddleParty } from '../fixtures/middle-party.ts';
 import { lacks } from '../fixtures/needs.ts';
@@ -57,7 +58,7 @@ describe.skipIf(lacksNetwork)('PostgreSQL on the network', () => {
   /** A machine with a session, and files with the authority of the server and another one. */
   const fixture = async () => {
     const local = `postgres://ci:${password}@127.0.0.1:${server.port}/postgres`;
-    const fleet = await createFleet({ store: { kind: 'postgresql', url: local, stop: async () => {} }, machines: 1 });
+    const fleet = await createFleet({ store: { url: local }, machines: 1 });
     const [machine] = fleet.machines;
     if (machine === undefined) throw new Error('there is no machine');
     const file = (name: string, { ca }: Certificates) => keep(machine.folders.work, name, ca);
@@ -168,7 +169,7 @@ describe.skipIf(lacksNetwork || lacks('redis-server'))('Redis on the network', (
   };
   /** A machine with a session in the store at this URL. */
   const machineOf = async (local: string) => {
-    const fleet = await createFleet({ store: { kind: 'redis', url: local, stop: async () => {} }, machines: 1 });
+    const fleet = await createFleet({ store: { url: local }, machines: 1 });
     const [machine] = fleet.machines;
     if (machine === undefined) throw new Error('there is no machine');
     return { fleet, machine };

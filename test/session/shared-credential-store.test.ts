@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
@@ -112,9 +112,42 @@ describe('a store that was restored from a backup', () => {
     await second.session().bearer();
     expect(refreshesOf(sandbox)).toHaveLength(2);
   });
+
+  it('a machine that was refused is not waited for, because it has no newer record', async () => {
+    const { first, second, machine, server } = await twoMachines(60);
+    const third = machine('ci-3#c');
+    const backup = server.row();
+    await first.session().bearer();
+    server.restore(backup);
+    await expect(second.session().bearer()).rejects.toMatchObject({ code: 'needs_login' });
+    expect(server.row()).toMatchObject({ refusedGen: 1, intentBy: undefined });
+    const older = { detail: expect.stringContaining('may be older than the session') };
+    await expect(third.session().bearer()).rejects.toMatchObject({ code: 'needs_login', ...older });
+  });
 });
 
 describe('a machine that does not report its refresh', () => {
+  it('is not waited for after it has run again without a newer record', async () => {
+    const { sandbox, server, first, second } = await twoMachines(60);
+    const { epoch = 0, sid = '' } = server.row() ?? {};
+    const before = server.row();
+    await second.session().forceRefresh();
+    // The response to ci-1 was lost, and ci-2 has found that the token is used.
+    server.restore(before);
+    rmSync(second.place.folder, { recursive: true });
+    const found = await loadStoredSession(first.store, first.deps.binding);
+    if (found.kind !== 'found') throw new Error('the first machine has no session');
+    first.store.journal.reserve({ ...found.record, gen: 1 }, { now: Math.floor(Date.now() / 1000), random: randomBytes });
+    await server.run({ op: 'claim', by: first.name, attempt: 'x', leaseMs: -1, epoch, sid, gen: 1 });
+    await expect(second.session().bearer()).rejects.toMatchObject({ detail: expect.stringContaining('ci-1#a') });
+    expect(server.row()).toMatchObject({ refusedGen: 1, intentBy: 'ci-1#a' });
+    const older = { detail: expect.stringContaining('may be older than the session') };
+    await expect(first.session().bearer()).rejects.toMatchObject({ code: 'needs_login', ...older });
+    expect(server.row()).toMatchObject({ intentBy: undefined });
+    await expect(second.session().bearer()).rejects.toMatchObject({ code: 'needs_login', ...older });
+    expect(refreshesOf(sandbox)).toHaveLength(2);
+  });
+
   it('is named to the others, which wait for it and send the token once', async () => {
     const { sandbox, server, first, second } = await twoMachines(60);
     await loadStoredSession(second.store, second.deps.binding);

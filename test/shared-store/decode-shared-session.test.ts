@@ -43,7 +43,7 @@ describe('the reply of a store', () => {
       }),
     )?.row;
     expect(row?.holder).toBe('ci-1---curl-evil---sh-#a--2J');
-    const names = row === undefined ? [] : listMachinesWithUnreportedRefresh(row, '');
+    const names = row === undefined ? [] : listMachinesWithUnreportedRefresh(row);
     expect(names.length).toBeLessThanOrEqual(51);
     expect(names.join(' ')).toMatch(/^[A-Za-z0-9._# -]+$/);
     expect(names.every((name) => name.length <= 100)).toBe(true);

@@ -66,8 +66,7 @@ export function applySharedOperation(
     }
     case 'refuse':
       if (row === undefined || compareSharedSessionVersions(row, operation) !== 'same') return rejected;
-      if (row.refusedGen === row.gen) return rejected;
-      return { applied: true, row: { ...row, ...noLease, refusedGen: row.gen, refusedMs: nowMs }, event: 'refused' };
+      return refuse(row, operation.by, nowMs);
     case 'reseal': {
       if (row === undefined || compareSharedSessionVersions(row, operation) !== 'same') return rejected;
       if (row.kid !== operation.oldKid) return rejected;
@@ -77,6 +76,18 @@ export function applySharedOperation(
     default:
       return operation satisfies never;
   }
+}
+
+function refuse(row: ReferenceRow, by: string, nowMs: number): ReferenceResult {
+  const known = [row.previousBy, row.intentBy].flatMap((text) => text?.split(',') ?? []);
+  const unreported = known.filter((name) => name !== by);
+  const intent =
+    unreported.length === 0
+      ? { intentGen: undefined, intentBy: undefined, previousBy: undefined }
+      : { intentBy: unreported.join(','), previousBy: undefined };
+  if (row.refusedGen === row.gen) return { applied: false, row: { ...row, ...intent } };
+  const refused = { ...row, ...noLease, ...intent, refusedGen: row.gen, refusedMs: nowMs };
+  return { applied: true, row: refused, event: 'refused' };
 }
 
 function previousOf(row: ReferenceRow, attempt: string): string | undefined {

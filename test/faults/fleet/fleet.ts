@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { LoggedRequest } from '../../../src/sandbox/request-log.ts';
 import { type SandboxServers, startSandboxServers } from '../../../src/sandbox/sandbox.ts';
 import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { CredentialRecord } from '../../../src/session/credential-record.ts';
-import { type ProfilePaths, profilePaths } from '../../../src/session/profile-paths.ts';
 import { createSharedSessionEncryptor } from '../../../src/session/sealed-session.ts';
 import { readSharedSessionCopy, writeSharedSessionCopy } from '../../../src/session/shared-copy.ts';
 import { openSharedStore } from '../../../src/shared-store/open-shared-store.ts';
@@ -22,28 +19,24 @@ import {
   type SharedStoreKeys,
 } from '../../../src/shared-store/shared-store-keys.ts';
 import { parseSharedStoreUrl } from '../../../src/shared-store/store-url.ts';
-import { type Ran, type Running, startProgram } from '../../fixtures/cli.ts';
-import { type Environment, type Folders, makeFolders } from '../../fixtures/folders.ts';
 import { tokenFor } from '../../sandbox/requests.ts';
-import { program } from '../session/fault-fixture.ts';
+import { createMachine, type Machine } from './fleet-machine.ts';
 import type { FleetStore } from './fleet-store.ts';
-
-/** A process of its own for each command, with its own home, state folder, machine name and clock. */
-export interface Machine {
-  readonly name: string;
-  readonly folders: Folders;
-  readonly place: ProfilePaths;
-  start(words: readonly string[], env?: Environment): Running;
-  run(words: readonly string[], env?: Environment): Promise<Ran>;
-}
 
 /** Machines that share one session, and the authorization server that counts the refreshes. */
 export interface Fleet {
   readonly sandbox: SandboxServers;
+  /** Those that live. */
   readonly machines: readonly Machine[];
+  /** Those that never run again. */
+  readonly destroyed: readonly Machine[];
   readonly keys: SharedStoreKeys;
   /** The refresh requests that the server received. */
   refreshes(): readonly LoggedRequest[];
+  /** How many of them the server has carried out. */
+  commits(): number;
+  /** Destroys a machine and puts a new one of another name in its place. */
+  replace(machine: Machine): void;
   /** The row in the store. */
   row(): Promise<SharedSessionRow>;
   /** Stores a new session, as a login on one more machine does. */
@@ -57,40 +50,48 @@ export interface Fleet {
 }
 
 export interface FleetOptions {
-  readonly store: FleetStore;
+  readonly store: Pick<FleetStore, 'url'>;
   readonly machines: number;
+  /** In place of the URL of the store: what the machines use. */
+  readonly storeUrl?: string;
   /** In place of the authorization server's own origin. */
   readonly authUrl?: (sandbox: SandboxServers) => Promise<string>;
+  /** The words that run a program on the machine of this number, which begins with 0. */
+  readonly under?: (at: number) => readonly string[];
 }
 
-export async function createFleet({ store, machines: count, authUrl }: FleetOptions): Promise<Fleet> {
+export async function createFleet({ store, machines: count, ...options }: FleetOptions): Promise<Fleet> {
   const sandbox = await startSandboxServers();
   onTestFinished(() => sandbox.close());
   const keys = createSharedStoreKeys(randomBytes);
   const sealer = createSharedSessionEncryptor(keys, 'default', randomBytes);
   const profile = {
-    auth_url: (await authUrl?.(sandbox)) ?? sandbox.ready.auth_url,
+    auth_url: (await options.authUrl?.(sandbox)) ?? sandbox.ready.auth_url,
     base_url: sandbox.ready.base_url,
     client_id: sandbox.ready.client_id,
     callback_urls: [sandbox.ready.callback_url],
     credential_store: 'shared',
     scope: 'read write',
   };
-  const machines = Array.from({ length: count }, (_, at) =>
-    createMachine(`ci-${at + 1}`, profile, {
-      CLOUDCTL_STORE_URL: store.url,
-      CLOUDCTL_STORE_KEY: encodeSharedStoreKeys(keys).reveal(),
-      // Clocks from 5 minutes behind to 5 minutes ahead.
-      TEST_CLOCK: JSON.stringify({ offset: count === 1 ? 0 : Math.round((at / (count - 1) - 0.5) * 600_000) }),
-    }),
-  );
-  const withStore: Fleet['withStore'] = async (work) => {
+  const create = (name: string, at: number): Machine =>
+    createMachine({
+      name,
+      profile,
+      ...(options.under === undefined ? {} : { under: options.under(at) }),
+      env: {
+        CLOUDCTL_STORE_URL: options.storeUrl ?? store.url,
+        CLOUDCTL_STORE_KEY: encodeSharedStoreKeys(keys).reveal(),
+        // Clocks from 5 minutes behind to 5 minutes ahead.
+        TEST_CLOCK: JSON.stringify({ offset: count === 1 ? 0 : Math.round((at / (count - 1) - 0.5) * 600_000) }),
+      },
+    });
+  const machines = Array.from({ length: count }, (_, at) => create(`ci-${at + 1}`, at));
+  const destroyed: Machine[] = [];
+  const useStore: Fleet['withStore'] = async (work) => {
+    const place = { share: keys.share, profile: 'default' };
     const opened = await openSharedStore(
       parseSharedStoreUrl(store.url, () => undefined),
-      {
-        share: keys.share,
-        profile: 'default',
-      },
+      place,
     );
     try {
       return await work(opened);
@@ -98,6 +99,11 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
       await opened.close();
     }
   };
+  // On a busy machine, a connection may take longer than the limit. Each operation allows a repetition.
+  const withStore: Fleet['withStore'] = (work) =>
+    useStore(work)
+      .catch(() => useStore(work))
+      .catch(() => useStore(work));
   const row = async (): Promise<SharedSessionRow> => {
     const { row: found } = await withStore((opened) => opened.run({ op: 'read' }));
     if (found === undefined) throw new Error('the store has no session');
@@ -117,6 +123,8 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
       await opened.run({ op: 'commit', by: 'login', event: 'login', ...sealer.seal(version, record) });
     });
   await login();
+  const refreshes: Fleet['refreshes'] = () =>
+    sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
   return {
     sandbox,
     machines,
@@ -125,7 +133,15 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
     login,
     withStore,
     open,
-    refreshes: () => sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token'),
+    destroyed,
+    refreshes,
+    commits: () => refreshes().filter(({ status, committed }) => status === 200 && committed !== false).length,
+    replace(machine) {
+      const at = machines.indexOf(machine);
+      machine.destroy();
+      destroyed.push(machine);
+      machines[at] = create(`ci-${at + 1}-${destroyed.length}`, at);
+    },
     async expire() {
       sandbox.world.setClock((now) => advanceClock(now, 31 * 86_400_000));
       const past = (sealed: EncryptedSharedSession): EncryptedSharedSession =>
@@ -139,33 +155,6 @@ export async function createFleet({ store, machines: count, authUrl }: FleetOpti
         if (copy !== undefined) writeSharedSessionCopy(place, { ...copy, ...past(copy) });
       }
     },
-  };
-}
-
-function createMachine(name: string, profile: object, more: Environment): Machine {
-  const folders = makeFolders();
-  onTestFinished(() => folders.remove());
-  mkdirSync(folders.config, { recursive: true });
-  writeFileSync(
-    join(folders.config, 'config.json'),
-    JSON.stringify({ profile: 'default', profiles: { default: profile } }),
-  );
-  const start: Machine['start'] = (words, env = {}) => {
-    const [file = '', ...args] = [...program, ...words];
-    const running = startProgram(file, args, {
-      folders,
-      env: { ...more, CLOUDCTL_MACHINE_NAME: name, ...env },
-      limit: 150_000,
-    });
-    running.child.stdin?.end();
-    return running;
-  };
-  return {
-    name,
-    folders,
-    place: profilePaths(folders.state, 'default'),
-    start,
-    run: (words, env) => start(words, env).ended,
   };
 }
 

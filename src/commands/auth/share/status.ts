@@ -76,7 +76,7 @@ export const shareStatusCommand: CommandSpec<CommandContext> = {
         key: row?.kid ?? null,
         active_key: row?.activeKid ?? null,
         holder: isHeld ? (row.holder ?? null) : null,
-        unreported: row === undefined || isHeld ? [] : listMachinesWithUnreportedRefresh(row, ''),
+        unreported: row === undefined || isHeld ? [] : listMachinesWithUnreportedRefresh(row),
         refused: row !== undefined && row.refusedGen === row.gen,
         clock_offset_ms: Math.round(context.host.clock.now() - nowMs),
       };
