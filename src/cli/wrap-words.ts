@@ -3,7 +3,7 @@ import { breakShellCommand } from './break-shell-command.ts';
 /**
  * The text in lines of at most `width`, broken between words; lines after the first begin with `indent` blanks. A text in
  * backquotes, a command at the end after a colon, and a word that is longer than a line stay in one piece. A command that is
- * longer than a line is broken as a shell accepts it, so that it can be pasted.
+ * longer than a line is broken as a shell accepts it, so that it can be pasted; in a narrow column it stays in one piece, too.
  * @param measure the width of a text; without it, the number of characters
  */
 export function wrapWords(
@@ -22,15 +22,19 @@ export function wrapWords(
       continue;
     }
     lines.push(line);
-    const [first = '', ...rest] = isShellCommand(part)
-      ? breakShellCommand(part.trimStart(), width - indent).map((each) => blanks + each)
-      : [blanks + part.trimStart()];
+    const [first = '', ...rest] =
+      isShellCommand(part) && width - indent >= minCommandWidth
+        ? breakShellCommand(part.trimStart(), width - indent).map((each) => blanks + each)
+        : [blanks + part.trimStart()];
     const all = [first, ...rest];
     lines.push(...all.slice(0, -1));
     line = all.at(-1) ?? '';
   }
   return [...lines, line].join('\n');
 }
+
+/** In a narrower column, a broken command would have nearly one line for each word. */
+const minCommandWidth = 30;
 
 /** Words and commands, each with the blanks before it. */
 function unbreakableParts(line: string): readonly string[] {

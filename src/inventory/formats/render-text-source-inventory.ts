@@ -79,7 +79,7 @@ function whatToRun(report: SourceInventoryReport): readonly string[] {
   const [first] = steps;
   const blocked = first === undefined ? undefined : sources.find((row) => isFixedBy(row, first));
   if (blocked !== undefined) {
-    const command = `cloudctl db preflight --source ${quoteShellArg(blocked.url)} --fix-sql fix.sql`;
+    const command = `cloudctl db preflight --fix-sql fix.sql --source ${quoteShellArg(blocked.url)}`;
     // A command at the end of a line is not broken.
     return ['', `The fixes of ${blocked.server} as a script, with the options of this command: ${command}`];
   }

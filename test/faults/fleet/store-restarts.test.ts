@@ -78,5 +78,5 @@ describeFleetStores(
       reportFleetFigures('store restarted or killed', store().kind, counts);
     });
   },
-  fleetStoreKinds(['postgresql', 'redis', 'pgbouncer'], ['postgresql', 'redis']),
+  fleetStoreKinds(['postgresql', 'redis', 'pgbouncer'], ['postgresql']),
 );

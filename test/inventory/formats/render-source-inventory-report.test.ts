@@ -36,7 +36,8 @@ it('the first screen of a terminal has totals, what was not checked, three steps
   expect(totals).toContain('440 not possible (440 by dump)');
   expect(totals).toMatch(/Not checked: 20 .* · 20 /);
   for (const number of [1, 2, 3]) expect(screen.filter((row) => row.startsWith(`  ${number}. `))).toHaveLength(1);
-  expect(screen.find((row) => row.includes('cloudctl db preflight --source'))).toMatch(/ --fix-sql fix\.sql$/);
+  const command = screen.slice(screen.findIndex((row) => row.includes('cloudctl db preflight'))).join('\n');
+  expect(command).toMatch(/^ *cloudctl db preflight --fix-sql fix\.sql \\\n +--source \S+$/m);
   expect(rows.filter((row) => /^ {2}[4-7]\. /.test(row)).length).toBeGreaterThan(0);
 });
 
