@@ -15,6 +15,7 @@ const packRoots = [
   ],
   ['run', /^src\/(context|cli\/parse-command-line|commands\/config\/list)\.ts/],
   ['network', /^src\/(platform\/(undici-sender|send-http-request-once|connection-pool)|context\/profile-services)\.ts/],
+  ['refresh', /^src\/session\/refresh-session\.ts/],
   ['droplets', /^src\/commands\/droplets\/list\.ts/],
   ['yaml', /^src\/cli\/formats\/yaml\.ts/],
   [

@@ -3,7 +3,6 @@ import { type AccountAndTeam, compareAccounts, describeAccount } from '../identi
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { otherAccountGrantError } from './handle-refreshed-token-grant.ts';
-import { refreshStoredSession } from './refresh-session.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
@@ -66,7 +65,9 @@ export function createProfileAccessTokenProvider(deps: SessionRefreshDeps): Prof
 
   /** All callers in this process wait for the same refresh. */
   const refresh = (cause: TokenRefreshCause): Promise<CredentialRecord> => {
-    flight ??= refreshStoredSession(deps, cause)
+    // Most commands do not refresh, and need not load how.
+    flight ??= import('./refresh-session.ts')
+      .then(({ refreshStoredSession }) => refreshStoredSession(deps, cause))
       .then(({ record, inDoubt }) => {
         adopt(record);
         trusted = inDoubt ? record : undefined;
