@@ -48,7 +48,7 @@ export type DbSource =
  * The source that the command-line options or CLOUDCTL_SOURCE name. The password of the source comes from its URL,
  * standard input, the environment, .pgpass or a prompt.
  */
-export async function readDbSource(io: CommandIo, args: ParsedArgs): Promise<DbSource> {
+export async function readDbSourceFromOptions(io: CommandIo, args: ParsedArgs): Promise<DbSource> {
   const environment =
     args.value('host') === undefined ? readNonEmptyEnvironmentValue(io.host.env.CLOUDCTL_SOURCE) : undefined;
   const engine = readEngine(args.value('engine'), args.value('source') ?? args.value('host') ?? environment);

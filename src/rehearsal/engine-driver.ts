@@ -11,7 +11,7 @@ import {
   inspectPostgresRehearsalTarget,
   planRehearsal,
   type RehearsalPlan,
-  type RehearsalTargetState,
+  type RehearsalTargetBeforeChanges,
 } from './postgresql/plan.ts';
 import { createPostgresRehearsalDeps, runPostgresRehearsal } from './postgresql/run.ts';
 import {
@@ -73,9 +73,9 @@ export function createPostgresqlRehearsalDriver(
     schemaCopy: chooseSchemaCopier({ env: deps.env }),
     limits: defaultMigrationEngineLimits,
   });
-  let targetState: RehearsalTargetState | undefined;
+  let targetState: RehearsalTargetBeforeChanges | undefined;
   let plan: RehearsalPlan | undefined;
-  const inspect = async (): Promise<RehearsalTargetState> => {
+  const inspect = async (): Promise<RehearsalTargetBeforeChanges> => {
     const isTlsFixed = targetState !== undefined || rehearsalTarget.isTlsExplicit;
     const target = targetState?.target ?? rehearsalTarget.source;
     targetState = await inspectPostgresRehearsalTarget(target, isTlsFixed, readOnlyEngine, deps.signal);

@@ -34,10 +34,14 @@ export async function readSharedStoreKeys(places: SharedStoreKeyLocations): Prom
   const found = await findSharedStoreKeys(places);
   if (found !== undefined) return found;
   const { profile } = places.file;
-  throw new CliError('not_logged_in', `profile "${profile.name}" has no keys of a share on this machine`, {
-    detail: `the profile uses a shared credential store, and ${sharedStoreKeyVariable} is not set`,
-    hint: `join the share: ${formatCommandForProfile(profile, 'auth share join')} < KEYFILE`,
-  });
+  throw new CliError(
+    'not_logged_in',
+    `profile "${profile.name}" has no keys of its shared credential store on this machine`,
+    {
+      detail: `the profile uses a shared credential store, and ${sharedStoreKeyVariable} is not set`,
+      hint: `join the share: ${formatCommandForProfile(profile, 'auth share join')} < KEYFILE`,
+    },
+  );
 }
 
 /** Like `readSharedStoreKeys`, but returns undefined when this machine has no keys of a share. */

@@ -2,7 +2,7 @@ import type { ProfileReference } from '../config/settings.ts';
 import type { Clock } from '../platform/host.ts';
 import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
 import type { SharedStoreKeys } from '../shared-store/shared-store-keys.ts';
-import { claimRefresh, type RefreshClaimTiming } from './claim-refresh.ts';
+import { claimTokenRefresh, type RefreshClaimTiming } from './claim-token-refresh.ts';
 import type { CredentialItemReadResult, CredentialStore, CredentialStoreItems } from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshClaimResult } from './refresh-claim.ts';
@@ -100,7 +100,7 @@ function sharedItems(
       claim: async (record, hasUnfinishedRefresh): Promise<RefreshClaimResult> =>
         catchSharedStoreUnavailable(location, async () => {
           const { epoch = 0, sid, gen } = record;
-          const result = await claimRefresh({ ...claimDeps, hasUnfinishedRefresh }, { epoch, sid, gen });
+          const result = await claimTokenRefresh({ ...claimDeps, hasUnfinishedRefresh }, { epoch, sid, gen });
           if (result.kind !== 'claimed') return result;
           const refuse = () => catchSharedStoreUnavailable(location, result.claim.refuse);
           return { ...result, claim: { ...result.claim, refuse } };

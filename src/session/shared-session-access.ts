@@ -8,7 +8,7 @@ import {
   type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
-import { type RefreshClaimTiming, refreshClaimTiming } from './claim-refresh.ts';
+import { type RefreshClaimTiming, refreshClaimTiming } from './claim-token-refresh.ts';
 import {
   type CredentialRecord,
   computeTokenSecondsLeft,

@@ -169,7 +169,7 @@ function reserve(
   options: RefreshJournalReservationOptions,
 ): PreparedRefreshJournalFile {
   if (record.refreshToken === undefined || !isValidRefreshJournalKey(record.journalKey))
-    throw new Error('the session has no journal key');
+    throw new Error('the session has no key for its encrypted refresh journal');
   const path = buildRefreshJournalFilePath(place, record.sid, record.gen + 1);
   const [fingerprint, pid] = [refreshTokenFingerprint(record.refreshToken), process.pid];
   const head = encodeRefreshJournalHeader({

@@ -137,7 +137,10 @@ describe('a machine that does not report its refresh', () => {
     rmSync(second.place.folder, { recursive: true });
     const found = await loadStoredSession(first.store, first.deps.binding);
     if (found.kind !== 'found') throw new Error('the first machine has no session');
-    first.store.journal.reserve({ ...found.record, gen: 1 }, { now: Math.floor(Date.now() / 1000), random: randomBytes });
+    first.store.journal.reserve(
+      { ...found.record, gen: 1 },
+      { now: Math.floor(Date.now() / 1000), random: randomBytes },
+    );
     await server.run({ op: 'claim', by: first.name, attempt: 'x', leaseMs: -1, epoch, sid, gen: 1 });
     await expect(second.session().bearer()).rejects.toMatchObject({ detail: expect.stringContaining('ci-1#a') });
     expect(server.row()).toMatchObject({ refusedGen: 1, intentBy: 'ci-1#a' });

@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../../cli/command.ts';
 import type { CommandContext } from '../../context.ts';
-import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { compareDatabases } from '../../rehearsal/compare-databases.ts';
 import { buildDatabaseComparisonError, printDatabaseComparison } from '../../rehearsal/comparison-output.ts';
@@ -33,7 +33,7 @@ export const dbCompareCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const { host, output, progress } = context;
     const { clock, signals } = host;
-    const source = await readDbSource(context, args);
+    const source = await readDbSourceFromOptions(context, args);
     const target = await readMigrationTargetOption(context, {
       typed: args.value('target'),
       engine: source.engine,

@@ -5,7 +5,7 @@ import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
 import { buildQuotedSourceOptionArgs } from '../../db-source/build-quoted-source-option-args.ts';
 import { buildTargetUrlWithoutPassword } from '../../db-source/build-source-url-without-password.ts';
-import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { checkCutover } from '../../rehearsal/check-cutover.ts';
@@ -62,7 +62,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     const { host, output, progress } = context;
     output.checkColumns(view);
     const settings = context.settings();
-    const source = await readDbSource(context, args);
+    const source = await readDbSourceFromOptions(context, args);
     const target = await readMigrationTargetOption(context, {
       typed: args.value('target'),
       engine: source.engine,

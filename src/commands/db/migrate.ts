@@ -8,7 +8,7 @@ import {
   buildQuotedSourceOptionArgs,
   buildUnquotedSourceOptionArgs,
 } from '../../db-source/build-quoted-source-option-args.ts';
-import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { hasWriteScope } from '../../oauth/scope.ts';
 import { askTargetVersion } from '../../preflight/ask-target-version.ts';
@@ -91,7 +91,7 @@ export const dbMigrateCommand: CommandSpec<CommandContext> = {
     requireWatchFlag(args);
     const { host, output } = context;
     const settings = context.settings();
-    const source = await readDbSource(context, args);
+    const source = await readDbSourceFromOptions(context, args);
     const read = readDeepPreflightOptions(args, source.engine, settings, host.clock.now());
     await requireWrite(context);
     const identity = await readStoredAccountIdentity(context, settings);

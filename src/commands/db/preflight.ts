@@ -3,7 +3,7 @@ import { createTerminalStyles, isColorEnabled, type TerminalStyles } from '../..
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { quoteShellArg } from '../../cli/shell-quote.ts';
 import type { CommandContext } from '../../context.ts';
-import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import type { ExitCode } from '../../errors.ts';
 import { renderTextSourceInventory } from '../../inventory/formats/render-text-source-inventory.ts';
 import { buildSourceInventoryError, runSourceInventory } from '../../inventory/run-source-inventory.ts';
@@ -63,7 +63,7 @@ export const dbPreflightCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const inventory = readSourceInventorySettings(args);
     if (inventory !== undefined) return checkManySources(context, args, inventory);
-    const source = await readDbSource(context, args);
+    const source = await readDbSourceFromOptions(context, args);
     const options = readDeepPreflightOptions(args, source.engine, context.settings(), context.host.clock.now());
     const outcome = await runPreflightWithFiles(context, args, source, options);
     await showReport(context, outcome, args.value('fix-sql'));

@@ -1,7 +1,7 @@
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { MigrationError, redactErrorReason } from '../../engine/migration-error.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { DatabaseConnectError } from '../../platform/connect-error.ts';
@@ -80,7 +80,7 @@ export const dbRehearseCommand: CommandSpec<CommandContext> = {
         'a rehearsal creates objects on source and target, and there is no terminal for a prompt',
       );
     }
-    const source = await readDbSource(context, args);
+    const source = await readDbSourceFromOptions(context, args);
     const target = await readRehearsalTarget(context, {
       typed: args.value('into'),
       engine: source.engine,

@@ -2,7 +2,7 @@ import type { ListView } from '../../cli/columns.ts';
 import type { CommandSpec } from '../../cli/command.ts';
 import { nearestWord } from '../../cli/nearest-word.ts';
 import type { CommandContext } from '../../context.ts';
-import { readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { CliError, usageError } from '../../errors.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import { formatPsqlConnectMetaCommand, psqlSessionSetupStatements } from '../../postgresql/psql-script.ts';
@@ -49,7 +49,7 @@ export const dbSequencesCommand: CommandSpec<CommandContext> = {
   ],
   run: async (context, args) => {
     const { output, host } = context;
-    const source = await readDbSource(context, args);
+    const source = await readDbSourceFromOptions(context, args);
     if (source.engine === 'redis')
       throw usageError('cannot read sequences: the source is Redis', 'use a PostgreSQL source');
     const options = {

@@ -1,7 +1,7 @@
 import type { CommandSpec, OptionSpec, ParsedArgs } from '../../cli/command.ts';
 import { parseDurationOrThrow } from '../../cli/duration.ts';
 import type { CommandContext } from '../../context.ts';
-import { type DbSource, readDbSource, sourceOptionSpecs } from '../../db-source/read-source.ts';
+import { type DbSource, readDbSourceFromOptions, sourceOptionSpecs } from '../../db-source/read-source.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../watch/watch-migration.ts';
 import { createRecordedMigrationStatusFetcher, resolveInterruptedMigrationRequests } from './interrupted-start.ts';
 
@@ -40,7 +40,7 @@ export const dbWatchCommand: CommandSpec<CommandContext> = {
     },
   ],
   run: async (context, args) => {
-    const source = await readDbSource(context, args);
+    const source = await readDbSourceFromOptions(context, args);
     await resolveInterruptedMigrationRequests(context, source);
     const options = readWatchArgs(args, source, args.has('show-queries'));
     return watchMigration(context, { ...options, fetchStatus: createRecordedMigrationStatusFetcher(context) });

@@ -19,7 +19,7 @@ import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
 import { listExistingUserObjectNames, readEmptyDatabaseSnapshot } from './existing-objects.ts';
 
 /** The facts about the target that are read before the rehearsal changes anything. */
-export interface RehearsalTargetState {
+export interface RehearsalTargetBeforeChanges {
   /** The target address as typed, but without TLS if the server has none and the address does not require it. */
   readonly target: PostgresqlSource;
   readonly server: PostgresqlServerIdentity;
@@ -36,7 +36,7 @@ export async function inspectPostgresRehearsalTarget(
   isTlsFixed: boolean,
   ports: MigrationEngineDependencies,
   signal: AbortSignal,
-): Promise<RehearsalTargetState> {
+): Promise<RehearsalTargetBeforeChanges> {
   try {
     return await withMigrationEngineSession(
       target,
@@ -77,7 +77,7 @@ export interface RehearsalPlan {
 /** Plans the rehearsal. Throws a CliError for a target that is not empty, with the objects that it contains. */
 export async function planRehearsal(
   source: PostgresqlSource,
-  targetState: RehearsalTargetState,
+  targetState: RehearsalTargetBeforeChanges,
   ignoreDbs: readonly string[],
   ports: MigrationEngineDependencies,
   signal: AbortSignal,

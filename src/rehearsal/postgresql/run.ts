@@ -21,13 +21,13 @@ import type { RehearsalRunParams, RehearsalRunResult } from '../run-params.ts';
 import { createRehearsalRecordJournal, type RehearsalEndpoints } from './clean-up.ts';
 import { compareRehearsalRows, tryTableCopy } from './compare-rehearsal-rows.ts';
 import { buildRehearsalEndpointsForDatabase, describeStalledDatabase } from './database-endpoints.ts';
-import type { RehearsalPlan, RehearsalTargetState } from './plan.ts';
+import type { RehearsalPlan, RehearsalTargetBeforeChanges } from './plan.ts';
 import { listRehearsalTables, readSequenceStates } from './rehearsal-tables.ts';
 
 /** The parameters of a rehearsal of PostgreSQL. */
 export interface PostgresRehearsalParams extends RehearsalRunParams {
   readonly endpoints: RehearsalEndpoints<PostgresqlSource>;
-  readonly targetState: RehearsalTargetState;
+  readonly targetState: RehearsalTargetBeforeChanges;
   readonly plan: RehearsalPlan;
   readonly file: RehearsalRecordFile;
   readonly ignoreDbs: readonly string[];

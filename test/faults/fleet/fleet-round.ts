@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { refreshClaimTiming } from '../../../src/session/claim-refresh.ts';
+import { refreshClaimTiming } from '../../../src/session/claim-token-refresh.ts';
 import type { Ran } from '../../fixtures/cli.ts';
 import { errorOf } from '../session/assertions.ts';
 import type { Fleet } from './fleet.ts';

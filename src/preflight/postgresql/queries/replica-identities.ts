@@ -23,7 +23,7 @@ export interface TableReplicaIdentity {
   readonly primaryUsable: boolean;
   /** The quoted name of another unique index that is usable with REPLICA IDENTITY USING INDEX. */
   readonly usableIndex: string | undefined;
-  /** Whether table, schema and database belong to superusers, so that a superuser may run USING INDEX. */
+  /** Whether superusers own the table, its schema and its database: then a superuser can run REPLICA IDENTITY USING INDEX. */
   readonly trustedOwners: boolean;
   /** Number of rows changed by UPDATE and DELETE since the statistics were reset; undefined if track_counts is off. */
   readonly writes: number | undefined;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DatabaseConnectError } from '../../../../src/platform/connect-error.ts';
 import { acquireFileLock, type HeldFileLock } from '../../../../src/platform/file-lock.ts';
-import { refreshClaimTiming } from '../../../../src/session/claim-refresh.ts';
+import { refreshClaimTiming } from '../../../../src/session/claim-token-refresh.ts';
 import { createFileCredentialStore } from '../../../../src/session/file-store.ts';
 import { createProfileAccessTokenProvider } from '../../../../src/session/profile-access-token-provider.ts';
 import { listRefreshJournalFiles, profilePaths } from '../../../../src/session/profile-paths.ts';

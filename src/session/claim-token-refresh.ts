@@ -30,7 +30,7 @@ export const refreshClaimTiming: RefreshClaimTiming = {
   commitMs: 35_000,
 };
 
-export interface ClaimRefreshDeps {
+export interface ClaimTokenRefreshDeps {
   readonly store: Pick<SharedSessionStore, 'run'>;
   /** The name of this machine in the store and in messages. */
   readonly machine: string;
@@ -50,8 +50,8 @@ export interface ClaimRefreshDeps {
  * requests: if two machines refresh at once, one request is refused, but the session is not lost. If this machine reports no
  * result, other machines find its intent in the store. Throws an error of the store.
  */
-export async function claimRefresh(
-  deps: ClaimRefreshDeps,
+export async function claimTokenRefresh(
+  deps: ClaimTokenRefreshDeps,
   version: ClaimableCredentialVersion,
 ): Promise<Exclude<RefreshClaimResult, SharedStoreUnavailable | { kind: 'claimed' }> | ClaimedRefresh> {
   const { store, machine, timing = refreshClaimTiming } = deps;
@@ -91,7 +91,7 @@ interface ClaimState {
 }
 
 function createClaim(
-  deps: ClaimRefreshDeps,
+  deps: ClaimTokenRefreshDeps,
   { version, attempt, claimedAt }: ClaimState,
   row: SharedSessionRow | undefined,
 ): ClaimedRefresh['claim'] {
@@ -134,7 +134,7 @@ function createClaim(
  * Without a file of that refresh, the intent is of a machine with the same name, which may still report.
  */
 async function reportNothing(
-  { store, machine, hasUnfinishedRefresh }: ClaimRefreshDeps,
+  { store, machine, hasUnfinishedRefresh }: ClaimTokenRefreshDeps,
   { epoch, sid, gen }: ClaimableCredentialVersion,
   snapshot: SharedSessionSnapshot,
 ): Promise<SharedSessionSnapshot> {
@@ -148,7 +148,7 @@ async function reportNothing(
  * The wait also ends by the clock of this machine, because the clock of the store may be set back.
  */
 async function waitAfterRefusal(
-  deps: ClaimRefreshDeps,
+  deps: ClaimTokenRefreshDeps,
   version: ClaimableCredentialVersion,
   first: SharedSessionSnapshot,
 ): Promise<RefreshRefusalResult> {
@@ -167,12 +167,15 @@ async function waitAfterRefusal(
 }
 
 /** Whether another machine with the same name, whose state folder is a copy, announced an earlier refresh. */
-function hasNamesake({ machine, hasUnfinishedRefresh }: ClaimRefreshDeps, row: SharedSessionRow | undefined): boolean {
+function hasNamesake(
+  { machine, hasUnfinishedRefresh }: ClaimTokenRefreshDeps,
+  row: SharedSessionRow | undefined,
+): boolean {
   return !hasUnfinishedRefresh && row?.previousBy?.split(',').includes(machine) === true;
 }
 
 /** The pause before the next attempt in milliseconds: at first from 25 to 75, then longer each time, at most 500. */
-function pauseMs({ random }: Pick<ClaimRefreshDeps, 'random'>, pauses: number): number {
+function pauseMs({ random }: Pick<ClaimTokenRefreshDeps, 'random'>, pauses: number): number {
   const jitter = 25 + (50 * (random(1)[0] ?? 0)) / 255;
   return Math.min(500, jitter * 1.2 ** pauses);
 }
