@@ -79,7 +79,7 @@ export async function runSourceInventory(input: RunSourceInventoryInput): Promis
   }
 }
 
-/** Whether nobody would receive any more results when the reader of standard output is gone. */
+/** Whether the results go to standard output only, so that the run is pointless once its reader has closed the pipe. */
 function endsWithReader({ io, inventory }: RunSourceInventoryInput): boolean {
   const { reports, reportDir, baseline } = inventory;
   return isStreamed(io) && reports.length === 0 && reportDir === undefined && baseline === undefined;
