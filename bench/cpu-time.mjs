@@ -15,9 +15,9 @@ const timed = 'TIMEFORMAT="%3U %3S %3R"; { time "$@" 2>&3; } 3>&2 2>"$CPU_TIME"'
 
 /**
  * Medians of `rounds` rounds, by the name of the case: `ms` of CPU time, its `ratio` to bare node in the same round, and `wall`,
- * the milliseconds that passed. The
- * commands take turns, so a slow moment of the machine meets all of them. A case is `{ words, env, terminal }`: with
- * `terminal` the command runs on a terminal of 80 columns and 200 rows, which needs no pager, else its output is a pipe.
+ * the milliseconds that passed. The commands take turns, so a slow moment of the machine affects all of them. A case is
+ * `{ words, env, terminal }`: with `terminal` the command runs on a terminal of 80 columns and 200 rows, which needs no pager,
+ * else its output is a pipe.
  */
 export async function measureCpuTime(cases, { rounds, env }) {
   const all = { [bareNode]: { words: [process.execPath, '-e', '0'], env }, ...cases };

@@ -44,7 +44,7 @@ function makeFolder(path: string): boolean {
 
 /** The text of the file; undefined when the file is missing. Throws every other error. */
 export function readTextIfPresent(path: string): string | undefined {
-  return readBytesIfPresent(path)?.toString('utf8');
+  return unlessMissing(() => readFileSync(path, 'utf8'));
 }
 
 /** The text of the file; undefined when the file is missing or cannot be read. */
