@@ -148,7 +148,7 @@ function digitsAt(bytes: Buffer, from: number, end: number): number {
 
 type NameAt = (bytes: Buffer, from: number, end: number, isEscaped: boolean) => string | undefined;
 
-/** Creates a function that compares the text between two byte positions with the given names, and returns the equal name. */
+/** Creates a function that returns the given name that is between two byte positions, or undefined if there is none. */
 function namesAt(names: readonly string[]): NameAt {
   const quoted = names.map((name) => ({ name, text: Buffer.from(JSON.stringify(name)) }));
   /** Comparing the lengths of two names first avoids most comparisons of their bytes. */

@@ -43,7 +43,7 @@ export async function endGrantOfOtherAccount(
   return otherAccountGrantError(deps, record);
 }
 
-/** The error `needs_login` of a session that ended with a grant of another account or team. */
+/** The error `needs_login` of a session that ended because a refresh was answered with a grant of another account or team. */
 export function otherAccountGrantError(
   { profile, flowOption }: Pick<RefreshedTokenGrantDeps, 'profile' | 'flowOption'>,
   record: CredentialRecord,

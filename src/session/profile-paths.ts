@@ -16,7 +16,7 @@ export interface ProfilePaths {
   readonly credentialFile: string;
   /** The client secret in the file store. */
   readonly clientFile: string;
-  /** The keys of the share of this profile, unless they are in the keychain. */
+  /** The encryption keys of the profile's shared credential store; absent if the keychain or CLOUDCTL_STORE_KEY has them. */
   readonly shareFile: string;
   /** The newest record of the shared store that this machine has seen, encrypted with a key of the share. */
   readonly sharedCopyFile: string;

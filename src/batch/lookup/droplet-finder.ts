@@ -91,7 +91,10 @@ export function createDropletFinder(lane: SendLane): DropletFinder {
     return typeof scanned === 'object' ? scanned : findAll(query, signal);
   };
 
-  /** Returns undefined when another kind of lookup needs fewer requests, or when the server ignores the tag. */
+  /**
+   * Returns undefined when another kind of lookup needs fewer requests, when the server ignores the tag, or when the scan is
+   * not conclusive.
+   */
   const findByTag = async (
     query: DropletLookupQuery,
     tag: string,

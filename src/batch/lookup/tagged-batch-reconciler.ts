@@ -30,7 +30,7 @@ export interface TaggedBatchReconcilerDeps extends Omit<ResolveUncertainRequestD
   readonly onDoubt: (names: number, ms: number) => Promise<void>;
 }
 
-/** The checks for a batch with `--batch-id` before any droplet is requested. */
+/** Finds and records the existing droplets of a batch with `--batch-id` before any droplet is requested. */
 export interface TaggedBatchReconciler {
   /**
    * Records the droplets that already have the names (the baseline), and records droplets with the tag of the batch as

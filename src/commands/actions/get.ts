@@ -47,7 +47,8 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
       throw new CliError('api_error', `${what} ended with an error`, { detail: describeResource(action) });
     const again = ['cloudctl actions get', id, '--wait', ...profileOptionArgs(context.globals, settings.profile)];
     throw new CliError('timeout', `${what} is not completed after ${formatWaitingTime(timeout)}`, {
-      detail: action === undefined ? 'the action could not be read' : `the status of the action is ${action.status}`,
+      detail:
+        action === undefined ? 'the action could not be read' : `the action still has the status ${action.status}`,
       hint: `wait again with \`${again.join(' ')}\``,
       exitCode: 5,
     });

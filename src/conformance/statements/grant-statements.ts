@@ -36,7 +36,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '15',
     section: '2',
-    text: 'access_token is a string.',
+    text: 'The access_token of a token response is a string.',
     needs: ['grant'],
     play: (server) => requireOfGrants(server, isText('access_token'), 'a string as access_token'),
   },

@@ -235,5 +235,9 @@ function requireStatus(response: ConformanceResponse, status: string): void {
 function requireEnded(response: ConformanceResponse): void {
   const status = readStringField(readJsonBody(response) ?? {}, 'status') ?? '';
   const isRunning = ['', 'running', 'syncing'].includes(status);
-  requireResponseCondition(isSuccessfulResponse(response) && !isRunning, 'a migration that was stopped', response);
+  requireResponseCondition(
+    isSuccessfulResponse(response) && !isRunning,
+    'a migration that is no longer running',
+    response,
+  );
 }

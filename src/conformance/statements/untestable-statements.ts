@@ -7,7 +7,7 @@ const notShown = 'the specification does not define it';
 /** The statements of the specification that no request to a server can test, each with the reason. */
 export const untestableConformanceStatements: readonly UntestableConformanceStatement[] = [
   row('2', '1', 'A registration yields client ID and client secret, and takes a callback URL.', 'has no endpoint'),
-  row('9', '1', 'The client secret is used only between application and authorization server.', client),
+  row('9', '1', 'A client sends the client secret only to the authorization server.', client),
   row('23', '2', 'A client reads info in the response to a refresh.', client),
   row('41', '2', 'Excluded databases need no privileges on the source.', source),
   row('42', '2', 'A client accepts any successful response to a migration request.', client),

@@ -19,7 +19,7 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
     const kind = classifyDatabaseEncoding(encoding);
     if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
     if (kind === 'unknown')
-      return infoOutcome(`not checked in ${encoding}`, {
+      return infoOutcome(`no check for the encoding ${encoding}`, {
         headline: 'It is not known whether texts are valid in the encoding of the database',
       });
     if (invalid.length === 0) return buildIncompleteScanOutcome(read.scan) ?? passOutcome(pluralize(rows, 'row'));

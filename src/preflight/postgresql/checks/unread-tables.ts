@@ -20,7 +20,8 @@ export const unreadTablesCheck = declareDatabasePreflightCheck({
     if (failure !== undefined) return { ...unknownOutcome(failure, readAgain), settledBy: '--deep' };
     const others = unread.filter(({ reason }) => !isTableUncopyable(reason));
     if (others.length > 0) return notRead(others);
-    if (unread.length > 0) return skipOutcome(`${pluralize(unread.length, 'table')} with rows that cannot be read`);
+    if (unread.length > 0)
+      return skipOutcome(`${pluralize(unread.length, 'table')} with rows that are damaged or too large to read`);
     return passOutcome(`${pluralize(rows, 'row')} of ${pluralize(tables, 'table')}`);
   },
 });

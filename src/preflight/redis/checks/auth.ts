@@ -75,7 +75,8 @@ function refused(
   isUsernameUnused: boolean,
 ): PreflightCheckOutcome {
   const { phase, code, message } = connection;
-  if (phase !== 'startup' || otherChecks.has(code)) return skipOutcome(`the login was not reached: ${message}`);
+  if (phase !== 'startup' || otherChecks.has(code))
+    return skipOutcome(`the connection failed before the login was complete: ${message}`);
   return failOutcome(redisMigrationMethods, message, {
     required: 'AUTH is answered with OK',
     detail: `A replica fails again and again with \`Unexpected reply to PSYNC from master: -${message}\` or \`Unable to AUTH to MASTER\`.`,
