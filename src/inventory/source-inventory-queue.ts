@@ -63,8 +63,8 @@ export interface SourceInventoryQueue {
   /** Returns a source to the queue, so that another machine can check it. */
   release(claim: ClaimedInventorySource): Promise<void>;
   /**
-   * Stores the outcome, unless the outcome of a newer claim is stored. Returns whether it is the first outcome of the source: one
-   * machine prints it.
+   * Stores the outcome of checking a source database, unless the outcome of a newer claim is stored. Returns whether it is the
+   * first outcome of this database: only the machine that stored the first one prints it.
    */
   record(claim: ClaimedInventorySource, outcome: string): Promise<boolean>;
   counts(): Promise<SourceInventoryQueueCounts>;

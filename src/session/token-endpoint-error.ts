@@ -7,7 +7,7 @@ import { sanitizeLine } from '../sanitize/terminal-text.ts';
 import { sessionEndedMessage } from './stored-session.ts';
 import { formatCommandForProfile, formatTokenParamsConfigCommand } from './suggested-commands.ts';
 
-/** The operation of a request to the token endpoint or the revocation endpoint. */
+/** What a request to the token endpoint or the revocation endpoint was sent for. */
 export type TokenOperation = 'exchange' | 'refresh' | 'revokeAccessToken' | 'revokeRefreshToken';
 
 export interface TokenErrorContext {

@@ -10,6 +10,11 @@ it.each([
   ['ERROR: canceling statement due to lock timeout (role "o" has lock_timeout=1s)', 'target-lock-timeout', 'o'],
   [`ERROR: canceling statement due to statement timeout ${items}`, 'target-lock-timeout', 'public.items'],
   ['the replication worker waits for a lock on public.t, held by process 12 of the target', 'target-lock', 'public.t'],
+  [
+    'the replication worker waits for a lock on public.t, held by process 12 of the target (role "o" has lock_timeout=1s)',
+    'target-lock-timeout',
+    'o',
+  ],
   ['the subscription x is disabled', 'subscription-disabled', 'x'],
   [`ERROR: duplicate key value violates unique constraint "p" ${items}`, 'target-conflict', 'public.items'],
   ['ERROR: conflict detected on relation "public.t": conflict=insert_exists', 'target-conflict', 'public.t'],

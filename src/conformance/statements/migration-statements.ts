@@ -93,7 +93,7 @@ export const migrationConformanceStatements: readonly ConformanceStatement[] = [
   {
     number: '54',
     section: '3',
-    text: 'An accepted migration is running.',
+    text: 'A migration that was accepted has the status running.',
     needs: ['writes', 'token', 'cluster'],
     play: async (server) => {
       await withConformanceMigration(server, { source: exampleMigrationSource }, async (response) => {

@@ -59,19 +59,21 @@ async function readApplyObstacle(
     ) l ON true
     LEFT JOIN LATERAL (
       SELECT u.setting FROM pg_db_role_setting r, unnest(r.setconfig) AS u(setting)
-      WHERE r.setrole IN (0, s.subowner) AND r.setdatabase IN (0, s.subdbid) AND u.setting ~ '^(lock|statement)_timeout=' LIMIT 1
+      WHERE r.setrole IN (0, s.subowner) AND r.setdatabase IN (0, s.subdbid) AND u.setting ~ '^(lock|statement)_timeout=0*[1-9]' LIMIT 1
     ) t ON true
     WHERE s.subname = ${quoteLiteral(name)}`)
     ).at(-1) ?? [];
   if (row === undefined) return undefined;
   if (row.standby === 't') return 'the target is read-only: it is in recovery, as a standby';
   if (row.enabled === 'f') return `the subscription ${name} is disabled`;
-  if (row.pid != null)
-    return `the replication worker waits for a lock on ${row.relation ?? 'a row'}, held by process ${row.holder ?? 'unknown'} of the target`;
-  const error = isConnected ? undefined : await readLastError(session);
   const timeout = row.timeout == null ? undefined : `role "${row.owner}" has ${row.timeout}`;
+  // The worker ends at the timeout and starts to wait again, so most polls find it waiting.
+  const cause = timeout === undefined ? '' : ` (${timeout})`;
+  if (row.pid != null)
+    return `the replication worker waits for a lock on ${row.relation ?? 'a row'}, held by process ${row.holder ?? 'unknown'} of the target${cause}`;
+  const error = isConnected ? undefined : await readLastError(session);
   if (error === undefined) return timeout === undefined || isConnected ? undefined : `the ${timeout}`;
-  return `the target fails to apply changes: ${error}${timeout !== undefined && /timeout/.test(error) ? ` (${timeout})` : ''}`;
+  return `the target fails to apply changes: ${error}${/timeout/.test(error) ? cause : ''}`;
 }
 
 /** The last error in the log of the target; undefined if the target has no log file, or this role cannot read the log. */

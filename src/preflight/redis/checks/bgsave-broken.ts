@@ -84,7 +84,7 @@ const diskAdvice = `${logAdvice} Or copy without the disk.`;
 function copyFailed(reason: string, fix: FindingFix): PreflightCheckOutcome {
   return failOutcome(['continuous'], reason, {
     headline: 'The source cannot write the copy for the target',
-    required: 'a source that begins to send the copy',
+    required: 'after PSYNC, the source begins to send its RDB copy',
     detail:
       'PSYNC was accepted, and the connection ended before the first byte of the copy. The connection of the target ends in the same way, and the target retries without end.',
     fix,
