@@ -14,7 +14,7 @@ export interface ResourceAction {
 }
 
 /** Lists actions, page by page. */
-export function listResourceActions(
+export function listAllActions(
   api: ApiClient,
   wish: ListOptions<ResourceAction> = {},
 ): AsyncGenerator<ListPageItems<ResourceAction>> {

@@ -1,5 +1,5 @@
 import { fetchAccountOfToken } from '../api/account-details.ts';
-import { listResourceActions } from '../api/actions.ts';
+import { listAllActions } from '../api/actions.ts';
 import { type ApiClient, createApiClient } from '../api/client.ts';
 import { fetchOnlineMigration, isEndedMigrationStatus } from '../api/online-migration.ts';
 import { listStoredBatches } from '../batch/ledger/stored-batches.ts';
@@ -143,8 +143,7 @@ async function readActions(
   try {
     const api = await createBoundedApi(context, settings, token);
     const actions: JsonRecord[] = [];
-    for await (const { items } of listResourceActions(api, { limit: 200 }))
-      actions.push(...items().map(({ raw }) => raw));
+    for await (const { items } of listAllActions(api, { limit: 200 })) actions.push(...items().map(({ raw }) => raw));
     const running = actions.filter((action) => readStringField(action, 'status') === 'in-progress');
     const migrations = await readMigrations(context, settings, api);
     const [migration] = migrations;

@@ -21,7 +21,7 @@ import { type BrowserTabResponse, renderLoginOutcomePage } from './outcome-page.
 import { maxLoopbackRequestBodyBytes, readLoopbackRequestBody } from './read-request-body.ts';
 import { refuseLoopbackRequest } from './refusal.ts';
 import type { AuthorizationResponseValidator, LoopbackRequestExpectations } from './request-decision.ts';
-import { attachRequestListener } from './request-listener.ts';
+import { attachSecuredRequestListener } from './request-listener.ts';
 import { createSocketLimiter, type SocketLimiter } from './socket-limiter.ts';
 
 export interface LoopbackOptions<Accepted> {
@@ -100,7 +100,7 @@ export async function startLoopbackServer<Accepted>(
     return isAllowed;
   };
   for (const server of servers) {
-    attachRequestListener(
+    attachSecuredRequestListener(
       server,
       { sockets, acceptPeer },
       (message, response) => void respond(helper, message, response, readRequest(message)),

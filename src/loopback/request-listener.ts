@@ -15,7 +15,7 @@ export interface LoopbackConnectionOptions {
  * Handles all requests of a server, including those to which Node would respond itself, so that each response has the security
  * headers.
  */
-export function attachRequestListener(
+export function attachSecuredRequestListener(
   server: Server,
   { sockets, acceptPeer }: LoopbackConnectionOptions,
   onRequest: RequestListener,

@@ -6,7 +6,7 @@ import type { ProcessEnvironment } from './host.ts';
 import { HttpSendError } from './http-sender.ts';
 import { type HttpProxy, proxyFor } from './proxy.ts';
 
-export interface HttpConnectTarget {
+export interface HttpServerAddress {
   readonly protocol: string;
   readonly hostname: string;
   /** The port of the URL; empty for the default port of the protocol. */
@@ -15,7 +15,7 @@ export interface HttpConnectTarget {
 
 export interface HttpConnector {
   /** Opens one connection within one time limit; through a proxy it sends one CONNECT request. */
-  connect(target: HttpConnectTarget): Promise<Socket>;
+  connect(target: HttpServerAddress): Promise<Socket>;
   /** Ends all connection attempts that are in progress. */
   abandon(): void;
 }
@@ -68,7 +68,7 @@ export async function probeOrigin(url: string, env: ProcessEnvironment, limit: n
 }
 
 async function connectTo(
-  target: HttpConnectTarget,
+  target: HttpServerAddress,
   options: HttpConnectorOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
@@ -109,7 +109,7 @@ function tls(raw: Socket, host: string, name: string, ca: string | undefined, si
 /** Opens a tunnel through the proxy with CONNECT (RFC 9110 §9.3.6). The certificate of a proxy with an https URL is verified too. */
 async function tunnel(
   proxy: HttpProxy,
-  target: HttpConnectTarget,
+  target: HttpServerAddress,
   options: HttpConnectorOptions,
   signal: AbortSignal,
 ): Promise<Socket> {
@@ -191,15 +191,15 @@ function waitForSocket(
   });
 }
 
-function portOf({ protocol, port }: HttpConnectTarget): number {
+function portOf({ protocol, port }: HttpServerAddress): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
-function authorityOf({ hostname, port }: HttpConnectTarget, shown: string | number = port): string {
+function authorityOf({ hostname, port }: HttpServerAddress, shown: string | number = port): string {
   const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
   return shown === '' ? host : `${host}:${shown}`;
 }
 
-function targetName(target: HttpConnectTarget): string {
+function targetName(target: HttpServerAddress): string {
   return `${target.protocol}//${authorityOf(target)}`;
 }

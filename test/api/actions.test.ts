@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { listResourceActions, type ResourceAction } from '../../src/api/actions.ts';
+import { listAllActions, type ResourceAction } from '../../src/api/actions.ts';
 import { apiOf } from './changing-list.ts';
 
 async function all(actions: readonly unknown[]): Promise<readonly ResourceAction[]> {
   const list: ResourceAction[] = [];
   const api = apiOf(() => ({ actions, meta: { total: actions.length } }));
-  for await (const { items } of listResourceActions(api)) list.push(...items());
+  for await (const { items } of listAllActions(api)) list.push(...items());
   return list;
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listResourceActions } from '../../src/api/actions.ts';
+import { listAllActions } from '../../src/api/actions.ts';
 import type { ApiClient } from '../../src/api/client.ts';
 import { decodeDroplet, listDroplets, parseCreatedDroplets } from '../../src/api/droplets.ts';
 import { apiOf } from './changing-list.ts';
@@ -94,5 +94,5 @@ it.each([
 });
 
 it('actions are asked for by the page', async () => {
-  expect(await pathOf((api) => listResourceActions(api, { pageSize: 50 }))).toBe('/v2/actions?page=1&per_page=50');
+  expect(await pathOf((api) => listAllActions(api, { pageSize: 50 }))).toBe('/v2/actions?page=1&per_page=50');
 });

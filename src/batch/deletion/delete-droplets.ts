@@ -6,7 +6,7 @@ import type { OutputRowPages } from '../../cli/write-list.ts';
 import { CliError, type ExitCode, usageError } from '../../errors.ts';
 import { listenForBatchInterruption } from '../batch-interruption.ts';
 import { type BatchIo, createBatchIo } from '../batch-io.ts';
-import { type BatchRowStream, startBatchRowStream } from '../report/row-stream.ts';
+import { type BackpressureRowStream, startBatchRowStream } from '../report/row-stream.ts';
 import { readBatchTimeLimits } from '../sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../sending/send-lane.ts';
 import { type DropletDeletionDeps, deleteDropletById } from './delete-droplet-by-id.ts';
@@ -164,7 +164,7 @@ function notSentRow(target: DropletToDelete, error: string): DropletDeletionRow 
 /** Milliseconds between two writes of rows. */
 const flushInterval = 100;
 
-function streamRows({ output, host }: BatchIo): BatchRowStream<DropletDeletionRow> {
+function streamRows({ output, host }: BatchIo): BackpressureRowStream<DropletDeletionRow> {
   async function* pages(batches: AsyncIterable<readonly DropletDeletionRow[]>): OutputRowPages<DropletDeletionRow> {
     for await (const rows of batches) yield { rows: () => rows };
   }
@@ -179,7 +179,7 @@ function streamRows({ output, host }: BatchIo): BatchRowStream<DropletDeletionRo
 /** Prints the rows that were not yet printed. Resolves with the error of stdout, or undefined after success. */
 async function printRows(
   { output }: BatchIo,
-  stream: BatchRowStream<DropletDeletionRow> | undefined,
+  stream: BackpressureRowStream<DropletDeletionRow> | undefined,
   complete: readonly DropletDeletionRow[],
   printed: ReadonlyMap<number, DropletDeletionRow>,
 ): Promise<{ readonly error: unknown } | undefined> {

@@ -1,5 +1,5 @@
 /** A stream of rows for a reader that processes several rows at a time. */
-export interface BatchRowStream<T> {
+export interface BackpressureRowStream<T> {
   /**
    * Adds rows. If the reader is far behind, the method returns a promise that the caller waits for. Throws or rejects with the
    * error of the reader.
@@ -23,7 +23,7 @@ export interface BatchRowStreamOptions {
 export function startBatchRowStream<T>(
   read: (rows: AsyncIterable<readonly T[]>) => Promise<void>,
   { pause, most = 1_000 }: BatchRowStreamOptions,
-): BatchRowStream<T> {
+): BackpressureRowStream<T> {
   let waiting: T[] = [];
   let failure: { readonly reason: unknown } | undefined;
   let isOver = false;

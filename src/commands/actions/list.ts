@@ -1,4 +1,4 @@
-import { fetchResourceAction, listResourceActions, type ResourceAction } from '../../api/actions.ts';
+import { fetchResourceAction, listAllActions, type ResourceAction } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
 import type { ListView, TableCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
@@ -65,7 +65,7 @@ export const actionsListCommand: CommandSpec<CommandContext> = {
       view: resourceActionListView,
       resource: 'actions',
       filters: filterOptions,
-      list: (api, options) => listResourceActions(api, { ...options, pageSize, matches }),
+      list: (api, options) => listAllActions(api, { ...options, pageSize, matches }),
       reread: rereadAction,
     });
   },

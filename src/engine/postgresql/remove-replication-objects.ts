@@ -4,9 +4,9 @@ import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.t
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
-import { queryLastRows, querySingleValue, withMigrationEngineSession } from './engine-session.ts';
+import { queryLastRows, querySingleValue, withDatabaseSessionOfEngine } from './engine-session.ts';
 import { removalSessionApplicationName } from './replication-object-names.ts';
-import { buildRemoveSubscriptionGuardSql } from './subscription-guard.ts';
+import { buildDropSubscriptionGuardSql } from './subscription-guard.ts';
 import { revokeTargetOwnerLogin } from './target-owner.ts';
 
 /**
@@ -131,7 +131,7 @@ async function retryUntilTimeout(
     try {
       // The first attempt has its own time limit, even if an earlier step has used up the shared time limit.
       const ownSlot = attempt === 0 ? AbortSignal.timeout(deps.limits.removalTimeout) : signal;
-      await withMigrationEngineSession(
+      await withDatabaseSessionOfEngine(
         entry[side],
         deps,
         { name: removalSessionApplicationName, signal: ownSlot },
@@ -186,7 +186,7 @@ async function removeGuard(
   { name, former }: PostgresMigrationJournalEntry,
 ): Promise<void> {
   if (former === undefined) return;
-  for (const statement of buildRemoveSubscriptionGuardSql(name)) await session.query(statement);
+  for (const statement of buildDropSubscriptionGuardSql(name)) await session.query(statement);
 }
 
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */

@@ -22,7 +22,7 @@ export function buildSubscriptionGuardSql(name: string): string {
 }
 
 /** SQL that removes the guard of a subscription; each statement succeeds even if its object does not exist. */
-export function buildRemoveSubscriptionGuardSql(name: string): readonly string[] {
+export function buildDropSubscriptionGuardSql(name: string): readonly string[] {
   const quoted = quoteIdentifier(name);
   return [
     `DROP EVENT TRIGGER IF EXISTS ${quoted}`,

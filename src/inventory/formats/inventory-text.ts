@@ -25,7 +25,7 @@ export function sourceInventoryMethodText(report: SourceInventoryReport): string
 }
 
 /** The result of the inventory in one sentence. */
-export function sourceInventoryVerdictSentence(report: SourceInventoryReport): string {
+export function formatMigratableSourcesSentence(report: SourceInventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
   const method = sourceInventoryMethodText(report);
   const rest = unchecked === 0 ? '' : ` ${countedNoun(unchecked, 'source')} could not be checked.`;

@@ -11,11 +11,11 @@ import {
   formatAffectedSourcesAndServers,
   formatCount,
   formatInventoryFindingPlace,
+  formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,
   listInventoryStepFixes,
   rowVerdictText,
   sourceInventorySummaryText,
-  sourceInventoryVerdictSentence,
   stepPlacesText,
 } from './inventory-text.ts';
 
@@ -25,7 +25,7 @@ export function renderHtmlSourceInventory(report: SourceInventoryReport): string
   const hash = createHash('sha256').update(style).digest('base64');
   const { summary, started_at: startedAt, duration_ms: duration } = report;
   const verdict = summary.not_possible > 0 ? 'blocked' : summary.not_checked > 0 ? 'dump' : 'continuous';
-  const sentence = sourceInventoryVerdictSentence(report);
+  const sentence = formatMigratableSourcesSentence(report);
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -5,11 +5,11 @@ import {
   formatAffectedSourcesAndServers,
   formatCount,
   formatInventoryFindingPlace,
+  formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,
   listInventoryStepFixes,
   rowVerdictText,
   sourceInventorySummaryText,
-  sourceInventoryVerdictSentence,
   stepPlacesText,
 } from './inventory-text.ts';
 
@@ -17,7 +17,7 @@ import {
 export function renderMarkdownSourceInventory(report: SourceInventoryReport): string {
   const { sources, started_at: startedAt, duration_ms: duration } = report;
   const parts = [
-    `# Inventory: ${escapeMarkdown(sourceInventoryVerdictSentence(report))}`,
+    `# Inventory: ${escapeMarkdown(formatMigratableSourcesSentence(report))}`,
     escapeMarkdown(sourceInventorySummaryText(report)),
     ...fixFirst(report),
     ...unchecked(report),

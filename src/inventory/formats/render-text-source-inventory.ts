@@ -11,10 +11,10 @@ import {
   formatCount,
   formatFixStepGain,
   formatInventoryFindingPlace,
+  formatMigratableSourcesSentence,
   groupUncheckedSourcesByReason,
   listInventoryStepFixes,
   sourceInventorySummaryText,
-  sourceInventoryVerdictSentence,
   stepPlacesText,
   uncheckedTotalsText,
 } from './inventory-text.ts';
@@ -26,7 +26,7 @@ import {
 export function renderTextSourceInventory(given: SourceInventoryReport, ink: TerminalStyles): string {
   const report = sanitizeReport(given);
   const lines = [
-    ink.bold(sourceInventoryVerdictSentence(report)),
+    ink.bold(formatMigratableSourcesSentence(report)),
     ink.dim(sourceInventorySummaryText(report)),
     ...(report.summary.not_checked === 0 ? [] : [`Not checked: ${uncheckedTotalsText(report, 3)}`]),
     ...fixFirst(report, ink),

@@ -12,7 +12,7 @@ import { createEmptyPostgresqlFacts } from './empty-postgresql-facts.ts';
 import { evaluateDatabaseChecks } from './evaluate-checks.ts';
 import { isWalRateIntervalRequired, measureWalRate } from './measure-wal-rate.ts';
 import type { OpenedPostgresqlSource } from './open-postgresql-source.ts';
-import { catalogLocksQuery } from './queries/catalog-locks.ts';
+import { heldCatalogLocksQuery } from './queries/catalog-locks.ts';
 import { connectionCapacityQuery, tenthOfFreeConnections } from './queries/connection-capacity.ts';
 import { databaseFeatureOverviewQuery } from './queries/database-overview.ts';
 import { databasesQuery, type PostgresqlDatabase } from './queries/databases.ts';
@@ -53,7 +53,7 @@ export async function collectPostgresqlFacts(
       connectionCapacityQuery,
       databasesWithTableLocksQuery,
       walPositionQuery,
-      catalogLocksQuery,
+      heldCatalogLocksQuery,
     ];
     const first = await runOnOpenSession(session, planQueries, facts.dbname, beforeQueries);
     const readAt = clock.now();

@@ -5,9 +5,9 @@ import { buildReadOnlyTransaction } from '../../postgresql/search-path-safe-sql.
 import { getPreflightQueryValue, type PreflightQueryResults } from '../query.ts';
 import {
   type CatalogLock,
-  catalogLocksQuery,
   catalogLocksSql,
   decodeCatalogLocks,
+  heldCatalogLocksQuery,
   isDatabaseBlockedByLock,
 } from './queries/catalog-locks.ts';
 import type { SourceConnectOptions } from './source-connect-options.ts';
@@ -72,6 +72,6 @@ export function addLoginBlockingLocks(
   results: PreflightQueryResults,
 ): DatabaseAccessResult {
   if (access.kind !== 'lost') return access;
-  const locks = getPreflightQueryValue(results, catalogLocksQuery) ?? [];
+  const locks = getPreflightQueryValue(results, heldCatalogLocksQuery) ?? [];
   return { ...access, locks: locks.filter((lock) => isDatabaseBlockedByLock(lock, name)) };
 }

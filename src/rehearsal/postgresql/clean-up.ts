@@ -2,7 +2,7 @@ import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migratio
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migration-journal.ts';
-import { withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { withDatabaseSessionOfEngine } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
@@ -105,7 +105,7 @@ async function cleanUpTarget(
 ): Promise<readonly RehearsalLeftover[]> {
   const { id, databases, roles, filled, system } = file.current();
   try {
-    return await withMigrationEngineSession(
+    return await withDatabaseSessionOfEngine(
       target,
       ports,
       { name: migrationEngineApplicationName },
@@ -158,7 +158,7 @@ async function restoreFilledDatabase(
     reason,
   });
   try {
-    const rest = await withMigrationEngineSession(
+    const rest = await withDatabaseSessionOfEngine(
       { ...target, dbname: name },
       ports,
       { name: migrationEngineApplicationName },

@@ -4,7 +4,7 @@ import {
   type CreateDatabaseProperties,
   listSourceDatabases,
 } from '../../engine/postgresql/create-database-properties.ts';
-import { queryLastRows, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
+import { queryLastRows, withDatabaseSessionOfEngine } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
@@ -38,7 +38,7 @@ export async function inspectPostgresRehearsalTarget(
   signal: AbortSignal,
 ): Promise<RehearsalTargetBeforeChanges> {
   try {
-    return await withMigrationEngineSession(
+    return await withDatabaseSessionOfEngine(
       target,
       ports,
       { name: migrationEngineApplicationName, signal },
@@ -82,7 +82,7 @@ export async function planRehearsal(
   ports: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<RehearsalPlan> {
-  const { server, databases } = await withMigrationEngineSession(
+  const { server, databases } = await withDatabaseSessionOfEngine(
     source,
     ports,
     { name: migrationEngineApplicationName, signal },
@@ -100,7 +100,7 @@ export async function planRehearsal(
   const filled: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];
   for (const { name } of databases.filter((one) => !fresh.includes(one))) {
-    await withMigrationEngineSession(
+    await withDatabaseSessionOfEngine(
       { ...targetState.target, dbname: name },
       ports,
       { name: migrationEngineApplicationName, signal },

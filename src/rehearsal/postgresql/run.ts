@@ -3,7 +3,11 @@ import { defaultMigrationEngineLimits } from '../../engine/migration-job.ts';
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
 import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
 import { createTargetDatabase } from '../../engine/postgresql/create-database-properties.ts';
-import { queryLastRows, querySingleValue, withMigrationEngineSession } from '../../engine/postgresql/engine-session.ts';
+import {
+  queryLastRows,
+  querySingleValue,
+  withDatabaseSessionOfEngine,
+} from '../../engine/postgresql/engine-session.ts';
 import {
   migrationEngineApplicationName,
   replicationObjectName,
@@ -108,8 +112,8 @@ async function createRolesAndDatabases(
   ports: Ports,
 ): Promise<void> {
   const opening = { name: migrationEngineApplicationName, signal };
-  await withMigrationEngineSession(endpoints.source, ports, opening, (source) =>
-    withMigrationEngineSession(endpoints.target, ports, opening, async (target) => {
+  await withDatabaseSessionOfEngine(endpoints.source, ports, opening, (source) =>
+    withDatabaseSessionOfEngine(endpoints.target, ports, opening, async (target) => {
       const roles = async (session: typeof target) =>
         (
           await queryLastRows(
@@ -161,7 +165,7 @@ async function compareDatabase(
   const slot = isLive
     ? { name: replicationObjectName(params.file.current().id, oid), version: plan.source.version }
     : undefined;
-  const sequences = await withMigrationEngineSession(
+  const sequences = await withDatabaseSessionOfEngine(
     endpoints.source,
     ports,
     { name: migrationEngineApplicationName, signal },
@@ -195,7 +199,7 @@ async function findCopyErrors(
   ports: Ports,
   signal: AbortSignal,
 ): Promise<readonly TableComparison[]> {
-  const all = await withMigrationEngineSession(
+  const all = await withDatabaseSessionOfEngine(
     endpoints.source,
     ports,
     { name: migrationEngineApplicationName, signal },
@@ -231,11 +235,11 @@ async function buildDatabaseResult(
   const after =
     sequences.size === 0
       ? sequences
-      : await withMigrationEngineSession(endpoints.source, ports, opening, readSequenceStates);
+      : await withDatabaseSessionOfEngine(endpoints.source, ports, opening, readSequenceStates);
   const there =
     sequences.size === 0
       ? sequences
-      : await withMigrationEngineSession(endpoints.target, ports, opening, readSequenceStates);
+      : await withDatabaseSessionOfEngine(endpoints.target, ports, opening, readSequenceStates);
   const warnings = ended.databases.find((one) => one.name === name)?.warnings ?? [];
   return {
     name,

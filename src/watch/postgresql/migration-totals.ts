@@ -2,7 +2,7 @@ import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import { estimateSecondsLeft, type MovingAverageRate } from '../moving-average-rate.ts';
 import type { DatabaseStatusSample, MigrationWatchPhase, WatchRuleViolation } from '../status-sample.ts';
 import type { WatchedMigrationEnd } from '../watch-poll-result.ts';
-import { pollsUntilSlotDropped } from './rules/object-rules.ts';
+import { missedPollsUntilSlotCountsAsDropped } from './rules/object-rules.ts';
 import type { WatchedServerFacts } from './server-facts.ts';
 import { isInitialCopyRunning, slotLagBytes } from './track-database.ts';
 import { selectTablesForMigrationStatus, sumCopiedTableBytes } from './track-tables.ts';
@@ -102,7 +102,7 @@ export function detectWatchedMigrationEnd(
   const ours = [...databases.values()].filter(({ slot }) => slot !== undefined);
   const dead = ours.filter(
     ({ name, missedPolls }) =>
-      missedPolls >= pollsUntilSlotDropped ||
+      missedPolls >= missedPollsUntilSlotCountsAsDropped ||
       violations.some((one) => one.rule === 'slot-lost' && one.database === name),
   );
   if (ours.length === 0 || dead.length < ours.length) return {};

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { detectFunctionVolatility } from '../../../src/preflight/postgresql/function-body/volatility.ts';
+import { detectTimeDependentFunctionBody } from '../../../src/preflight/postgresql/function-body/volatility.ts';
 import { ready, startPostgres } from '../../fixtures/postgres.ts';
 import { found, preflightServer } from './preflight.ts';
 
@@ -69,11 +69,11 @@ test('FULL is no fix for a table with NULL in a hash index', async () => {
 }, 60_000);
 
 test('a function is volatile if it uses the current time, and possibly if it uses a part of it', () => {
-  expect(detectFunctionVolatility('SELECT now()')).toBe('surely');
-  expect(detectFunctionVolatility('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
-  expect(detectFunctionVolatility('SELECT gen_random_uuid()')).toBe('surely');
-  expect(detectFunctionVolatility('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
-  expect(detectFunctionVolatility('SELECT current_date - $1')).toBe('perhaps');
-  expect(detectFunctionVolatility("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
-  expect(detectFunctionVolatility('SELECT known($1)')).toBeUndefined();
+  expect(detectTimeDependentFunctionBody('SELECT now()')).toBe('surely');
+  expect(detectTimeDependentFunctionBody('BEGIN RETURN CURRENT_TIMESTAMP; END')).toBe('surely');
+  expect(detectTimeDependentFunctionBody('SELECT gen_random_uuid()')).toBe('surely');
+  expect(detectTimeDependentFunctionBody('SELECT extract(year FROM age(now(), $1))')).toBe('perhaps');
+  expect(detectTimeDependentFunctionBody('SELECT current_date - $1')).toBe('perhaps');
+  expect(detectTimeDependentFunctionBody("SELECT 'now()' /* random() */ -- now()\n")).toBeUndefined();
+  expect(detectTimeDependentFunctionBody('SELECT known($1)')).toBeUndefined();
 });

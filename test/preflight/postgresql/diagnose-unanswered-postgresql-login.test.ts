@@ -8,7 +8,7 @@ import {
 } from '../../../src/preflight/postgresql/diagnose-unanswered-postgresql-login.ts';
 import { explainUnansweredPostgresqlLogin } from '../../../src/preflight/postgresql/login-step-outcomes.ts';
 import { openPostgresqlSource } from '../../../src/preflight/postgresql/open-postgresql-source.ts';
-import { catalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
+import { heldCatalogLocksQuery } from '../../../src/preflight/postgresql/queries/catalog-locks.ts';
 import { Secret } from '../../../src/secret.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { type Postgres, startPostgres } from '../../fixtures/postgres.ts';
@@ -79,7 +79,7 @@ test('with a lock on a catalog that all databases share, the server process stil
 test('a database that did not answer has the locks that concern it', () => {
   const lock = { catalog: 'pg_class', database: 'a', pid: 7, seconds: 1 };
   const shared = { ...lock, catalog: 'pg_authid', database: undefined };
-  const results = new Map([[catalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
+  const results = new Map([[heldCatalogLocksQuery, { kind: 'known' as const, value: [lock, shared] }]]);
   const lost = { kind: 'lost' as const, message: 'm' };
   expect(addLoginBlockingLocks(lost, 'a', results)).toEqual({ ...lost, locks: [lock, shared] });
   expect(addLoginBlockingLocks(lost, 'b', results)).toEqual({ ...lost, locks: [shared] });

@@ -1,6 +1,6 @@
 import { failOutcome, infoOutcome, type PreflightCheckOutcome, passOutcome, unknownOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { detectFunctionVolatility } from '../function-body/volatility.ts';
+import { detectTimeDependentFunctionBody } from '../function-body/volatility.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type FunctionBody, functionBodiesQuery } from '../queries/function-bodies.ts';
 import { type UserFunctionUse, userFunctionUsesQuery } from '../queries/function-uses.ts';
@@ -37,7 +37,7 @@ function volatileColumns(uses: readonly UserFunctionUse[], bodies: readonly Func
   const byOid = new Map(bodies.map((body) => [body.oid, body]));
   return uses.flatMap(({ calls, kind, filled, name }) => {
     const body = byOid.get(calls);
-    const how = body === undefined ? undefined : detectFunctionVolatility(`${body.text} ${body.bound}`);
+    const how = body === undefined ? undefined : detectTimeDependentFunctionBody(`${body.text} ${body.bound}`);
     if (kind !== 'generated' || !filled || body === undefined || how === undefined) return [];
     return [{ column: name.replace(/^column /, ''), signature: body.signature, how }];
   });

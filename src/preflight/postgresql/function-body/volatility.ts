@@ -3,7 +3,7 @@
  * generates values. `perhaps`: the function uses only the date or a part of the time. The result is a guess from the
  * text of the function body.
  */
-export function detectFunctionVolatility(text: string): 'surely' | 'perhaps' | undefined {
+export function detectTimeDependentFunctionBody(text: string): 'surely' | 'perhaps' | undefined {
   const words = text
     .toLowerCase()
     .replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, ' ')

@@ -42,7 +42,7 @@ export function decodeCatalogLocks(rows: readonly PostgresqlRow[]): readonly Cat
   }));
 }
 
-export const catalogLocksQuery: PostgresqlPreflightQuery<readonly CatalogLock[]> = {
+export const heldCatalogLocksQuery: PostgresqlPreflightQuery<readonly CatalogLock[]> = {
   id: 'catalog-locks',
   scope: 'server',
   sql: () => catalogLocksSql,

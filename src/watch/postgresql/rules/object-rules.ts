@@ -3,7 +3,7 @@ import type { ReplicationStopCauseFix, WatchRuleViolation } from '../../status-s
 import type { MigrationWatchRule, WatchRuleDatabase } from '../rule-input.ts';
 
 /** Number of consecutive polls without a slot after which the slot counts as dropped. */
-export const pollsUntilSlotDropped = 2;
+export const missedPollsUntilSlotCountsAsDropped = 2;
 
 const startAgainHint = 'start the migration again, which copies all rows again; the copied rows stay on the target';
 
@@ -11,7 +11,7 @@ export const replicationSlotWatchRule: MigrationWatchRule = ({ slots: seenSlot, 
   seenSlot.flatMap(({ name, database, slot, missedPolls }): readonly WatchRuleViolation[] => {
     const part = { database, object: name };
     if (slot === undefined) {
-      if (missedPolls < pollsUntilSlotDropped) return [];
+      if (missedPolls < missedPollsUntilSlotCountsAsDropped) return [];
       return [
         {
           ...part,
