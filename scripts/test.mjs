@@ -67,9 +67,9 @@ const quickStages = {
 };
 const serverStages = {
   toolchain,
-  servers: () => repeating(['--project', 'servers', '--maxWorkers', '3']),
+  servers: () => repeating(['--project', 'servers', '--maxWorkers', '4']),
   package: () => checkPackage(otherNode('20.18.1'), isCi),
-  e2e: () => repeating(['--project', 'e2e', '--maxWorkers', '3']),
+  e2e: () => repeating(['--project', 'e2e', '--maxWorkers', '4']),
   hard: () => repeating(['--project', 'hard', '--passWithNoTests']),
   adversary: () => repeating(['--project', 'adversary', '--maxWorkers', '4']),
   standalone: () => onStandalone((env) => repeating([...standaloneTests, '--maxWorkers', '3'], env)),

@@ -6,7 +6,7 @@ import { type RedisSource, parseRedisSource as readRedis } from '../redis/source
 import { parseRedisServerVersion } from '../redis/version.ts';
 import { MigrationError, redactErrorReason } from './migration-error.ts';
 import type { MigrationEngineDependencies } from './migration-job.ts';
-import { withDatabaseSessionOfEngine } from './postgresql/engine-session.ts';
+import { withEngineDatabaseSession } from './postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from './postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from './postgresql/server-identity.ts';
 import { readRedisServerInfo } from './redis/replica.ts';
@@ -79,7 +79,7 @@ async function probePostgres(
   deps: MigrationEngineDependencies,
 ): Promise<{ readonly endpoint: PostgresqlSource; readonly version: string }> {
   try {
-    const { version } = await withDatabaseSessionOfEngine(
+    const { version } = await withEngineDatabaseSession(
       endpoint,
       deps,
       { name: migrationEngineApplicationName },

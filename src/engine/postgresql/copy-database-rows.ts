@@ -4,7 +4,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { isCopiedColumnSql } from '../../postgresql/table-rows.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { DatabaseMigrationProgress, TableMigrationProgress } from '../migration-state.ts';
-import { queryLastRows, querySingleValue, withDatabaseSessionOfEngine } from './engine-session.ts';
+import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 
 export interface RowCopyOptions {
@@ -24,8 +24,8 @@ export async function copyDatabaseRows(
 ): Promise<void> {
   const options = { name, signal };
   progress.phase = 'copying';
-  await withDatabaseSessionOfEngine(source, deps, options, (from) =>
-    withDatabaseSessionOfEngine(target, deps, options, async (to) => {
+  await withEngineDatabaseSession(source, deps, options, (from) =>
+    withEngineDatabaseSession(target, deps, options, async (to) => {
       // With row_security off the server reports an error instead of leaving out rows that a policy hides.
       await from.query('SET row_security = off');
       await from.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');

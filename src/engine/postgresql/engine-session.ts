@@ -41,7 +41,7 @@ export async function openMigrationEngineSession(
 }
 
 /** Runs a task in a new session and closes it in any case. */
-export async function withDatabaseSessionOfEngine<T>(
+export async function withEngineDatabaseSession<T>(
   endpoint: PostgresqlSource,
   deps: MigrationEngineDependencies,
   opening: MigrationEngineSessionOptions,

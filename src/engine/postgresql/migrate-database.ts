@@ -10,7 +10,7 @@ import type {
 } from '../migration-state.ts';
 import { copyDatabaseRows } from './copy-database-rows.ts';
 import { type CreateDatabaseProperties, listUserTables } from './create-database-properties.ts';
-import { withDatabaseSessionOfEngine } from './engine-session.ts';
+import { withEngineDatabaseSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { copyNonReplicatedData } from './non-replicated-data.ts';
 import {
@@ -91,7 +91,7 @@ export async function migrateDatabase(
 
 async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source: PostgresqlSource): Promise<boolean> {
   const options = { name: migrationEngineApplicationName, signal: stop };
-  return (await withDatabaseSessionOfEngine(source, deps, options, listUserTables)).length > 0;
+  return (await withEngineDatabaseSession(source, deps, options, listUserTables)).length > 0;
 }
 
 /** Chooses the method dump only if the source refuses replication with insufficient_privilege (42501). */
@@ -103,7 +103,7 @@ async function startReplication(
   if (job.method === 'dump') return 'dump';
   const options = { name: entry.name, signal: stop };
   try {
-    await withDatabaseSessionOfEngine(entry.source, deps, options, (session) =>
+    await withEngineDatabaseSession(entry.source, deps, options, (session) =>
       createPublicationAndSlot(session, entry.name, source.version),
     );
   } catch (error) {
@@ -114,7 +114,7 @@ async function startReplication(
     return 'dump';
   }
   await subscribeMutex(() =>
-    withDatabaseSessionOfEngine(entry.target, deps, options, (session) =>
+    withEngineDatabaseSession(entry.target, deps, options, (session) =>
       createSubscription(session, entry.name, entry.source, entry.former === undefined ? undefined : entry.name),
     ),
   );
@@ -130,10 +130,8 @@ async function finalizeDatabase(
   progress.phase = 'finishing';
   const options = { name: migrationEngineApplicationName };
   try {
-    const warnings = await withDatabaseSessionOfEngine(source, deps, options, (from) =>
-      withDatabaseSessionOfEngine(progress.targetLogin ?? target, deps, options, (to) =>
-        copyNonReplicatedData(from, to),
-      ),
+    const warnings = await withEngineDatabaseSession(source, deps, options, (from) =>
+      withEngineDatabaseSession(progress.targetLogin ?? target, deps, options, (to) => copyNonReplicatedData(from, to)),
     );
     progress.warnings.push(...warnings);
   } catch (error) {

@@ -3,7 +3,7 @@ import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import type { DatabaseMigrationProgress } from '../migration-state.ts';
 import { type CreateDatabaseProperties, createTargetDatabase, listUserTables } from './create-database-properties.ts';
-import { withDatabaseSessionOfEngine } from './engine-session.ts';
+import { withEngineDatabaseSession } from './engine-session.ts';
 import type { PostgresMigrationContext } from './migration-context.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import { createTargetOwner, readTargetStateBeforeMigration } from './target-owner.ts';
@@ -20,11 +20,11 @@ export async function prepareTargetDatabase(
 ): Promise<TargetStateBeforeMigration | undefined> {
   const options = { name: migrationEngineApplicationName, signal: stop };
   progress.warnings.push(
-    ...(await withDatabaseSessionOfEngine(job.target, deps, options, (session) =>
+    ...(await withEngineDatabaseSession(job.target, deps, options, (session) =>
       createTargetDatabase(session, database),
     )),
   );
-  return withDatabaseSessionOfEngine(target, deps, options, async (session) => {
+  return withEngineDatabaseSession(target, deps, options, async (session) => {
     const existing = await listUserTables(session);
     if (existing.length > 0) {
       throw new MigrationError(
@@ -45,7 +45,7 @@ export async function prepareTargetMigrationRole(
 ): Promise<PostgresqlSource> {
   const { former, target } = entry;
   if (former === undefined) return target;
-  return withDatabaseSessionOfEngine(target, deps, { name: migrationEngineApplicationName, signal: stop }, (session) =>
+  return withEngineDatabaseSession(target, deps, { name: migrationEngineApplicationName, signal: stop }, (session) =>
     createTargetOwner(session, entry, former, deps, stop),
   );
 }
@@ -77,7 +77,7 @@ export async function runFinalSchemaStatements(
 ): Promise<void> {
   if (statements.length === 0) return;
   try {
-    await withDatabaseSessionOfEngine(target, deps, { name: migrationEngineApplicationName }, async (session) => {
+    await withEngineDatabaseSession(target, deps, { name: migrationEngineApplicationName }, async (session) => {
       for (const statement of statements) await session.query(statement);
     });
   } catch (error) {

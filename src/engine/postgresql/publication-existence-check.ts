@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
-import { querySingleValue, withDatabaseSessionOfEngine } from './engine-session.ts';
+import { querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
 
@@ -23,7 +23,7 @@ export function createPublicationExistenceCheck(
     pollsSinceLook = 0;
     const query = `SELECT count(*) FROM pg_publication WHERE pubname = ${quoteLiteral(name)}`;
     try {
-      const count = await withDatabaseSessionOfEngine(
+      const count = await withEngineDatabaseSession(
         source,
         deps,
         { name: migrationEngineApplicationName, signal },

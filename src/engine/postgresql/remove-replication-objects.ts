@@ -4,7 +4,7 @@ import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.t
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
-import { queryLastRows, querySingleValue, withDatabaseSessionOfEngine } from './engine-session.ts';
+import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { removalSessionApplicationName } from './replication-object-names.ts';
 import { buildDropSubscriptionGuardSql } from './subscription-guard.ts';
 import { revokeTargetOwnerLogin } from './target-owner.ts';
@@ -131,7 +131,7 @@ async function retryUntilTimeout(
     try {
       // The first attempt has its own time limit, even if an earlier step has used up the shared time limit.
       const ownSlot = attempt === 0 ? AbortSignal.timeout(deps.limits.removalTimeout) : signal;
-      await withDatabaseSessionOfEngine(
+      await withEngineDatabaseSession(
         entry[side],
         deps,
         { name: removalSessionApplicationName, signal: ownSlot },

@@ -5,7 +5,7 @@ import { createDatabaseMigrationProgress, hasMigrationEnded } from '../migration
 import { createSemaphore } from '../semaphore.ts';
 import { copyRolesToTarget } from './copy-roles-to-target.ts';
 import { type CreateDatabaseProperties, listSourceDatabases } from './create-database-properties.ts';
-import { withDatabaseSessionOfEngine } from './engine-session.ts';
+import { withEngineDatabaseSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
 import { isReplicationIdle } from './replicate-database.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
@@ -63,8 +63,8 @@ async function prepareMigration(
   signal: AbortSignal,
 ): Promise<PreparedMigration> {
   const opening = { name: migrationEngineApplicationName, signal };
-  return withDatabaseSessionOfEngine(job.source, deps, opening, (from) =>
-    withDatabaseSessionOfEngine(job.target, deps, opening, async (to) => {
+  return withEngineDatabaseSession(job.source, deps, opening, (from) =>
+    withEngineDatabaseSession(job.target, deps, opening, async (to) => {
       const [source, target] = [await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(to)];
       requireDistinctServers(source, target);
       await refuseManagedSource(source, job, deps, signal);
@@ -89,7 +89,7 @@ async function refuseManagedSource(
 ): Promise<void> {
   const opening = { name: migrationEngineApplicationName, signal };
   for (const server of managedServers) {
-    const one = await withDatabaseSessionOfEngine(server, deps, opening, readPostgresqlServerIdentity).catch(
+    const one = await withEngineDatabaseSession(server, deps, opening, readPostgresqlServerIdentity).catch(
       () => undefined,
     );
     if (one !== undefined && one.system === source.system && one.startedAt === source.startedAt)

@@ -6,7 +6,7 @@ import { getSqlStateOrSystemCode, MigrationError, redactErrorReason } from '../m
 import type { MigrationEngineDependencies } from '../migration-job.ts';
 import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import { computeScramVerifier } from './compute-scram-verifier.ts';
-import { queryLastRows, querySingleValue, withDatabaseSessionOfEngine } from './engine-session.ts';
+import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import { readTargetPrivileges, restoreTargetPrivileges } from './target-privileges.ts';
 
@@ -79,7 +79,7 @@ async function assertLogin(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await withDatabaseSessionOfEngine(login, deps, { name: migrationEngineApplicationName, signal }, async () => {});
+    await withEngineDatabaseSession(login, deps, { name: migrationEngineApplicationName, signal }, async () => {});
   } catch (error) {
     if (!/^28/.test(getSqlStateOrSystemCode(error) ?? '')) throw error;
     throw new MigrationError(

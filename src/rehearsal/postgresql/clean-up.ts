@@ -2,7 +2,7 @@ import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migratio
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migration-journal.ts';
-import { withDatabaseSessionOfEngine } from '../../engine/postgresql/engine-session.ts';
+import { withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
 import { formatSingleLinePsqlStatement } from '../../postgresql/psql-script.ts';
@@ -105,28 +105,23 @@ async function cleanUpTarget(
 ): Promise<readonly RehearsalLeftover[]> {
   const { id, databases, roles, filled, system } = file.current();
   try {
-    return await withDatabaseSessionOfEngine(
-      target,
-      ports,
-      { name: migrationEngineApplicationName },
-      async (session) => {
-        const server = await readPostgresqlServerIdentity(session);
-        if (server.system !== system)
-          throw new Error('this is not the server of the rehearsal: its system identifier differs');
-        const left: RehearsalLeftover[] = [];
-        const owners = await listRehearsalOwnerRoles(session, id);
-        for (const one of filled) {
-          const rest = await restoreFilledDatabase(one, owners, target, ports);
-          if (rest.length > 0) left.push(...rest);
-          else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
-        }
-        const gone = await dropRehearsalDatabases(session, databases, server.version);
-        file.change({ databases: withoutDropped(databases, gone) });
-        const free = await dropRehearsalRoles(session, [...roles, ...owners]);
-        file.change({ roles: withoutDropped(roles, free) });
-        return [...left, ...gone.leftovers, ...free.leftovers];
-      },
-    );
+    return await withEngineDatabaseSession(target, ports, { name: migrationEngineApplicationName }, async (session) => {
+      const server = await readPostgresqlServerIdentity(session);
+      if (server.system !== system)
+        throw new Error('this is not the server of the rehearsal: its system identifier differs');
+      const left: RehearsalLeftover[] = [];
+      const owners = await listRehearsalOwnerRoles(session, id);
+      for (const one of filled) {
+        const rest = await restoreFilledDatabase(one, owners, target, ports);
+        if (rest.length > 0) left.push(...rest);
+        else file.change({ filled: file.current().filled.filter(({ name }) => name !== one.name) });
+      }
+      const gone = await dropRehearsalDatabases(session, databases, server.version);
+      file.change({ databases: withoutDropped(databases, gone) });
+      const free = await dropRehearsalRoles(session, [...roles, ...owners]);
+      file.change({ roles: withoutDropped(roles, free) });
+      return [...left, ...gone.leftovers, ...free.leftovers];
+    });
   } catch (error) {
     const reason = redactErrorReason(error, target.password);
     const each = (what: string, statement: string) => (name: string) => ({
@@ -158,7 +153,7 @@ async function restoreFilledDatabase(
     reason,
   });
   try {
-    const rest = await withDatabaseSessionOfEngine(
+    const rest = await withEngineDatabaseSession(
       { ...target, dbname: name },
       ports,
       { name: migrationEngineApplicationName },

@@ -1,7 +1,7 @@
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
 import type { PostgresMigrationJournalEntry } from '../../engine/migration-journal.ts';
-import { migrationStatementTimeout, withDatabaseSessionOfEngine } from '../../engine/postgresql/engine-session.ts';
+import { migrationStatementTimeout, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readSourceReplicationStatus } from '../../engine/postgresql/replication-status.ts';
 import { quoteIdentifier } from '../../postgresql/quote.ts';
@@ -49,8 +49,8 @@ export async function compareRehearsalRows({
   slot,
 }: CompareRehearsalRowsOptions): Promise<CompareRehearsalRowsResult> {
   const opening = { name: migrationEngineApplicationName, signal };
-  return withDatabaseSessionOfEngine(endpoints.source, ports, opening, (source) =>
-    withDatabaseSessionOfEngine(endpoints.target, ports, opening, async (target) => {
+  return withEngineDatabaseSession(endpoints.source, ports, opening, (source) =>
+    withEngineDatabaseSession(endpoints.target, ports, opening, async (target) => {
       const all = await listRehearsalTables(source);
       const oldest = Math.min(await readPostgresqlServerVersion(source), await readPostgresqlServerVersion(target));
       const carried = slot === undefined ? all : all.filter(({ isUnlogged }) => !isUnlogged);
@@ -108,8 +108,8 @@ export async function tryTableCopy(
 ): Promise<string | undefined> {
   const opening = { name: migrationEngineApplicationName, signal };
   try {
-    return await withDatabaseSessionOfEngine(entry.source, ports, opening, (from) =>
-      withDatabaseSessionOfEngine(entry.target, ports, opening, async (to) => {
+    return await withEngineDatabaseSession(entry.source, ports, opening, (from) =>
+      withEngineDatabaseSession(entry.target, ports, opening, async (to) => {
         const { columns } = table.table;
         const list = columns.length === 0 ? '' : `(${columns.map(quoteIdentifier).join(', ')})`;
         await to.query('BEGIN');

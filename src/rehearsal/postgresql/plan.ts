@@ -4,7 +4,7 @@ import {
   type CreateDatabaseProperties,
   listSourceDatabases,
 } from '../../engine/postgresql/create-database-properties.ts';
-import { queryLastRows, withDatabaseSessionOfEngine } from '../../engine/postgresql/engine-session.ts';
+import { queryLastRows, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
@@ -38,7 +38,7 @@ export async function inspectPostgresRehearsalTarget(
   signal: AbortSignal,
 ): Promise<RehearsalTargetBeforeChanges> {
   try {
-    return await withDatabaseSessionOfEngine(
+    return await withEngineDatabaseSession(
       target,
       ports,
       { name: migrationEngineApplicationName, signal },
@@ -82,7 +82,7 @@ export async function planRehearsal(
   ports: MigrationEngineDependencies,
   signal: AbortSignal,
 ): Promise<RehearsalPlan> {
-  const { server, databases } = await withDatabaseSessionOfEngine(
+  const { server, databases } = await withEngineDatabaseSession(
     source,
     ports,
     { name: migrationEngineApplicationName, signal },
@@ -100,7 +100,7 @@ export async function planRehearsal(
   const filled: FormerlyEmptyDatabase[] = [];
   const taken: string[] = [];
   for (const { name } of databases.filter((one) => !fresh.includes(one))) {
-    await withDatabaseSessionOfEngine(
+    await withEngineDatabaseSession(
       { ...targetState.target, dbname: name },
       ports,
       { name: migrationEngineApplicationName, signal },

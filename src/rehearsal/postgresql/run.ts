@@ -3,11 +3,7 @@ import { defaultMigrationEngineLimits } from '../../engine/migration-job.ts';
 import type { DatabaseMigrationState, MigrationState } from '../../engine/migration-state.ts';
 import { copyRolesToTarget } from '../../engine/postgresql/copy-roles-to-target.ts';
 import { createTargetDatabase } from '../../engine/postgresql/create-database-properties.ts';
-import {
-  queryLastRows,
-  querySingleValue,
-  withDatabaseSessionOfEngine,
-} from '../../engine/postgresql/engine-session.ts';
+import { queryLastRows, querySingleValue, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import {
   migrationEngineApplicationName,
   replicationObjectName,
@@ -112,8 +108,8 @@ async function createRolesAndDatabases(
   ports: Ports,
 ): Promise<void> {
   const opening = { name: migrationEngineApplicationName, signal };
-  await withDatabaseSessionOfEngine(endpoints.source, ports, opening, (source) =>
-    withDatabaseSessionOfEngine(endpoints.target, ports, opening, async (target) => {
+  await withEngineDatabaseSession(endpoints.source, ports, opening, (source) =>
+    withEngineDatabaseSession(endpoints.target, ports, opening, async (target) => {
       const roles = async (session: typeof target) =>
         (
           await queryLastRows(
@@ -165,7 +161,7 @@ async function compareDatabase(
   const slot = isLive
     ? { name: replicationObjectName(params.file.current().id, oid), version: plan.source.version }
     : undefined;
-  const sequences = await withDatabaseSessionOfEngine(
+  const sequences = await withEngineDatabaseSession(
     endpoints.source,
     ports,
     { name: migrationEngineApplicationName, signal },
@@ -199,7 +195,7 @@ async function findCopyErrors(
   ports: Ports,
   signal: AbortSignal,
 ): Promise<readonly TableComparison[]> {
-  const all = await withDatabaseSessionOfEngine(
+  const all = await withEngineDatabaseSession(
     endpoints.source,
     ports,
     { name: migrationEngineApplicationName, signal },
@@ -235,11 +231,11 @@ async function buildDatabaseResult(
   const after =
     sequences.size === 0
       ? sequences
-      : await withDatabaseSessionOfEngine(endpoints.source, ports, opening, readSequenceStates);
+      : await withEngineDatabaseSession(endpoints.source, ports, opening, readSequenceStates);
   const there =
     sequences.size === 0
       ? sequences
-      : await withDatabaseSessionOfEngine(endpoints.target, ports, opening, readSequenceStates);
+      : await withEngineDatabaseSession(endpoints.target, ports, opening, readSequenceStates);
   const warnings = ended.databases.find((one) => one.name === name)?.warnings ?? [];
   return {
     name,

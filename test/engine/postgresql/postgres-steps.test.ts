@@ -6,7 +6,7 @@ import {
   createTargetDatabase,
   listSourceDatabases,
 } from '../../../src/engine/postgresql/create-database-properties.ts';
-import { querySingleValue, withDatabaseSessionOfEngine } from '../../../src/engine/postgresql/engine-session.ts';
+import { querySingleValue, withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
 import { replicationObjectName } from '../../../src/engine/postgresql/replication-object-names.ts';
 import { readSourceReplicationStatus } from '../../../src/engine/postgresql/replication-status.ts';
 import {
@@ -67,13 +67,13 @@ test('settings of the role do not apply to a session, and it is closed after a f
     "ALTER ROLE postgres SET statement_timeout = '1s'; ALTER ROLE postgres SET search_path = 'odd'; ALTER ROLE postgres SET datestyle = 'SQL, DMY'",
   );
   const door = postgresEndpointOf(source);
-  const found = await withDatabaseSessionOfEngine(door, testEngineDependencies(), { name }, async (session) => [
+  const found = await withEngineDatabaseSession(door, testEngineDependencies(), { name }, async (session) => [
     await querySingleValue(session, 'SHOW statement_timeout'),
     await querySingleValue(session, 'SHOW search_path'),
     await querySingleValue(session, "SELECT DATE '2020-02-01'::text"),
   ]);
   expect(found).toEqual(['0', 'pg_catalog, pg_temp', '2020-02-01']);
-  const failure = withDatabaseSessionOfEngine(door, testEngineDependencies(), { name }, () =>
+  const failure = withEngineDatabaseSession(door, testEngineDependencies(), { name }, () =>
     Promise.reject(new Error('broken')),
   );
   await expect(failure).rejects.toThrow('broken');
@@ -84,8 +84,8 @@ test('settings of the role do not apply to a session, and it is closed after a f
 test('a database is made as it is on the source, once, and roles without rights over everything', async () => {
   await source.query("CREATE DATABASE \"My-DB\" ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
   await source.query('CREATE ROLE boss SUPERUSER LOGIN');
-  await withDatabaseSessionOfEngine(postgresEndpointOf(source), testEngineDependencies(), { name }, (from) =>
-    withDatabaseSessionOfEngine(postgresEndpointOf(target), testEngineDependencies(), { name }, async (to) => {
+  await withEngineDatabaseSession(postgresEndpointOf(source), testEngineDependencies(), { name }, (from) =>
+    withEngineDatabaseSession(postgresEndpointOf(target), testEngineDependencies(), { name }, async (to) => {
       const databases = await listSourceDatabases(from, ['postgres']);
       expect(databases).toMatchObject([{ name: 'My-DB', encoding: 'LATIN1', collate: 'C' }]);
       for (let twice = 0; twice < 2; twice++) {
@@ -108,9 +108,9 @@ test('a role that the target had before gets no member, and before 16 no role ge
   await target.query('CREATE ROLE keeper SUPERUSER');
   const older = await startTarget({ version: 15 });
   const warnings: string[] = [];
-  await withDatabaseSessionOfEngine(postgresEndpointOf(source), testEngineDependencies(), { name }, async (from) => {
+  await withEngineDatabaseSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (from) => {
     for (const server of [target, older]) {
-      await withDatabaseSessionOfEngine(postgresEndpointOf(server), testEngineDependencies(), { name }, async (to) => {
+      await withEngineDatabaseSession(postgresEndpointOf(server), testEngineDependencies(), { name }, async (to) => {
         warnings.push(...(await copyRolesToTarget(from, to, randomBytes)));
         // What the first time created is there before the second time.
         if (server === older) warnings.push(...(await copyRolesToTarget(from, to, randomBytes)));
@@ -126,7 +126,7 @@ test('a role that the target had before gets no member, and before 16 no role ge
 
 test('a slot has caught up when it has confirmed all that was written up to the look before', async () => {
   await source.query("SELECT pg_create_logical_replication_slot('s', 'pgoutput')");
-  await withDatabaseSessionOfEngine(postgresEndpointOf(source), testEngineDependencies(), { name }, async (session) => {
+  await withEngineDatabaseSession(postgresEndpointOf(source), testEngineDependencies(), { name }, async (session) => {
     const { version } = await readPostgresqlServerIdentity(session);
     const first = await readSourceReplicationStatus(session, ['s'], undefined, version);
     expect(first.slots.get('s')).toMatchObject({ caughtUp: false, lost: false });

@@ -16,7 +16,7 @@ import {
   createTargetDatabase,
   listSourceDatabases,
 } from '../../../src/engine/postgresql/create-database-properties.ts';
-import { withDatabaseSessionOfEngine } from '../../../src/engine/postgresql/engine-session.ts';
+import { withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
 import {
   readPostgresqlServerIdentity,
   requireDistinctServers,
@@ -169,8 +169,8 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
   const signal = AbortSignal.timeout(patience * 2);
   const opening = { name: 'truth', signal };
   try {
-    const found = await withDatabaseSessionOfEngine(door, ports, opening, (from) =>
-      withDatabaseSessionOfEngine(to, ports, opening, async (session) => {
+    const found = await withEngineDatabaseSession(door, ports, opening, (from) =>
+      withEngineDatabaseSession(to, ports, opening, async (session) => {
         requireDistinctServers(await readPostgresqlServerIdentity(from), await readPostgresqlServerIdentity(session));
         await copyRolesToTarget(from, session, ports.random);
         return listSourceDatabases(from, ignored);
@@ -187,7 +187,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
           { ...door, dbname },
           { ...to, dbname },
         ];
-        await withDatabaseSessionOfEngine(to, ports, opening, (session) => createTargetDatabase(session, database));
+        await withEngineDatabaseSession(to, ports, opening, (session) => createTargetDatabase(session, database));
         const copied = await ports.schemaCopy(source, sink, signal);
         if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
         await copyDatabaseRows(
