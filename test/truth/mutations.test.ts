@@ -12,7 +12,7 @@ vi.mock('../../src/preflight/postgresql/listed-objects.ts', () => ({
 vi.setConfig({ testTimeout: 36_000_000, hookTimeout: 120_000 });
 
 const seed = Number(process.env.CLOUDCTL_TEST_MUTATION_SEED ?? 1);
-const count = Number(process.env.CLOUDCTL_TEST_MUTATIONS ?? 500);
+const count = Number(process.env.CLOUDCTL_TEST_MUTATIONS ?? 200);
 const perDatabase = 200;
 
 let source: Postgres;
