@@ -40,6 +40,10 @@ export async function announceRefresh(
   if (items.shared === undefined) return { kind: 'announced', claim: undefined, isInDoubt: found.inDoubt };
   const { record } = found;
   const withdraw = (): void => (found.inDoubt ? reservation.close() : reservation.discard());
+  if (earlierAttempts > maxAttempts) {
+    withdraw();
+    throw busyError(deps, 'the session in the shared store changes all the time');
+  }
   const result = await items.shared.claim(record, found.inDoubt).catch((error: unknown) => {
     withdraw();
     throw error;
@@ -58,8 +62,7 @@ export async function announceRefresh(
   withdraw();
   switch (result.kind) {
     case 'changed':
-      if (earlierAttempts < maxAttempts) return result;
-      throw busyError(deps, 'the session in the shared store changes all the time');
+      return result;
     case 'refused':
       throw sharedSessionEndedError(deps, record, result);
     case 'busy':

@@ -120,7 +120,9 @@ function createClaim(
     },
     async refuse() {
       const { epoch, sid, gen } = version;
-      if (!hasNamesake(deps, row))
+      const { applied, row: current } = await store.run({ op: 'renew', attempt, leaseMs });
+      const hasNamesakeClaimed = !applied && current?.holder === machine;
+      if (!hasNamesakeClaimed && !hasNamesake(deps, row))
         return waitAfterRefusal(deps, version, await store.run({ op: 'refuse', by: machine, epoch, sid, gen }));
       // A refusal by this name would end the wait of all machines for the namesake.
       await store.run({ op: 'release', attempt, unsent: false }).catch(ignoreError);
@@ -159,7 +161,9 @@ async function waitAfterRefusal(
     const { row, nowMs } = snapshot;
     if (row === undefined || findRefreshClaimObstacle(row, version) === 'changed') return { kind: 'changed' };
     const machines = listMachinesWithUnreportedRefresh(row);
-    const isOver = nowMs >= (row.refusedMs ?? nowMs) + timing.waitMs || deps.elapsed() >= end;
+    // The time of a refusal stays in the row when a newer record is stored.
+    const refusedMs = row.refusedGen === row.gen ? (row.refusedMs ?? nowMs) : nowMs;
+    const isOver = nowMs >= refusedMs + timing.waitMs || deps.elapsed() >= end;
     if (machines.length === 0 || isOver) return { kind: 'refused', machines, sinceMs: row.intentMs };
     await deps.sleep(pauseMs(deps, pauses));
     snapshot = await store.run({ op: 'read' });

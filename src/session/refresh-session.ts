@@ -124,7 +124,7 @@ async function refreshIfDue(
       await claim?.release(!sent.inDoubt);
       throw sent.error;
     }
-    const ongoing = { deps, items, cause, errorContext, found, claim, reservation, sentAt, isKept };
+    const ongoing = { deps, items, cause, errorContext, found, claim, reservation, sentAt, isKept, earlierAttempts };
     return processRefreshResponse(ongoing, sent.raw);
   });
 }
@@ -162,6 +162,8 @@ interface RefreshInProgress extends ReceivedTokenRefresh {
   /** The announcement of the refresh to the other machines of a shared store. */
   readonly claim: RefreshClaim | undefined;
   readonly sentAt: number;
+  /** How often the record has changed in this command. */
+  readonly earlierAttempts: number;
 }
 
 /** Processes a complete response to a refresh, until the new record is committed or the session has ended. */
@@ -187,7 +189,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   if (isEnded && ongoing.claim !== undefined) {
     reservation.discard();
     await awaitNewerSharedRecord(deps, ongoing.claim, found.record);
-    return refreshIfDue(deps, items, cause, 1);
+    return refreshIfDue(deps, items, cause, ongoing.earlierAttempts + 1);
   }
   const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;
   // A malformed response with a success status may contain a grant. The result of an earlier refresh is known only from a

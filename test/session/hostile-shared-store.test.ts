@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { performLogout } from '../../src/session/logout.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
 import { readSharedSessionCopy, writeSharedSessionCopy } from '../../src/session/shared-copy.ts';
+import type { SharedSessionOperation } from '../../src/shared-store/shared-session.ts';
 import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 import type { ReferenceRow } from '../shared-store/reference-store.ts';
@@ -94,6 +96,25 @@ describe('a store that returns what it likes', () => {
     expect(performance.now() - started).toBeLessThan(10_000);
   });
 
+  it('nothing after each refusal, as a cache that evicts rows: busy after some requests', async () => {
+    const { sandbox, first, machine, server } = await oneMachine();
+    const other = machine('ci-2#b');
+    await other.store.synchronize?.();
+    await first.session().forceRefresh();
+    server.restore(undefined);
+    const { run } = server;
+    Object.assign(server, {
+      run: async (operation: SharedSessionOperation) => {
+        const snapshot = await run(operation);
+        if (operation.op !== 'refuse') return snapshot;
+        server.restore(undefined);
+        return { ...snapshot, row: undefined };
+      },
+    });
+    await expect(other.session().forceRefresh()).rejects.toMatchObject({ code: 'busy' });
+    expect(sandbox.requests('POST /v1/oauth/token').length).toBeLessThan(20);
+  });
+
   it('a record that does not open: auth logout revokes the session that the machine knows', async () => {
     const { sandbox, first, server, row } = await oneMachine();
     await first.store.synchronize?.();
@@ -137,24 +158,47 @@ describe('a store that returns what it likes', () => {
 });
 
 describe('two machines with the same name, because a state folder was copied', () => {
-  it('refresh at once: one request is refused, and its machine waits for the record of the other one', async () => {
-    const { sandbox, machine, first, row } = await oneMachine(60);
-    const twin = () =>
+  /** A twin that waits before it sends its refresh and before it takes the response with the grant, in milliseconds. */
+  const createTwins =
+    ({ first, machine }: Awaited<ReturnType<typeof oneMachine>>) =>
+    (beforeMs: number, afterMs: number) =>
       machine('ci-2#b', {
         createSender: async () => {
           const send = await first.deps.createSender();
           return async (url, init) => {
+            await sleep(beforeMs);
             const response = await send(url, init);
-            // The response with the grant is late.
-            if (response.status === 200) await new Promise((resolve) => setTimeout(resolve, 150));
+            if (response.status === 200) await sleep(afterMs);
             return response;
           };
         },
-      });
-    const records = await Promise.all([twin().session().forceRefresh(), twin().session().forceRefresh()]);
+      }).session();
+
+  it('refresh at once: one request is refused, and its machine waits for the record of the other one', async () => {
+    const all = await oneMachine(60);
+    const twin = createTwins(all);
+    const records = await Promise.all([twin(0, 150).forceRefresh(), twin(0, 150).forceRefresh()]);
     expect(records[0].accessToken.reveal()).toBe(records[1].accessToken.reveal());
-    expect(row()).toMatchObject({ gen: 2, refusedGen: undefined });
-    const statuses = sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
+    expect(all.row()).toMatchObject({ gen: 2, refusedGen: undefined });
+    const statuses = all.sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
     expect(statuses.map(({ status }) => status === 200).sort()).toEqual([false, true]);
+  });
+
+  it('of which the first to announce its refresh is the last to send it: that one waits too', async () => {
+    const all = await oneMachine(60);
+    const twin = createTwins(all);
+    const slow = twin(150, 0).forceRefresh();
+    await sleep(50);
+    const records = await Promise.all([slow, twin(0, 250).forceRefresh()]);
+    expect(records[0].accessToken.reveal()).toBe(records[1].accessToken.reveal());
+    expect(all.row()).toMatchObject({ gen: 2, refusedGen: undefined });
+  });
+
+  it('wait although an earlier generation was refused long ago', async () => {
+    const all = await oneMachine(60);
+    all.server.restore({ ...all.row(), refusedMs: Date.now() - 60_000 });
+    const twin = createTwins(all);
+    const records = await Promise.all([twin(0, 150).forceRefresh(), twin(0, 150).forceRefresh()]);
+    expect(records[0].accessToken.reveal()).toBe(records[1].accessToken.reveal());
   });
 });
