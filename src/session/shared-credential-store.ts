@@ -89,6 +89,7 @@ function sharedItems(
     random,
     ...(timing === undefined ? {} : { timing }),
   };
+  let hasUnsentIntent = false;
   return {
     read: async (item): Promise<CredentialItemReadResult> =>
       item === 'credential' ? access.read({ mayUseCopy: !isLocked }) : localItems.read(item),
@@ -100,10 +101,20 @@ function sharedItems(
       claim: async (record, hasUnfinishedRefresh): Promise<RefreshClaimResult> =>
         catchSharedStoreUnavailable(location, async () => {
           const { epoch = 0, sid, gen } = record;
-          const result = await claimTokenRefresh({ ...claimDeps, hasUnfinishedRefresh }, { epoch, sid, gen });
+          const isIntentOwn = hasUnfinishedRefresh || hasUnsentIntent;
+          const result = await claimTokenRefresh(
+            { ...claimDeps, hasUnfinishedRefresh: isIntentOwn },
+            { epoch, sid, gen },
+          );
           if (result.kind !== 'claimed') return result;
+          const confirm = async () => {
+            const isConfirmed = await result.claim.confirm();
+            // Another machine has the lease, so the intent cannot be removed.
+            hasUnsentIntent ||= !isConfirmed;
+            return isConfirmed;
+          };
           const refuse = () => catchSharedStoreUnavailable(location, result.claim.refuse);
-          return { ...result, claim: { ...result.claim, refuse } };
+          return { ...result, claim: { ...result.claim, confirm, refuse } };
         }),
     },
   };

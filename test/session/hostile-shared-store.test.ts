@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { CliError } from '../../src/errors.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
 import { readSharedSessionCopy, writeSharedSessionCopy } from '../../src/session/shared-copy.ts';
@@ -155,6 +156,32 @@ describe('a store that returns what it likes', () => {
     await first.store.synchronize?.();
     expect(row()).toMatchObject({ epoch: current.epoch, sid: current.sid });
   });
+});
+
+it('a machine that lost its lease before it sent anything is not named among those that may have a newer record', async () => {
+  const { first, machine, server, row } = await oneMachine();
+  const other = machine('ci-2#b');
+  await other.store.synchronize?.();
+  const old = row();
+  await first.session().forceRefresh();
+  server.restore(old);
+  const { run } = server;
+  let isFirstClaim = true;
+  Object.assign(server, {
+    run: async (operation: SharedSessionOperation) => {
+      const snapshot = await run(operation);
+      if (operation.op !== 'claim' || !isFirstClaim) return snapshot;
+      isFirstClaim = false;
+      await sleep(650);
+      await run({ ...operation, by: 'ci-9#z', attempt: '0123456789abcdef', leaseMs: 100 });
+      return snapshot;
+    },
+  });
+  const failure = await other
+    .session()
+    .forceRefresh()
+    .then(String, (error: CliError) => error);
+  expect(failure).toMatchObject({ code: 'needs_login', detail: expect.stringContaining('; ci-9#z began a refresh') });
 });
 
 describe('two machines with the same name, because a state folder was copied', () => {
