@@ -3,7 +3,7 @@ import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
 import { probeAccessToken } from './missing-refresh-token.ts';
-import type { RefreshClaim, UnreportedRefresh } from './refresh-claim.ts';
+import type { RefreshClaim, RefreshRefusalResult, SharedStoreUnavailable, UnreportedRefresh } from './refresh-claim.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
@@ -94,15 +94,14 @@ async function isTokenUsable(
 }
 
 /**
- * Called after the server has refused the refresh token. Returns when another machine has published a newer record; throws
- * `needs_login` if no machine does. Nothing is deleted, because a machine that is offline may still publish a newer record.
+ * Called with the result of a refusal. Throws `needs_login` if no machine has published a newer record. Nothing is deleted,
+ * because a machine that is offline may still publish a newer record.
  */
-export async function awaitNewerSharedRecord(
+export function requireNewerSharedRecord(
   deps: SessionRefreshDeps,
-  claim: RefreshClaim,
+  result: RefreshRefusalResult | SharedStoreUnavailable,
   record: CredentialRecord,
-): Promise<void> {
-  const result = await claim.refuse();
+): void {
   if (result.kind === 'unavailable') throw credentialStoreUnavailableError(result, deps.profile);
   if (result.kind === 'refused') throw sharedSessionEndedError(deps, record, result);
 }

@@ -53,8 +53,9 @@ export async function commitTokenRefresh(
     });
   }
   if (written.kind === 'superseded') {
-    // A login or a logout on another machine has replaced the session, so no machine may use this grant.
-    if (items.shared !== undefined)
+    // No machine may use this grant. If others have refreshed the same session meanwhile, its tokens are already invalid, and a
+    // revocation could end the session at some servers (RFC 7009 §2.1).
+    if (written.isEnded === true)
       await revokeTokenGrant({ client: await deps.client(), createSender: deps.createSender }, next);
     const stored = await readStoredSession(deps.store, items, deps.binding);
     return requireStoredSession(stored, deps.profile, deps.store.location).record;

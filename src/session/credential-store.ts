@@ -31,8 +31,13 @@ export type CredentialItemReadResult =
   | { readonly kind: 'absent' }
   | CredentialStoreUnavailable;
 export type CredentialItemWriteResult = { readonly kind: 'done' } | CredentialStoreUnavailable;
-/** `superseded` means that the store contains a newer grant, another session or no session, and was not changed. */
-export type ConditionalCredentialWriteResult = CredentialItemWriteResult | { readonly kind: 'superseded' };
+/**
+ * `superseded` means that the store contains a newer grant, another session or no session, and was not changed. With `isEnded`,
+ * it is known that the session was replaced by a login or ended by a logout.
+ */
+export type ConditionalCredentialWriteResult =
+  | CredentialItemWriteResult
+  | { readonly kind: 'superseded'; readonly isEnded?: boolean };
 
 /** The credential store items of a profile, accessible while the store is open. */
 export interface CredentialStoreItems {

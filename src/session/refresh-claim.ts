@@ -16,6 +16,8 @@ export interface SharedStoreUnavailable {
   readonly why: 'shared';
   readonly reason: string;
   readonly hint?: string;
+  /** Whether the server refused the operation, so that it certainly had no effect. */
+  readonly isRejected: boolean;
 }
 
 /** The machines that began a refresh and have not reported its result; empty if none did. */

@@ -4,7 +4,7 @@ import { deferSignals } from '../platform/defer-signals.ts';
 import { fileErrorCode } from '../platform/files.ts';
 import { createRunningTimeSignal } from '../platform/running-time-signal.ts';
 import { InsecureFileError } from '../platform/secret-file.ts';
-import { announceRefresh, awaitNewerSharedRecord } from './announce-refresh.ts';
+import { announceRefresh, requireNewerSharedRecord } from './announce-refresh.ts';
 import { commitTokenRefresh, type ReceivedTokenRefresh } from './commit-token-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
@@ -187,8 +187,11 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
   }
   const isEnded = result.kind === 'refused' && result.error === 'invalid_grant';
   if (isEnded && ongoing.claim !== undefined) {
-    reservation.discard();
-    await awaitNewerSharedRecord(deps, ongoing.claim, found.record);
+    const refusal = await ongoing.claim.refuse();
+    // If the store does not know the refusal, the file shows later that the intent in the store is of this machine.
+    if (refusal.kind === 'unavailable') reservation.close();
+    else reservation.discard();
+    requireNewerSharedRecord(deps, refusal, found.record);
     return refreshIfDue(deps, items, cause, ongoing.earlierAttempts + 1);
   }
   const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;

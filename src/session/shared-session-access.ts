@@ -22,6 +22,7 @@ import type {
   CredentialItemWriteResult,
 } from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
+import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-session.ts';
 import { readSharedSessionCopy, type SharedSessionCopy, writeSharedSessionCopy } from './shared-copy.ts';
@@ -63,6 +64,7 @@ export interface SharedSessionAccess {
 
 export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
   const { place, share, store, location, sealer, journal, clock } = deps;
+  const { commitMs } = deps.timing ?? refreshClaimTiming;
   let activeKid: string | undefined;
 
   const run = async (operation: SharedSessionOperation): Promise<SharedSessionSnapshot> => {
@@ -83,6 +85,9 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     sealer.findNewestKid([activeKid, readSharedSessionCopy(place, share)?.kid]);
   const keep = (sealed: EncryptedSharedSession): void => {
     try {
+      // Another command of this machine may have stored a newer record since this one read the copy.
+      const copy = readSharedSessionCopy(place, share);
+      if (copy !== undefined && compareSharedSessionVersions(copy, sealed) === 'newer') return;
       const { epoch, sid, gen, kid, record } = sealed;
       writeSharedSessionCopy(place, { share, epoch, sid, gen, kid, record, clockOffset: clock.offset() ?? 0 });
     } catch {
@@ -136,6 +141,22 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     const known = Math.max(snapshot.row?.epoch ?? 0, readSharedSessionCopy(place, share)?.epoch ?? 0);
     return Math.max(known + 1, Math.floor(snapshot.nowMs / 1000));
   };
+  /**
+   * Repeats a commit that failed, at most for `commitMs`. A refresh is repeated after every failure, another commit if an
+   * attempt may have been applied.
+   */
+  const commitUntilKnown = async (
+    sealed: EncryptedSharedSession,
+    event: SharedSessionEvent,
+  ): Promise<SharedSessionSnapshot | SharedStoreUnavailable> => {
+    const end = clock.elapsed() + commitMs;
+    for (let isRejected = true; ; await clock.sleep(250)) {
+      const result = await catchSharedStoreUnavailable(location, () => commitSealed(sealed, event));
+      if (!('kind' in result)) return result;
+      isRejected &&= result.isRejected;
+      if (clock.elapsed() >= end || (isRejected && event !== 'refresh')) return { ...result, isRejected };
+    }
+  };
   /** Another login or logout at the same moment may write the same epoch number, so several epoch numbers are tried. */
   const writeNewEpoch = async (
     content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
@@ -146,8 +167,16 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       for (let attempt = 1; ; attempt += 1) {
         const epoch = nextEpoch(await run({ op: 'read' }));
         const sealed = sealer.seal({ epoch, sid, gen: 1 }, content, currentKid());
-        const { applied, row } = await commitSealed(sealed, event);
-        if (applied) {
+        const result = await commitUntilKnown(sealed, event);
+        if ('kind' in result) {
+          if (result.isRejected) return result;
+          // The store may have the record, so its tokens must not be revoked. The copy is published by a later command.
+          keep(sealed);
+          await deps.warn(`the shared store did not confirm the ${event} (${result.reason}); this machine keeps it`);
+          return { kind: 'done' };
+        }
+        const { applied, row } = result;
+        if (applied || (row !== undefined && compareSharedSessionVersions(row, sealed) === 'same')) {
           keep(sealed);
           return { kind: 'done' };
         }
@@ -185,21 +214,16 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     async commit(next, isRefresh) {
       const { epoch = 0, sid, gen } = next;
       const sealed = sealer.seal({ epoch, sid, gen }, next, currentKid());
-      const end = clock.elapsed() + (deps.timing ?? refreshClaimTiming).commitMs;
-      for (;;) {
-        const result = await catchSharedStoreUnavailable(location, () =>
-          commitSealed(sealed, isRefresh ? 'refresh' : 'publish'),
-        );
-        if (!('kind' in result)) {
-          const { applied, row } = result;
-          const isStored = applied || (row !== undefined && compareSharedSessionVersions(row, sealed) === 'same');
-          if (!isStored) return { kind: 'superseded' };
-          keep(sealed);
-          return { kind: 'done' };
-        }
-        if (!isRefresh || clock.elapsed() >= end) return result;
-        await clock.sleep(250);
-      }
+      const result = isRefresh
+        ? await commitUntilKnown(sealed, 'refresh')
+        : await catchSharedStoreUnavailable(location, () => commitSealed(sealed, 'publish'));
+      if ('kind' in result) return result;
+      const { applied, row } = result;
+      const order = row === undefined ? undefined : compareSharedSessionVersions(row, sealed);
+      if (!applied && order !== 'same')
+        return { kind: 'superseded', isEnded: row !== undefined && (row.epoch !== epoch || row.sid !== sid) };
+      keep(sealed);
+      return { kind: 'done' };
     },
   };
 }

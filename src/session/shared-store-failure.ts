@@ -16,6 +16,8 @@ export async function catchSharedStoreUnavailable<T>(
       kind: 'unavailable',
       why: 'shared',
       reason: `${location}: ${reason}`,
+      // A server that shuts down (57P01 to 57P03) may have applied the operation.
+      isRejected: error instanceof DatabaseError && !error.lost && !error.code.startsWith('57P'),
       ...(hint === undefined ? {} : { hint }),
     };
   }

@@ -32,7 +32,7 @@ function decodeRow(fields: JsonRecord): SharedSessionRow | undefined {
     holder: readMachine(fields, 'holder'),
     leaseMs: readTime(fields, 'lease_ms'),
     intentGen: readInteger(fields, 'intent_gen'),
-    intentBy: readMachine(fields, 'intent_by'),
+    intentBy: readMachines(fields, 'intent_by'),
     intentMs: readTime(fields, 'intent_ms'),
     previousBy: readMachines(fields, 'previous_by'),
   };

@@ -1,3 +1,5 @@
+import { longestClockStepMs } from './shared-session.ts';
+
 /** A function that members may execute. It runs with the rights of its owner, and returns text. */
 export interface ShareFunction {
   readonly name: string;
@@ -49,7 +51,8 @@ export const shareFunctions: readonly ShareFunction[] = [
     intent_attempt = p_attempt,
     intent_ms = cloudctl_share.now_ms()
   WHERE ${isVersion} AND s.refused_gen IS DISTINCT FROM s.gen
-    AND (s.holder IS NULL OR s.holder = p_by OR s.lease_ms < cloudctl_share.now_ms());
+    AND (s.holder IS NULL OR s.holder = p_by OR s.lease_ms < cloudctl_share.now_ms()
+      OR s.lease_ms > cloudctl_share.now_ms() + p_lease_ms + ${longestClockStepMs});
   ${respondWithLog("'claim'")}`,
   },
   {

@@ -1,4 +1,4 @@
-import type { SharedSessionOperation } from './shared-session.ts';
+import { longestClockStepMs, type SharedSessionOperation } from './shared-session.ts';
 
 /** A Lua script with its arguments; KEYS[1] is the hash of the profile, KEYS[2] its log. */
 export interface RedisScriptCall {
@@ -61,9 +61,9 @@ if type(tried) == 'table' and tried.err and string.find(tried.err, 'READONLY', 1
 return reply(true)`);
 
 const claim = scriptOf(`local by, attempt = ARGV[4], ARGV[5]
-local holder = get('holder')
+local holder, lease = get('holder'), tonumber(get('lease_ms') or '0')
 if not is_version() or get('refused_gen') == get('gen')
-  or (holder and holder ~= by and tonumber(get('lease_ms') or '0') >= now) then
+  or (holder and holder ~= by and lease >= now and lease <= now + tonumber(ARGV[6]) + ${longestClockStepMs}) then
   return reply(false)
 end
 if get('intent_gen') ~= get('gen') then

@@ -69,6 +69,9 @@ export type SharedSessionOperation =
   | ({ readonly op: 'refuse'; readonly by: string } & SharedSessionVersion)
   | ({ readonly op: 'reseal'; readonly by: string; readonly oldKid: string } & EncryptedSharedSession);
 
+/** A lease that ends this much later than a new one would is of a clock that was set back, and counts as ended. */
+export const longestClockStepMs = 60_000;
+
 export interface SharedSessionLogEntry {
   readonly atMs: number;
   readonly event: string;

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
+import type { CliError } from '../../src/errors.ts';
+import { DatabaseConnectError, DatabaseError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
+import { readSharedSessionCopy } from '../../src/session/shared-copy.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
+import type { SharedSessionOperation } from '../../src/shared-store/shared-session.ts';
 import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
 import { bindingTo } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
@@ -189,9 +192,9 @@ describe('a machine that does not report its refresh', () => {
   });
 });
 
-describe('a store that does not answer', () => {
-  const away = new DatabaseConnectError('network', 'ECONNREFUSED', 'connection refused');
+const away = new DatabaseConnectError('network', 'ECONNREFUSED', 'connection refused');
 
+describe('a store that does not answer', () => {
   it('does not stop a command whose token is valid, and nothing is sent', async () => {
     const { sandbox, first, server } = await twoMachines(60);
     server.fail(away);
@@ -240,6 +243,58 @@ describe('a login and a logout', () => {
     expect(server.row()?.epoch).toBeGreaterThan(before);
     await second.store.synchronize?.();
     expect((await second.session().record()).sid).toBe(record.sid);
+  });
+
+  it('a login that the store applied without confirming it is kept, and its tokens are not revoked', async () => {
+    const { sandbox, first, login, server } = await twoMachines(3600);
+    const { run } = server;
+    Object.assign(server, {
+      run: async (operation: SharedSessionOperation) => {
+        const snapshot = await run(operation);
+        if (operation.op === 'commit') throw away;
+        return snapshot;
+      },
+    });
+    const record = await login(first);
+    expect(first.deps.warnings).toHaveLength(1);
+    Object.assign(server, { run });
+    expect((await first.session().record()).sid).toBe(record.sid);
+    expect(server.row()).toMatchObject({ sid: record.sid, gen: 1 });
+    expect(sandbox.requests('POST /v1/oauth/revoke')).toEqual([]);
+  });
+
+  it('a login that the store did not receive is kept on its machine, whose next command stores it', async () => {
+    const { first, login, server } = await twoMachines(3600);
+    const { run } = server;
+    Object.assign(server, {
+      run: async (operation: SharedSessionOperation) => {
+        if (operation.op === 'commit') throw away;
+        return run(operation);
+      },
+    });
+    const record = await login(first);
+    expect(server.row()?.sid).not.toBe(record.sid);
+    Object.assign(server, { run });
+    await first.store.synchronize?.();
+    expect(server.row()?.sid).toBe(record.sid);
+  });
+
+  it('a login that the store rejects fails at once', async () => {
+    const { first, login, server, keys } = await twoMachines(3600);
+    const { run, operations } = server;
+    const before = server.row();
+    operations.length = 0;
+    Object.assign(server, {
+      run: async (operation: SharedSessionOperation) => {
+        if (operation.op !== 'commit') return run(operation);
+        operations.push(operation);
+        throw new DatabaseError('42501', 'permission denied', false);
+      },
+    });
+    await expect(login(first)).rejects.toThrow('unavailable');
+    expect(operations.map(({ op }) => op)).toEqual(['read', 'commit']);
+    expect(server.row()).toEqual(before);
+    expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ sid: before?.sid });
   });
 
   it('a grant that meets a newer session is revoked and not stored', async () => {
@@ -295,6 +350,62 @@ function refreshingWith(
 }
 
 describe('while a machine refreshes', () => {
+  it('a later refresh of the same session on another one: the grant is not revoked, which could end the session', async () => {
+    const all = await twoMachines(60);
+    const { sandbox, keys, server, first } = all;
+    const sealer = createSharedSessionEncryptor(keys, 'default', randomBytes);
+    const slow = refreshingWith(all, async () => {
+      const row = server.row();
+      const opened = row === undefined ? undefined : sealer.open(row);
+      if (row === undefined || opened?.kind !== 'record') throw new Error('there is no record');
+      const expiresAt = Math.floor(Date.now() / 1000) + 3600;
+      const newer = sealer.seal({ ...row, gen: 3 }, { ...opened.record, gen: 3, expiresAt });
+      await server.run({ op: 'commit', by: 'ci-7#q', event: 'refresh', ...newer });
+    });
+    expect(await slow.session().record()).toMatchObject({ gen: 3 });
+    expect(sandbox.requests('POST /v1/oauth/revoke')).toEqual([]);
+    await first.store.synchronize?.();
+    expect(server.row()).toMatchObject({ gen: 3 });
+  });
+
+  it('another command of this machine that reads the older record does not replace the copy', async () => {
+    const { first, server, keys } = await twoMachines(3600);
+    const { run } = server;
+    Object.assign(server, {
+      run: async (operation: SharedSessionOperation) => {
+        const snapshot = await run(operation);
+        Object.assign(server, { run });
+        if (operation.op === 'read') await first.session().forceRefresh();
+        return snapshot;
+      },
+    });
+    rmSync(first.place.folder, { recursive: true, force: true });
+    await first.store.synchronize?.();
+    expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ gen: 2 });
+  });
+
+  it('and the server refuses it while the store is away: later commands do not wait for this machine', async () => {
+    const { first, second, server } = await twoMachines(60);
+    const backup = server.row();
+    await first.session().bearer();
+    server.restore(backup);
+    const { run } = server;
+    Object.assign(server, {
+      run: async (operation: SharedSessionOperation) => {
+        if (operation.op === 'renew' || operation.op === 'refuse') throw away;
+        return run(operation);
+      },
+    });
+    await expect(second.session().forceRefresh()).rejects.toMatchObject({ code: 'unreachable' });
+    Object.assign(server, { run });
+    const failure = await second
+      .session()
+      .forceRefresh()
+      .then(String, (error: CliError) => error);
+    expect(failure).toMatchObject({ code: 'needs_login' });
+    expect(failure).not.toMatchObject({ detail: expect.stringContaining('ci-2#b') });
+  });
+
   it('a logout on another one: the grant is revoked and not stored', async () => {
     const all = await twoMachines(60);
     const { sandbox, first, server } = all;

@@ -60,7 +60,7 @@ const version = {
   sid: fc.constantFrom('aa', 'bb'),
   gen: fc.integer({ min: 1, max: 3 }),
 };
-const by = fc.constantFrom('ci-1#a', 'ci-2#b');
+const by = fc.constantFrom('ci-1#a', 'ci-2#b', 'ci-3#c');
 const attempt = fc.constantFrom('1', '2', "3'\\");
 /** Leases that are over at once, and leases that last longer than the test. */
 const leaseMs = fc.constantFrom(-10, 600_000);

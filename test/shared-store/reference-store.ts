@@ -1,5 +1,6 @@
 import {
   compareSharedSessionVersions,
+  longestClockStepMs,
   type SharedSessionLogEntry,
   type SharedSessionOperation,
   type SharedSessionRow,
@@ -31,7 +32,9 @@ export function applySharedOperation(
       return { applied: true, row };
     case 'claim': {
       if (row === undefined || compareSharedSessionVersions(row, operation) !== 'same') return rejected;
-      const isHeld = row.holder !== undefined && row.holder !== operation.by && (row.leaseMs ?? 0) >= nowMs;
+      const { leaseMs: leaseEnd = 0 } = row;
+      const isLease = leaseEnd >= nowMs && leaseEnd <= nowMs + operation.leaseMs + longestClockStepMs;
+      const isHeld = row.holder !== undefined && row.holder !== operation.by && isLease;
       if (row.refusedGen === row.gen || isHeld) return rejected;
       const claimed = {
         ...row,
