@@ -2,13 +2,13 @@ import { Secret } from '../secret.ts';
 import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,
-  type SharedSessionEvent,
   type SharedSessionOperation,
   type SharedSessionRow,
   type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
 import { type RefreshClaimTiming, refreshClaimTiming } from './claim-token-refresh.ts';
+import { commitNewEpoch, commitSharedSession, type SharedSessionEpoch } from './commit-shared-session.ts';
 import {
   type CredentialRecord,
   computeTokenSecondsLeft,
@@ -22,7 +22,6 @@ import type {
   CredentialItemWriteResult,
 } from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
-import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
 import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-session.ts';
 import { readSharedSessionCopy, type SharedSessionCopy, writeSharedSessionCopy } from './shared-copy.ts';
@@ -64,7 +63,6 @@ export interface SharedSessionAccess {
 
 export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
   const { place, share, store, location, sealer, journal, clock } = deps;
-  const { commitMs } = deps.timing ?? refreshClaimTiming;
   let activeKid: string | undefined;
 
   const run = async (operation: SharedSessionOperation): Promise<SharedSessionSnapshot> => {
@@ -94,8 +92,10 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       // The store has the record. Without its copy, this machine cannot publish it after a restore of the store.
     }
   };
-  const commitSealed = (sealed: EncryptedSharedSession, event: SharedSessionEvent): Promise<SharedSessionSnapshot> =>
-    run({ op: 'commit', by: deps.machine(), event, ...sealed });
+  const { commitMs } = deps.timing ?? refreshClaimTiming;
+  const commitDeps = { run, location, machine: deps.machine, clock, commitMs };
+  const publishSealed = (sealed: EncryptedSharedSession): Promise<SharedSessionSnapshot> =>
+    run({ op: 'commit', by: deps.machine(), event: 'publish', ...sealed });
 
   /**
    * Writes the local copy to the store if the copy is newer than the row of the store. A copy that cannot be decrypted is not
@@ -107,7 +107,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   ): Promise<SharedSessionRow | undefined> => {
     if (copy === undefined || !isReadable(opened) || !isNewer(copy, row)) return row;
     const { epoch, sid, gen, kid, record } = copy;
-    return (await commitSealed({ epoch, sid, gen, kid, record }, 'publish')).row;
+    return (await publishSealed({ epoch, sid, gen, kid, record })).row;
   };
 
   /** Stores the row of the store, which this machine can decrypt, as the local copy unless the copy is newer. */
@@ -137,55 +137,23 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
     return resultOf(opened, row.kid);
   };
 
-  const nextEpoch = (snapshot: SharedSessionSnapshot): number => {
-    const known = Math.max(snapshot.row?.epoch ?? 0, readSharedSessionCopy(place, share)?.epoch ?? 0);
-    return Math.max(known + 1, Math.floor(snapshot.nowMs / 1000));
+  const nextEpoch = ({ row, nowMs }: SharedSessionSnapshot): number => {
+    const known = Math.max(row?.epoch ?? 0, readSharedSessionCopy(place, share)?.epoch ?? 0);
+    return Math.max(known + 1, Math.floor(nowMs / 1000));
   };
-  /**
-   * Repeats a commit that failed, at most for `commitMs`. A refresh is repeated after every failure, another commit if an
-   * attempt may have been applied.
-   */
-  const commitUntilKnown = async (
-    sealed: EncryptedSharedSession,
-    event: SharedSessionEvent,
-  ): Promise<SharedSessionSnapshot | SharedStoreUnavailable> => {
-    const end = clock.elapsed() + commitMs;
-    for (let isRejected = true; ; await clock.sleep(250)) {
-      const result = await catchSharedStoreUnavailable(location, () => commitSealed(sealed, event));
-      if (!('kind' in result)) return result;
-      isRejected &&= result.isRejected;
-      if (clock.elapsed() >= end || (isRejected && event !== 'refresh')) return { ...result, isRejected };
-    }
-  };
-  /** Another login or logout at the same moment may write the same epoch number, so several epoch numbers are tried. */
-  const writeNewEpoch = async (
+  const writeNewEpoch = (
     content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
-    event: SharedSessionEvent,
-  ): Promise<CredentialItemWriteResult> =>
-    catchSharedStoreUnavailable(location, async (): Promise<CredentialItemWriteResult> => {
-      const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
-      for (let attempt = 1; ; attempt += 1) {
-        const epoch = nextEpoch(await run({ op: 'read' }));
-        const sealed = sealer.seal({ epoch, sid, gen: 1 }, content, currentKid());
-        const result = await commitUntilKnown(sealed, event);
-        if ('kind' in result) {
-          if (result.isRejected) return result;
-          // The store may have the record, so its tokens must not be revoked. The copy is published by a later command.
-          keep(sealed);
-          await deps.warn(`the shared store did not confirm the ${event} (${result.reason}); this machine keeps it`);
-          return { kind: 'done' };
-        }
-        const { applied, row } = result;
-        if (applied || (row !== undefined && compareSharedSessionVersions(row, sealed) === 'same')) {
-          keep(sealed);
-          return { kind: 'done' };
-        }
-        if (attempt === 5) {
-          const reason = `another login or logout is stored (epoch ${row?.epoch ?? 'unknown'})`;
-          return { kind: 'unavailable', why: 'shared', reason };
-        }
-      }
-    });
+    event: SharedSessionEpoch['event'],
+  ): Promise<CredentialItemWriteResult> => {
+    const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
+    const seal = async (): Promise<EncryptedSharedSession> => {
+      const epoch = nextEpoch(await run({ op: 'read' }));
+      return sealer.seal({ epoch, sid, gen: 1 }, content, currentKid());
+    };
+    return catchSharedStoreUnavailable(location, () =>
+      commitNewEpoch(commitDeps, { event, seal, keep, warn: deps.warn }),
+    );
+  };
 
   return {
     run,
@@ -215,8 +183,8 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       const { epoch = 0, sid, gen } = next;
       const sealed = sealer.seal({ epoch, sid, gen }, next, currentKid());
       const result = isRefresh
-        ? await commitUntilKnown(sealed, 'refresh')
-        : await catchSharedStoreUnavailable(location, () => commitSealed(sealed, 'publish'));
+        ? await commitSharedSession(commitDeps, sealed, 'refresh')
+        : await catchSharedStoreUnavailable(location, () => publishSealed(sealed));
       if ('kind' in result) return result;
       const { applied, row } = result;
       const order = row === undefined ? undefined : compareSharedSessionVersions(row, sealed);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CliError } from '../../src/errors.ts';
-import { DatabaseConnectError, DatabaseError } from '../../src/platform/connect-error.ts';
+import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
@@ -243,58 +243,6 @@ describe('a login and a logout', () => {
     expect(server.row()?.epoch).toBeGreaterThan(before);
     await second.store.synchronize?.();
     expect((await second.session().record()).sid).toBe(record.sid);
-  });
-
-  it('a login that the store applied without confirming it is kept, and its tokens are not revoked', async () => {
-    const { sandbox, first, login, server } = await twoMachines(3600);
-    const { run } = server;
-    Object.assign(server, {
-      run: async (operation: SharedSessionOperation) => {
-        const snapshot = await run(operation);
-        if (operation.op === 'commit') throw away;
-        return snapshot;
-      },
-    });
-    const record = await login(first);
-    expect(first.deps.warnings).toHaveLength(1);
-    Object.assign(server, { run });
-    expect((await first.session().record()).sid).toBe(record.sid);
-    expect(server.row()).toMatchObject({ sid: record.sid, gen: 1 });
-    expect(sandbox.requests('POST /v1/oauth/revoke')).toEqual([]);
-  });
-
-  it('a login that the store did not receive is kept on its machine, whose next command stores it', async () => {
-    const { first, login, server } = await twoMachines(3600);
-    const { run } = server;
-    Object.assign(server, {
-      run: async (operation: SharedSessionOperation) => {
-        if (operation.op === 'commit') throw away;
-        return run(operation);
-      },
-    });
-    const record = await login(first);
-    expect(server.row()?.sid).not.toBe(record.sid);
-    Object.assign(server, { run });
-    await first.store.synchronize?.();
-    expect(server.row()?.sid).toBe(record.sid);
-  });
-
-  it('a login that the store rejects fails at once', async () => {
-    const { first, login, server, keys } = await twoMachines(3600);
-    const { run, operations } = server;
-    const before = server.row();
-    operations.length = 0;
-    Object.assign(server, {
-      run: async (operation: SharedSessionOperation) => {
-        if (operation.op !== 'commit') return run(operation);
-        operations.push(operation);
-        throw new DatabaseError('42501', 'permission denied', false);
-      },
-    });
-    await expect(login(first)).rejects.toThrow('unavailable');
-    expect(operations.map(({ op }) => op)).toEqual(['read', 'commit']);
-    expect(server.row()).toEqual(before);
-    expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ sid: before?.sid });
   });
 
   it('a grant that meets a newer session is revoked and not stored', async () => {
