@@ -49,6 +49,11 @@ export function leanPackages(outdir) {
           contents: unused[path.slice(path.indexOf('/undici/lib/') + '/undici/lib/'.length)],
         }),
       );
+      // The parser needs two of some thirty tables, which are computed at the build instead of at each start.
+      builder.onLoad({ filter: /node_modules\/undici\/lib\/llhttp\/constants\.js$/ }, ({ path }) => {
+        const { ERROR, TYPE } = require(path);
+        return { contents: `module.exports = ${JSON.stringify({ ERROR, TYPE })};` };
+      });
       builder.onLoad({ filter: /node_modules\/undici\/lib\/llhttp\/llhttp.*-wasm\.js$/ }, ({ path }) => {
         const name = basename(path).replace('-wasm.js', '.wasm');
         mkdirSync(outdir, { recursive: true });

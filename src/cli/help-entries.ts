@@ -8,7 +8,7 @@ import { buildStoredCompletionNamesKey, type CompletableName, type HelpEntryToSt
  * Creates the entries of help.txt: every help page as rendered without a terminal, every command description, and the
  * completion names that are the same in every run. Loads the file of every command.
  */
-export async function createStoredHelpEntries<C>(
+export async function createHelpFileEntries<C>(
   name: string,
   root: CommandGroup<C>,
   topics: HelpTopics,

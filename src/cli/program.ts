@@ -74,14 +74,14 @@ export async function runCommandLine<C>(program: CliProgram<C>): Promise<ExitCod
     return 0;
   }
   if (argv[0] === '__help') {
-    const [{ createStoredHelpEntries }, { encodeStoredHelp }] = await Promise.all([
+    const [{ createHelpFileEntries }, { encodeStoredHelp }] = await Promise.all([
       import('./help-entries.ts'),
       import('./stored-help.ts'),
     ]);
     const names = await Promise.all(
       (program.fixedNames ?? []).map(async (from) => [from, await program.namesFrom(from, new Map())] as const),
     );
-    await stdout.write(encodeStoredHelp(await createStoredHelpEntries(name, root, topics, Object.fromEntries(names))));
+    await stdout.write(encodeStoredHelp(await createHelpFileEntries(name, root, topics, Object.fromEntries(names))));
     return 0;
   }
   if (argv.length === 1 && argv[0] === 'version') {

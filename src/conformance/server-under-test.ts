@@ -77,7 +77,7 @@ export interface ConformanceRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The server that is tested, with the secrets and results of the run so far. */
+/** The server under test of a conformance run, with the secrets and results of the run so far. */
 export interface ServerUnderTest extends ServerUnderTestOptions {
   /** Sends one request without following redirects. Never rejects because of the response. */
   readonly request: (request: ConformanceRequest) => Promise<ConformanceResponse>;

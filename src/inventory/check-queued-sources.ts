@@ -12,7 +12,7 @@ export interface SourceInventoryQueueWorkerOptions extends ServerConcurrencyLimi
   readonly lease: number;
   readonly addressOf: (line: number) => string;
   readonly check: (line: number, slot: ServerConcurrencySlot) => Promise<CheckedSource>;
-  /** Called for each outcome that this machine was the first to store. */
+  /** Called for each result that this machine stored in the queue before any other machine did. */
   readonly onOutcome: (outcome: InventorySourceOutcome) => Promise<void>;
   /** Called with the number of sources that all machines have finished. */
   readonly onProgress: (finished: number) => void;

@@ -37,16 +37,16 @@ import {
   getLogFieldsOfTokenInfoRequest,
   handleTokenInfoRequest,
 } from './oauth/token-info-endpoint.ts';
-import { handleRevokeApplicationForm, showApplicationsPage } from './panel/applications.ts';
-import { handleClockForm, handleFaultForm, showClockAndFaultsPage } from './panel/clock-and-faults.ts';
-import { showDropletsPage } from './panel/droplets.ts';
-import { redirectToPanel, showHomePage } from './panel/home.ts';
-import { handleStopMigrationForm, showMigrationsPage } from './panel/migrations.ts';
+import { handleRevokeApplicationForm, renderApplicationsPanelPage } from './panel/applications.ts';
+import { handleClockForm, handleFaultForm, renderClockAndFaultsPanelPage } from './panel/clock-and-faults.ts';
+import { renderDropletsPanelPage } from './panel/droplets.ts';
+import { redirectToPanel, renderHomePanelPage } from './panel/home.ts';
+import { handleStopMigrationForm, renderMigrationsPanelPage } from './panel/migrations.ts';
 import type { PanelSession } from './panel/panel-session.ts';
-import { showRequestLogPage } from './panel/request-log.ts';
-import { findLoginTraceOfSignIn, handleSignInForm, handleSignOutForm, showSignInPage } from './panel/sign-in.ts';
-import { showLoginTimelinePage } from './panel/timeline.ts';
-import { showTokensPage } from './panel/tokens.ts';
+import { renderRequestLogPanelPage } from './panel/request-log.ts';
+import { findLoginTraceOfSignIn, handleSignInForm, handleSignOutForm, renderSignInPanelPage } from './panel/sign-in.ts';
+import { renderLoginTimelinePanelPage } from './panel/timeline.ts';
+import { renderTokensPanelPage } from './panel/tokens.ts';
 import type { SandboxOAuthScope } from './records.ts';
 import type { RequestLogFields, SandboxLoginTrace } from './request-log.ts';
 import { handleGetAccount } from './v2/account.ts';
@@ -145,8 +145,8 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
     },
 
     { method: 'GET', path: '/', scope: 'public', handle: redirectToPanel },
-    { method: 'GET', path: '/panel', scope: 'session', handle: showHomePage },
-    { method: 'GET', path: '/panel/sign-in', scope: 'public', handle: showSignInPage },
+    { method: 'GET', path: '/panel', scope: 'session', handle: renderHomePanelPage },
+    { method: 'GET', path: '/panel/sign-in', scope: 'public', handle: renderSignInPanelPage },
     {
       method: 'POST',
       path: '/panel/sign-in',
@@ -155,15 +155,15 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
       trace: findLoginTraceOfSignIn,
     },
     { method: 'POST', path: '/panel/sign-out', scope: 'session', handle: handleSignOutForm },
-    { method: 'GET', path: '/panel/applications', scope: 'session', handle: showApplicationsPage },
+    { method: 'GET', path: '/panel/applications', scope: 'session', handle: renderApplicationsPanelPage },
     { method: 'POST', path: '/panel/applications/revoke', scope: 'session', handle: handleRevokeApplicationForm },
-    { method: 'GET', path: '/panel/tokens', scope: 'session', handle: showTokensPage },
-    { method: 'GET', path: '/panel/droplets', scope: 'session', handle: showDropletsPage },
-    { method: 'GET', path: '/panel/migrations', scope: 'session', handle: showMigrationsPage },
+    { method: 'GET', path: '/panel/tokens', scope: 'session', handle: renderTokensPanelPage },
+    { method: 'GET', path: '/panel/droplets', scope: 'session', handle: renderDropletsPanelPage },
+    { method: 'GET', path: '/panel/migrations', scope: 'session', handle: renderMigrationsPanelPage },
     { method: 'POST', path: '/panel/migrations/stop', scope: 'session', handle: handleStopMigrationForm },
-    { method: 'GET', path: '/panel/requests', scope: 'session', handle: showRequestLogPage },
-    { method: 'GET', path: '/panel/timeline', scope: 'session', handle: showLoginTimelinePage },
-    { method: 'GET', path: '/panel/clock', scope: 'session', handle: showClockAndFaultsPage },
+    { method: 'GET', path: '/panel/requests', scope: 'session', handle: renderRequestLogPanelPage },
+    { method: 'GET', path: '/panel/timeline', scope: 'session', handle: renderLoginTimelinePanelPage },
+    { method: 'GET', path: '/panel/clock', scope: 'session', handle: renderClockAndFaultsPanelPage },
     { method: 'POST', path: '/panel/clock', scope: 'session', handle: handleClockForm },
     { method: 'POST', path: '/panel/faults', scope: 'session', handle: handleFaultForm },
 

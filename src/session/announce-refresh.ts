@@ -94,8 +94,8 @@ async function isTokenUsable(
 }
 
 /**
- * Called with the result of a refusal. Throws `needs_login` if no machine has published a newer record. Nothing is deleted,
- * because a machine that is offline may still publish a newer record.
+ * Called after the authorization server refused the refresh token. Throws `needs_login` if no machine has published a newer
+ * record. Nothing is deleted, because a machine that is offline may still publish a newer record.
  */
 export function requireNewerSharedRecord(
   deps: SessionRefreshDeps,

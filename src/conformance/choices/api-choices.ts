@@ -193,7 +193,7 @@ function describeOrder(items: readonly JsonRecord[], member: string): string {
   const isOrdered = (sign: 1 | -1): boolean =>
     times.every((time, at) => at === 0 || sign * (time - (times[at - 1] ?? 0)) >= 0);
   if (times.some(Number.isNaN)) return 'unknown';
-  // A list whose items have the same time is in both orders.
+  // Items with equal times are both newest first and oldest first.
   const orders = [...(isOrdered(-1) ? ['newest first'] : []), ...(isOrdered(1) ? ['oldest first'] : [])];
   return orders.join(' or ') || 'none';
 }

@@ -18,7 +18,7 @@ export function recordRedisMigrationOutage(
 }
 
 /** Records a poll of both servers. A database whose last key was deleted remains in the progress, with 0 keys. */
-export function updateRedisMigrationProgress(
+export function recordRedisReplicationStatus(
   { databases }: MigrationProgress,
   { isUp, lagBytes, databases: polled }: RedisReplicationStatus,
 ): void {

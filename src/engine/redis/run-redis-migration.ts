@@ -9,7 +9,7 @@ import type { MigrationProgress } from '../migration-progress.ts';
 import type { ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import { detachRedisTarget } from './detach-target.ts';
 import { openReconnectingRedisSession, retryWhileRedisIsBusy } from './reconnecting-redis-session.ts';
-import { recordRedisMigrationOutage, updateRedisMigrationProgress } from './redis-progress.ts';
+import { recordRedisMigrationOutage, recordRedisReplicationStatus } from './redis-progress.ts';
 import { buildRedisReplicationStatus, type RedisReplicationStatus } from './redis-replication-status.ts';
 import {
   buildRedisReplicaSettings,
@@ -186,7 +186,7 @@ async function replicateUntilStopped({
       }
       if (sourceInfo !== undefined && targetInfo !== undefined) {
         const status = buildRedisReplicationStatus(sourceInfo, targetInfo);
-        updateRedisMigrationProgress(migrationProgress, status);
+        recordRedisReplicationStatus(migrationProgress, status);
         downSince = status.isUp || status.isCopying ? undefined : (downSince ?? performance.now());
         if (downSince !== undefined && performance.now() - downSince > limits.outageTimeout) {
           throw new MigrationError(linkDown);

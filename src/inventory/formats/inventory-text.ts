@@ -20,14 +20,14 @@ export function formatCount(count: number): string {
 }
 
 /** What "possible" means in this inventory: `continuous migration`, or `requested migration` if sources have several methods. */
-export function sourceInventoryMethodText(report: SourceInventoryReport): string {
+export function formatInventoryMigrationMethod(report: SourceInventoryReport): string {
   return `${commonSourceInventoryMethod(report) ?? 'requested'} migration`;
 }
 
 /** The result of the inventory in one sentence. */
 export function formatMigratableSourcesSentence(report: SourceInventoryReport): string {
   const { sources, possible, not_checked: unchecked } = report.summary;
-  const method = sourceInventoryMethodText(report);
+  const method = formatInventoryMigrationMethod(report);
   const rest = unchecked === 0 ? '' : ` ${countedNoun(unchecked, 'source')} could not be checked.`;
   if (possible === sources) return `The ${method} is possible for all ${countedNoun(sources, 'source')}.`;
   return `The ${method} is possible for ${formatCount(possible)} of ${countedNoun(sources, 'source')}.${rest}`;

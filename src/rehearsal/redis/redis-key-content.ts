@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { RedisCommandError } from '../../redis/command-error.ts';
 import type { RedisConnection, RedisReply } from '../../redis/connection.ts';
 
-/** The content of a key. Two keys are equal if all fields of their content are equal. */
+/** What a Redis key contains, for a comparison. Two keys are equal if all fields of their content are equal. */
 export interface RedisKeyContent {
   readonly type: string;
   /** Digest of the value of the key, in a form that does not depend on the server version. */

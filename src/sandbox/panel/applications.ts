@@ -9,7 +9,7 @@ import { renderPanelPage } from './panel-page.ts';
 import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
 
 /** Shows the applications that the person has authorized, each with a button that revokes the authorization. */
-export function showApplicationsPage(
+export function renderApplicationsPanelPage(
   _request: HttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,

@@ -12,7 +12,7 @@ import { renderPanelPage } from './panel-page.ts';
 import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
 
 /** The virtual clock and the faults, with forms that change them as the admin API does. */
-export function showClockAndFaultsPage(
+export function renderClockAndFaultsPanelPage(
   _request: HttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,

@@ -18,7 +18,7 @@ import type { PanelSession } from './panel-session.ts';
  * Shows the droplets of the person, or of one of the person's teams; with `?droplet=ID` this droplet alone, of the account that
  * has it.
  */
-export function showDropletsPage(
+export function renderDropletsPanelPage(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
   { person }: PanelSession,

@@ -9,7 +9,7 @@ export function redirectToPanel(): HttpReply {
   return redirectReply(302, '/panel');
 }
 
-export function showHomePage(
+export function renderHomePanelPage(
   _request: HttpRequest,
   { world }: SandboxHandlerContext,
   { person }: PanelSession,

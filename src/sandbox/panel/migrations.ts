@@ -20,7 +20,7 @@ import { consumeFormCsrfToken, type PanelSession } from './panel-session.ts';
  * Shows the latest online migration of every cluster of the person and the person's teams, with a button that stops the
  * migration.
  */
-export function showMigrationsPage(
+export function renderMigrationsPanelPage(
   _request: HttpRequest,
   service: SandboxHandlerContext,
   session: PanelSession,

@@ -14,7 +14,7 @@ import { renderPanelPage } from './panel-page.ts';
 import type { PanelSession } from './panel-session.ts';
 
 /** Shows the requests to the sandbox without their secrets, newest first. */
-export function showRequestLogPage(
+export function renderRequestLogPanelPage(
   request: HttpRequest,
   { log, world }: SandboxHandlerContext,
   { person }: PanelSession,

@@ -25,7 +25,7 @@ export interface SignInPageOptions {
   readonly rejectedEmail?: string;
 }
 
-export function showSignInPage(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
+export function renderSignInPanelPage(request: HttpRequest, service: SandboxHandlerContext): HttpReply {
   const next = localPath(new URLSearchParams(request.query).get('next'));
   return renderSignInPage(200, { next, ...applicationOf(next, service) });
 }

@@ -9,7 +9,7 @@ import type { PanelSession } from './panel-session.ts';
 import { describeFaultEffect } from './request-log.ts';
 
 /** Shows the logins of one application with their steps, times and status. */
-export function showLoginTimelinePage(
+export function renderLoginTimelinePanelPage(
   request: HttpRequest,
   { log, world }: SandboxHandlerContext,
   { person }: PanelSession,

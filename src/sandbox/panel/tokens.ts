@@ -12,7 +12,7 @@ import type { PanelSession } from './panel-session.ts';
 import { buildLoginTimelineAnchor } from './timeline.ts';
 
 /** The tokens of the person: for each login who received them and who refreshed them. Shows the last four characters only. */
-export function showTokensPage(
+export function renderTokensPanelPage(
   _request: HttpRequest,
   { world }: SandboxHandlerContext,
   { person }: PanelSession,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
-import { recordRedisMigrationOutage, updateRedisMigrationProgress } from '../../../src/engine/redis/redis-progress.ts';
+import { recordRedisMigrationOutage, recordRedisReplicationStatus } from '../../../src/engine/redis/redis-progress.ts';
 import type { RedisReplicationStatus } from '../../../src/engine/redis/redis-replication-status.ts';
 
 const status: Omit<RedisReplicationStatus, 'databases'> = {
@@ -16,7 +16,7 @@ test('databases that neither server lists any more do not keep the phase of an o
   const progress = createMigrationProgress();
   recordRedisMigrationOutage(progress, 'source_unreachable', 'no route');
   expect(toMigrationState(progress)).toMatchObject({ status: 'running', reason: 'db0: no route' });
-  updateRedisMigrationProgress(progress, {
+  recordRedisReplicationStatus(progress, {
     ...status,
     databases: [{ name: 'db3', keys: { name: 'keys', stage: 'r', rows: 2 } }],
   });

@@ -8,7 +8,7 @@ import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.t
 
 export const shareJoinCommand: CommandSpec<CommandContext> = {
   description:
-    'Reads the key of a share from standard input, checks that the store of CLOUDCTL_STORE_URL can be used, and stores the key on this machine. After `auth share rotate-key`, the command adds the new key.',
+    'Reads the key of a share from standard input, checks that the store of CLOUDCTL_STORE_URL can be used, and stores the key on this machine. Run it again after `auth share rotate-key`, to add the new key.',
   options: [{ name: 'keychain', description: 'store the key in the keychain instead of a file of mode 0600' }],
   examples: [{ text: 'Join the share', command: 'cloudctl auth share join < share.key' }],
   run: async (context, args) => {
