@@ -105,7 +105,7 @@ function places(names, packs) {
   return Object.fromEntries(names.flatMap((name) => packs.get(name).map((module) => [module.name, name])));
 }
 
-/** How the program compiles packs itself: ProgramBundleFiles of src/platform/v8-code-cache.ts. */
+/** How the program compiles packs itself: ProgramBundle of src/platform/v8-code-cache.ts. */
 const packAccess = 'folder:__dirname,require,moduleNames:()=>[...loaded.keys()],loadWith(load){loadPack=load}';
 
 /**

@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs';
 import { readStoredHelpPage } from './cli/stored-help.ts';
 import { canBeTerminal } from './platform/terminal-candidate.ts';
-import type { ProgramBundleFiles } from './platform/v8-code-cache.ts';
+import type { ProgramBundle } from './platform/v8-code-cache.ts';
 import { programVersion } from './version.ts';
 
 declare global {
   interface ImportMeta {
     /** The bundle files of the program; absent when the program runs from its source files. */
-    readonly packs?: ProgramBundleFiles;
+    readonly packs?: ProgramBundle;
   }
 }
 

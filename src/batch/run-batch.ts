@@ -13,7 +13,11 @@ import { startBatchWaitingNotice } from './report/batch-waiting-notice.ts';
 import { readBatchTimeLimits } from './sending/batch-time-limits.ts';
 import { createRateLimitedSender, type SendLaneOptions } from './sending/send-lane.ts';
 import { sendMissingDroplets } from './sending/send-missing.ts';
-import { finishSingleDropletLedger, isDropletCreationProven, printBatchLedgerPath } from './single-droplet-creation.ts';
+import {
+  deleteOrShowSingleDropletLedger,
+  isDropletCreationProven,
+  printBatchLedgerPath,
+} from './single-droplet-creation.ts';
 import { createDropletWaitResults } from './waiting/wait-results.ts';
 import { waitUntilDropletsActive } from './waiting/wait-until-droplets-active.ts';
 
@@ -109,7 +113,7 @@ export async function runBatch(commandIo: BatchIo, ledger: BatchLedger, options:
   const signal = interruption.receivedSignal();
   const failure = stopped ?? outputError ?? signal;
   if (options.isSingle === true)
-    await finishSingleDropletLedger(io, ledger, failure === undefined && results.failures.size === 0);
+    await deleteOrShowSingleDropletLedger(io, ledger, failure === undefined && results.failures.size === 0);
   return reportBatchEnd(io, { state, results, stopped, outputError, signal, resume, wait, profileOptions });
 }
 

@@ -157,7 +157,11 @@ export function createUniqueConformanceName(server: ServerUnderTest): string {
 }
 
 /** Throws ConformanceDifferenceError unless the response contains this number of created droplets. */
-export function requireCreatedDroplets(server: ServerUnderTest, response: ConformanceResponse, number: number): void {
+export function requireCreatedDropletCount(
+  server: ServerUnderTest,
+  response: ConformanceResponse,
+  number: number,
+): void {
   const created = readCreatedDroplets(response);
   requireKnownResponseFormat(server, created.length > 0, response);
   requireResponseCondition(isSuccessfulResponse(response) && created.length === number, `${number} created`, response);

@@ -1,5 +1,5 @@
 import {
-  type Authorization,
+  type AuthorizationRedirect,
   authorizeTestedClient,
   buildAuthorizationRequestParameters,
   oauthStateWithSpecialCharacters,
@@ -11,7 +11,7 @@ import { setSandboxConsent } from './sandbox-people.ts';
 import { computeOncePerServer, type RequestParameterValues, type ServerUnderTest } from './server-under-test.ts';
 
 /** Authorizes once with the implicit flow. Several statements check the same result. */
-export function implicitAuthorization(server: ServerUnderTest): Promise<Authorization> {
+export function implicitAuthorization(server: ServerUnderTest): Promise<AuthorizationRedirect> {
   const state = server.visit === undefined ? { state: oauthStateWithSpecialCharacters } : {};
   return computeOncePerServer(server, 'implicit', () => authorizeTestedClient(server, { flow: 'implicit', ...state }));
 }
@@ -91,13 +91,17 @@ export function requireAuthorizationCodeInRedirect(server: ServerUnderTest, end:
 }
 
 export function requireReturnedOAuthState(
-  authorization: Authorization,
+  authorization: AuthorizationRedirect,
   parameters: URLSearchParams,
   state: string,
 ): void {
   requireAuthorizationCondition(parameters.get('state') === state, 'the same state that was sent', authorization);
 }
 
-export function requireAuthorizationCondition(condition: boolean, expected: string, { response }: Authorization): void {
+export function requireAuthorizationCondition(
+  condition: boolean,
+  expected: string,
+  { response }: AuthorizationRedirect,
+): void {
   if (!condition) throw new ConformanceDifferenceError(expected, response);
 }

@@ -25,7 +25,7 @@ export interface TestAuthorizationOptions {
 }
 
 /** The redirect with which an authorization ended. */
-export interface Authorization {
+export interface AuthorizationRedirect {
   /** Descriptions of the authorization request and of the redirect, for the report of a difference. */
   readonly response: { readonly sent: string; readonly received: string };
   readonly query: URLSearchParams;
@@ -73,7 +73,7 @@ export function buildAuthorizationRequestParameters(
 export async function authorizeTestedClient(
   server: ServerUnderTest,
   order: TestAuthorizationOptions = {},
-): Promise<Authorization> {
+): Promise<AuthorizationRedirect> {
   const { flow = 'code', state, decision = 'approve', client = requireTestedClient(server), more } = order;
   const scope = 'scope' in order ? order.scope : 'read';
   const pkce = server.pkce && flow === 'code' ? createPkce(server.random) : undefined;
@@ -103,7 +103,7 @@ async function authorizeInBrowser(
   parameters: RequestParameterValues,
   { flow = 'code', decision = 'approve', state = server.unique() }: TestAuthorizationOptions,
   verifier: Secret | undefined,
-): Promise<Authorization> {
+): Promise<AuthorizationRedirect> {
   const { visit, authUrl } = server;
   if (visit === undefined) throw new ConformanceNotTestableError('needs --browser');
   const url = new URL('/v1/oauth/authorize', authUrl);

@@ -5,7 +5,7 @@ import { timeoutSignal } from '../platform/timeout-signal.ts';
 import { ConformanceDifferenceError, ConformanceNotTestableError } from './conformance-difference-error.ts';
 import type { BrowserAuthorization } from './server-under-test.ts';
 
-export interface BrowserAuthorizationOptions {
+export interface ConformanceBrowserAuthorizationOptions {
   readonly callbackUrl: string;
   readonly clock: Clock;
   readonly random: (bytes: number) => Uint8Array;
@@ -21,7 +21,7 @@ export interface BrowserAuthorizationOptions {
 }
 
 /** Lets a person authorize in a browser, and receives each redirect on the callback URL of this machine. */
-export function createBrowserAuthorization(options: BrowserAuthorizationOptions): BrowserAuthorization {
+export function createBrowserAuthorization(options: ConformanceBrowserAuthorizationOptions): BrowserAuthorization {
   const { callbackUrl, clock, random, limitMs, show } = options;
   return async ({ url, state, flow, request }) => {
     const listener = await startLoopbackServer({

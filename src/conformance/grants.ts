@@ -2,7 +2,7 @@ import type { JsonRecord } from '../json.ts';
 import { isJsonRecord, readStringField } from '../json.ts';
 import type { Secret } from '../secret.ts';
 import {
-  type Authorization,
+  type AuthorizationRedirect,
   authorizeTestedClient,
   requireTestedClient,
   type TestAuthorizationOptions,
@@ -34,7 +34,7 @@ export interface TokensOfTestedServer {
 export interface UnusedAuthorizationCode {
   readonly code: Secret;
   readonly verifier: Secret | undefined;
-  readonly authorization: Authorization;
+  readonly authorization: AuthorizationRedirect;
 }
 
 /** Requests an authorization code. Throws ConformanceDifferenceError when the redirect contains no code. */

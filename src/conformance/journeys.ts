@@ -76,7 +76,7 @@ export function useAccessTokensAfterRefresh(
 }
 
 /** Revokes the newest access token without an Authorization header, then uses the access token and the refresh token. */
-export function revokeNewestTestToken(server: ServerUnderTest): Promise<{
+export function revokeAndReuseNewestTestToken(server: ServerUnderTest): Promise<{
   readonly response: ConformanceResponse;
   readonly use: ConformanceResponse;
   readonly refresh: ConformanceResponse;

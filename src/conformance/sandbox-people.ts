@@ -42,7 +42,7 @@ export function firstSandboxPerson(server: ServerUnderTest): TestedPerson {
 }
 
 /** A user with a team. */
-export function sandboxTeamMember(server: ServerUnderTest): TestedPerson {
+export function findSandboxUserWithTeam(server: ServerUnderTest): TestedPerson {
   const member = server.people?.users.find(({ teams }) => teams.length > 0);
   return requireFound(member, 'the sandbox has no user with a team');
 }

@@ -6,7 +6,7 @@ import { readNonEmptyEnvironmentValue } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
 import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
 import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
-import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/source.ts';
+import { addPromptedRedisPassword, parseRedisSource, type RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 
 const sourceOptions: readonly OptionSpec[] = [
@@ -162,7 +162,7 @@ async function readRedisDbSource(
   // A missing password for Redis is prompted for in a terminal and is no error elsewhere, because many Redis servers
   // have none.
   if (read.source.password !== undefined || !io.prompts.interactive) return read.source;
-  return withRedisPassword(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
+  return addPromptedRedisPassword(read, await promptForDbPassword(io, 'REDISCLI_AUTH'));
 }
 
 function warnAboutPasswordInUrl(io: CommandIo): Promise<void> {

@@ -4,7 +4,7 @@ import type { DoctorFinding } from './doctor-finding.ts';
 export type CallbackPortProbeResult = 'free' | string;
 
 /** The addresses and the port that a login with this callback URL listens on. */
-export interface CallbackPort {
+export interface CallbackListenAddresses {
   readonly href: string;
   readonly port: number;
   /** The IP addresses that a login listens on. */
@@ -19,7 +19,7 @@ export const loopbackAddresses = ['127.0.0.1', '::1'] as const;
 
 /** Creates one doctor finding for each callback URL. A login needs one callback URL whose addresses are all free. */
 export function checkLoginCallbackPorts(
-  callbacks: readonly CallbackPort[],
+  callbacks: readonly CallbackListenAddresses[],
   bindings: ReadonlyMap<string, CallbackPortProbeResult>,
 ): readonly DoctorFinding[] {
   const seen = callbacks.map((callback) => ({ callback, trouble: unavailableAddress(callback, bindings) }));
@@ -48,7 +48,7 @@ export function buildCallbackPortProbeKey(address: string, port: number): string
  * not have it.
  */
 function unavailableAddress(
-  { port, addresses }: CallbackPort,
+  { port, addresses }: CallbackListenAddresses,
   bindings: ReadonlyMap<string, CallbackPortProbeResult>,
 ): string | undefined {
   if (port === 0) return undefined;
@@ -58,7 +58,10 @@ function unavailableAddress(
   });
 }
 
-function portFacts({ port, addresses }: CallbackPort, bindings: ReadonlyMap<string, CallbackPortProbeResult>): string {
+function portFacts(
+  { port, addresses }: CallbackListenAddresses,
+  bindings: ReadonlyMap<string, CallbackPortProbeResult>,
+): string {
   return [...new Set([...addresses, ...loopbackAddresses])]
     .map(
       (address) => `${address} is ${portProbeText(bindings.get(buildCallbackPortProbeKey(address, port)) ?? 'free')}`,

@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 import {
   buildCallbackPortProbeKey,
-  type CallbackPort,
+  type CallbackListenAddresses,
   type CallbackPortProbeResult,
   loopbackAddresses,
 } from './check-login-callback-ports.ts';
 
 /** Binds each callback port on each loopback address and closes the socket again, one after the other. */
 export async function probeCallbackPorts(
-  callbacks: readonly CallbackPort[],
+  callbacks: readonly CallbackListenAddresses[],
 ): Promise<ReadonlyMap<string, CallbackPortProbeResult>> {
   const bindings = new Map<string, CallbackPortProbeResult>();
   for (const { port, addresses } of callbacks) {

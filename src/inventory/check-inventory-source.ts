@@ -44,7 +44,7 @@ export interface InventorySourceCheckDeps {
   readonly onQuery: (name: string, place: string, text: string) => void;
 }
 
-/** Creates a cache of server schemas, so that the sources of one server read each schema once. */
+/** Creates a cache of schema fingerprints, so that they are read once for all sources on the same server. */
 export function createSharedSourceSchemas(): InventorySourceCheckDeps['schemas'] {
   return createResultCache((schemas) => Object.keys(schemas ?? {}).length, 100_000);
 }

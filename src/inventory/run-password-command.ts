@@ -40,7 +40,7 @@ export interface RunPasswordCommandOptions {
   readonly run?: ExternalProgramRunner;
 }
 
-/** The password, or why there is none, as a clause that contains nothing the command has printed. */
+/** The password; or the reason why there is none, as a clause without any output of the command. */
 export type PasswordCommandResult = { readonly password: Secret } | { readonly failure: string };
 
 /**

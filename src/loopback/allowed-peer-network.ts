@@ -10,7 +10,7 @@ export interface AllowedPeerNetwork {
 }
 
 /** `reason` completes the sentence "NETWORK is …". */
-export type ParsedAllowedPeerNetwork =
+export type AllowedPeerNetworkParseResult =
   | { readonly ok: true; readonly network: AllowedPeerNetwork }
   | { readonly ok: false; readonly reason: string };
 
@@ -18,7 +18,7 @@ export type ParsedAllowedPeerNetwork =
  * Parses `172.17.0.0/16` or `fd00::/64`; an address without a prefix length is a network of one address. Bits of the host must
  * be zero, because the author of `172.17.0.1/16` may have meant one address.
  */
-export function parseAllowedPeerNetwork(text: string): ParsedAllowedPeerNetwork {
+export function parseAllowedPeerNetwork(text: string): AllowedPeerNetworkParseResult {
   const [, written = '', digits] = /^([0-9a-f.:]+)(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? [];
   const parsed = parseAddress(written);
   if (parsed === undefined) return { ok: false, reason: 'not an IP address with a prefix length' };

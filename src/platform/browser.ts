@@ -78,7 +78,7 @@ function tryStart(program: string, args: readonly string[], env: ProcessEnvironm
   });
 }
 
-/** The words of a command. Quotes keep spaces, as in `"C:\Program Files\Browser\browser.exe" --new-window`. */
+/** Splits a command line into its program and arguments. Quotes keep spaces, as in `"C:\Program Files\Browser\browser.exe" --new-window`. */
 function splitWords(command: string): readonly string[] {
   return [...command.matchAll(/(?:"[^"]*"|'[^']*'|\S)+/g)].map(([word]) =>
     word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'),

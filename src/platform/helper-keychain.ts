@@ -1,5 +1,5 @@
 import type { Keychain, KeychainOptions, KeychainUnavailable } from './host.ts';
-import type { KeychainHelper, KeychainHelperOptions } from './keychain-helper.ts';
+import type { KeychainHelperOptions, KeychainHelperProcess } from './keychain-helper.ts';
 import type { KeychainReply, KeychainRequest } from './keychain-wire.ts';
 import { createRunningTimeSignal } from './running-time-signal.ts';
 
@@ -7,7 +7,7 @@ import { createRunningTimeSignal } from './running-time-signal.ts';
 export function createHelperKeychain(helper: KeychainHelperOptions): Keychain {
   return {
     open(options) {
-      let child: KeychainHelper | undefined;
+      let child: KeychainHelperProcess | undefined;
       let turn: Promise<unknown> = Promise.resolve();
       let isReported = false;
       const onWaiting = () => {
@@ -59,7 +59,7 @@ const unexpectedReply: KeychainUnavailable = {
 };
 
 async function perform(
-  child: KeychainHelper,
+  child: KeychainHelperProcess,
   request: KeychainRequest,
   {
     timeoutMs: limit,

@@ -23,7 +23,7 @@ export interface KeychainHelperOptions {
   readonly inherits?: number | undefined;
 }
 
-export interface KeychainHelper {
+export interface KeychainHelperProcess {
   isAlive(): boolean;
   /** `onBegun` is called when the helper has started and calls the keychain. */
   request(request: KeychainRequest, onBegun: () => void): Promise<KeychainReply>;
@@ -33,7 +33,13 @@ export interface KeychainHelper {
   end(): Promise<void>;
 }
 
-export function startKeychainHelper({ env, script, node, service, inherits }: KeychainHelperOptions): KeychainHelper {
+export function startKeychainHelper({
+  env,
+  script,
+  node,
+  service,
+  inherits,
+}: KeychainHelperOptions): KeychainHelperProcess {
   const path = script ?? fileURLToPath(new URL('./keychain.cjs', import.meta.url));
   const { child, stdin, stdout, stderr } = spawnWithPipes(
     node ?? process.execPath,

@@ -1,5 +1,5 @@
 import { DatabaseConnectError, databaseConnectErrorCodes } from './connect-error.ts';
-import { collectGarbageEarly } from './v8-flags.ts';
+import { limitHeapGrowth } from './v8-flags.ts';
 
 /** Limits the memory that the responses of one or several database sessions use. */
 export interface DatabaseResponseMemoryLimit {
@@ -31,7 +31,7 @@ export function createDatabaseResponseMemoryLimit(
   return {
     open() {
       // A refused response is garbage that must be collected before the memory of the next response is added.
-      collectGarbageEarly();
+      limitHeapGrowth();
       let own = 0;
       const release = () => {
         total -= own;

@@ -8,7 +8,7 @@ import type { ProcessEnvironment } from './host.ts';
 import { requireOwnFolder } from './own-folder.ts';
 
 /** The files of the program, as scripts/bundle.mjs builds them. */
-export interface ProgramBundleFiles {
+export interface ProgramBundle {
   readonly folder: string;
   /** The SHA-256 of all bundle files. */
   readonly digest: string;
@@ -44,7 +44,7 @@ const maxBytes = 8_000_000;
  * (docs/decisions/027-code-cache.md). Undefined if the cache is off, or if another user could have written it. A cache file
  * that cannot be used is ignored.
  */
-export function openV8CodeCache(packs: ProgramBundleFiles, env: ProcessEnvironment): V8CodeCache | undefined {
+export function openV8CodeCache(packs: ProgramBundle, env: ProcessEnvironment): V8CodeCache | undefined {
   const folder = codeCacheFolder(env);
   if (folder === undefined) return undefined;
   const node = statSync(process.execPath);

@@ -7,7 +7,7 @@ import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 export function tuneV8ForClient(): void {
   limitYoungGeneration();
   reduceV8Inlining();
-  compileWasmOnce();
+  disableWasmRecompilation();
 }
 
 /**
@@ -22,7 +22,7 @@ export function limitYoungGeneration(): void {
  * Lets the heap grow by 30 % between two collections. By default the heap may grow to several times the memory in use, so that
  * a limit on the memory in use would have little effect.
  */
-export function collectGarbageEarly(): void {
+export function limitHeapGrowth(): void {
   limitYoungGeneration();
   setFlag('--heap-growing-percent=30');
 }
@@ -39,7 +39,7 @@ export function reduceV8Inlining(): void {
  * Prevents V8 from compiling WebAssembly code a second time. Node 20's V8 recompiles undici's HTTP parser after the first
  * response, which takes 100 ms in which the program cannot exit (docs/decisions/019-webassembly-compilation.md).
  */
-export function compileWasmOnce(): void {
+export function disableWasmRecompilation(): void {
   // The V8 flag `--liftoff-only` is not used, because it ends the process on processors without some instructions.
   setFlag('--no-wasm-dynamic-tiering');
   setFlag('--no-wasm-tier-up');

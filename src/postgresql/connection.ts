@@ -34,7 +34,7 @@ export interface PostgresqlConnectOptions {
   readonly replication?: boolean;
   /** application_name, as pg_stat_activity shows it (default: `cloudctl-preflight`). */
   readonly applicationName?: string;
-  /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildWriteTransactionMessage`). */
+  /** Sends no `postgresqlStartupSettings`, which a pooler refuses; each message sets what it needs (`buildReadWriteTransactionSql`). */
   readonly withoutStartupSettings?: boolean;
   /** A common memory limit for sessions whose responses are in memory at the same time (default: a limit per response). */
   readonly memory?: DatabaseResponseMemoryLimit | undefined;

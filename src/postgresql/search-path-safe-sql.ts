@@ -37,7 +37,7 @@ export function buildReadOnlyTransaction(
  * Builds one message that is one transaction that may write, and after which no setting remains, so that a pooler in
  * transaction mode may be in between. The statements resolve no name by the search_path but those of pg_catalog.
  */
-export function buildWriteTransactionMessage(
+export function buildReadWriteTransactionSql(
   statements: readonly string[],
   settings: TransactionSettings = {},
 ): SearchPathSafeSql {
@@ -57,7 +57,7 @@ export function omitTransactionControlResults<T>(sets: readonly T[], statements:
 
 /** Statements that contain no name which a user could define. */
 export const searchPathSafeRollbackSql = join(['ROLLBACK']);
-export const poolerShowVersionMessage = join(['SHOW VERSION']);
+export const poolerShowVersionSql = join(['SHOW VERSION']);
 export const searchPathSafeIdentifySystemSql = join(['IDENTIFY_SYSTEM']);
 
 /**

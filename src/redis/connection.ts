@@ -13,7 +13,7 @@ import {
 import { explainRedisConnectError } from './explain-connect-error.ts';
 import { guardRedisReplyStream } from './guard-redis-reply-stream.ts';
 import type { Client } from './ioredis.ts';
-import { openRedisSocket, type RedisSocket } from './redis-socket.ts';
+import { type OpenRedisSocket, openRedisSocket } from './redis-socket.ts';
 import { createRedisReplyReader } from './reply-reader.ts';
 import { type RedisCommand, type RedisConnectOptions, sendRedisCommand } from './send-redis-command.ts';
 import type { RedisSource } from './source.ts';
@@ -61,7 +61,7 @@ async function open(source: RedisSource, options: RedisConnectOptions): Promise<
 }
 
 async function createSession(
-  { socket, tls }: RedisSocket,
+  { socket, tls }: OpenRedisSocket,
   authentication: RedisAuthOutcome,
   source: RedisSource,
   options: RedisConnectOptions,

@@ -11,7 +11,7 @@ import type { RedisSource } from './source.ts';
 import { type TimeLimit, withTimeLimit } from './time-limit.ts';
 import { redisTlsOptions } from './tls.ts';
 
-export interface RedisSocket {
+export interface OpenRedisSocket {
   readonly socket: Socket;
   /** undefined: not encrypted. */
   readonly tls: TlsConnectionInfo | undefined;
@@ -21,7 +21,7 @@ export interface RedisSocket {
  * Connects by TCP, and by TLS when the source requires it. Sends no command. Throws a ConnectError, and then leaves no
  * socket open.
  */
-export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit): Promise<RedisSocket> {
+export async function openRedisSocket(source: RedisSource, timeLimit: TimeLimit): Promise<OpenRedisSocket> {
   const began = performance.now();
   const socket = await connectTcp(source, timeLimit);
   if (source.ssl === 'disable') return { socket, tls: undefined };

@@ -100,7 +100,7 @@ export function parseRedisSource(parts: RedisSourceInput): ParsedRedisSource {
 }
 
 /** Adds a password from a prompt to the source, together with the user name that was omitted. */
-export function withRedisPassword(
+export function addPromptedRedisPassword(
   { source, unusedUsername: idleName }: ParsedRedisSource,
   password: Secret | undefined,
 ): RedisSource {

@@ -91,7 +91,7 @@ export function isRedisVersionAtLeast(
  * licence, and no Valkey reads them; 80 and above belong to Valkey, and no Redis reads those. A release candidate has
  * the number of the previous version (7.4-rc1 is 7.3.240), but writes the RDB format of the release.
  */
-export function rdbVersion(flavor: 'redis' | 'valkey', major: number, minor: number): number {
+export function getRdbVersionOfRelease(flavor: 'redis' | 'valkey', major: number, minor: number): number {
   const row = tables[flavor].find(([since]) => major > since[0] || (major === since[0] && minor >= since[1]));
   return row?.[1] ?? 6;
 }

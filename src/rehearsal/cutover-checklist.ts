@@ -50,7 +50,7 @@ export function cutoverChecklist(facts: CutoverFacts): readonly CutoverChecklist
 }
 
 /** The first step of the checklist that is not done. */
-export function findUnfinishedCutoverLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
+export function findFirstOpenCutoverLine(lines: readonly CutoverChecklistLine[]): CutoverChecklistLine | undefined {
   return lines.find(({ state }) => state !== 'done');
 }
 

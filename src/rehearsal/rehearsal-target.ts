@@ -5,7 +5,7 @@ import { type DbSource, promptForDbPassword } from '../db-source/read-source.ts'
 import { CliError, usageError } from '../errors.ts';
 import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
 import { type PostgresqlSource, type PostgresqlSourceOptions, parsePostgresqlSource } from '../postgresql/source.ts';
-import { parseRedisSource, type RedisSource, withRedisPassword } from '../redis/source.ts';
+import { addPromptedRedisPassword, parseRedisSource, type RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 
 /**
@@ -122,7 +122,7 @@ async function readRedisTarget(
     read.passwordFrom === 'url'
       ? read.source.password
       : (variable ?? read.source.password ?? (await promptForDbPassword(io, passwordVariable(names), 'target')));
-  return { engine: 'redis', source: withRedisPassword(read, password) };
+  return { engine: 'redis', source: addPromptedRedisPassword(read, password) };
 }
 
 function passwordVariable({ variable }: TargetNames): string {

@@ -101,7 +101,7 @@ export function formatUnequalTableLine({ name, ...table }: TableComparison): str
   const words = {
     equal: '',
     partly_equal: `${source} rows on both servers; not compared: ${formatGenerated(columns)}`,
-    not_comparable: `not comparable: ${error ?? 'changed during the comparison'} (${onBoth})`,
+    not_comparable: `the rows could not be compared: ${error ?? 'they changed during the comparison'} (${onBoth})`,
     differs: `${source === target ? `${source} rows on both servers, with other values on the target` : onBoth}${error === undefined ? '' : ` (${error})`}`,
     not_carried: `${source ?? 'unknown'} rows are not replicated, because the table is unlogged`,
     not_copied: 'not copied',

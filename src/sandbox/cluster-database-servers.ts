@@ -15,7 +15,7 @@ import type { SandboxStateManager } from './sandbox-state-manager.ts';
 import type { NewSandboxCluster } from './seed-data.ts';
 
 /** The database server of a cluster; its URL contains a password. */
-export interface ClusterDatabaseServer {
+export interface SandboxClusterDatabaseServer {
   readonly name: string;
   readonly url: string;
 }
@@ -50,7 +50,7 @@ export interface ClusterDatabaseServers {
 }
 
 export interface ClusterDatabaseServersOptions {
-  readonly clusters?: readonly ClusterDatabaseServer[];
+  readonly clusters?: readonly SandboxClusterDatabaseServer[];
   readonly state?: string;
   readonly finishWhenIdle?: boolean;
   readonly allowSuperuserObjects?: boolean;

@@ -117,7 +117,7 @@ export function getAuthorizationCodeStatus(
   return now < code.expiresAt ? 'valid' : 'expired';
 }
 
-export function getTokenPairState(store: SandboxGrantStore, pair: TokenPair, now: number): TokenPairState {
+export function getIssuedTokenPairState(store: SandboxGrantStore, pair: TokenPair, now: number): TokenPairState {
   if (pair.end !== undefined) return pair.end;
   if (!store.authorizations.has(pair.authorization)) return 'revoked';
   return now < pair.expiresAt ? 'valid' : 'expired';
@@ -186,7 +186,7 @@ export function replaceTokenPair(
   { issue, now }: { readonly issue: Omit<TokenIssuance, 'chain'>; readonly now: number },
 ): TokenPair {
   const successor = addTokenPair(store, random, pair, {
-    issue: { ...issue, chain: findRefreshChainOfTokenPair(pair) },
+    issue: { ...issue, chain: getRefreshChainIdOfTokenPair(pair) },
     now,
   });
   store.pairs.put({ ...pair, end: 'refreshed', successor: successor.accessToken });
@@ -209,7 +209,7 @@ export function secretFingerprint(secret: string): string {
 }
 
 /** A fingerprint that is the same for a token pair and for all token pairs that were issued by refreshing it. */
-export function findRefreshChainOfTokenPair({ issue, accessToken }: TokenPair): string {
+export function getRefreshChainIdOfTokenPair({ issue, accessToken }: TokenPair): string {
   return issue?.chain ?? secretFingerprint(accessToken);
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { findRefreshChainOfTokenPair, secretFingerprint } from './grant-store.ts';
+import { getRefreshChainIdOfTokenPair, secretFingerprint } from './grant-store.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
 import { toAsciiUrlQuery } from './http/ascii-query.ts';
 import type { HttpReply } from './http/http-reply.ts';
@@ -32,7 +32,7 @@ export function findLoginTraceOfAuthorizationCode(code: AuthorizationCode | unde
 export function createLoginTraceOfTokenPair(pair: TokenPair | undefined): SandboxLoginTrace | undefined {
   return pair === undefined
     ? undefined
-    : { clientId: pair.clientId, person: pair.person, chain: findRefreshChainOfTokenPair(pair) };
+    : { clientId: pair.clientId, person: pair.person, chain: getRefreshChainIdOfTokenPair(pair) };
 }
 
 /** Adds the redirect in the reply to the trace of the login. */

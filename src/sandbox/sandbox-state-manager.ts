@@ -16,7 +16,7 @@ import {
   findLatestAuthorizationOfPerson,
   findLatestTokenPairSuccessor,
   getAuthorizationCodeStatus,
-  getTokenPairState,
+  getIssuedTokenPairState,
   replaceTokenPair,
   saveApplicationAuthorization,
   type TokenPairState,
@@ -40,7 +40,7 @@ import type { SandboxState } from './state/sandbox-state.ts';
 import {
   createRunningSandboxState,
   initialSandboxState,
-  type RunningSandboxState,
+  type MutableSandboxState,
   type SandboxStateChangeListener,
 } from './state/world-state.ts';
 import { readVirtualTime, resumeClock, type VirtualClock } from './virtual-clock.ts';
@@ -51,7 +51,7 @@ export class SandboxStateManager {
   readonly #random: Random;
   #seed: SandboxSeedData;
   #registry: SandboxRegistry;
-  #state: RunningSandboxState;
+  #state: MutableSandboxState;
   /** The consent script that applies after a reset. */
   firstConsent: AuthorizationConsentMode = { mode: 'ask' };
   #notify: SandboxStateChangeListener = () => {};
@@ -73,7 +73,7 @@ export class SandboxStateManager {
   }
 
   /** The state of the sandbox. Callers only read it: only the methods of this class and of the stores change the state. */
-  get state(): Readonly<RunningSandboxState> {
+  get state(): Readonly<MutableSandboxState> {
     return this.#state;
   }
 
@@ -198,7 +198,7 @@ export class SandboxStateManager {
   }
 
   pairState(pair: TokenPair): TokenPairState {
-    return getTokenPairState(this.#state.grantStore, pair, this.now());
+    return getIssuedTokenPairState(this.#state.grantStore, pair, this.now());
   }
 
   refresh(pair: TokenPair, issue: Omit<TokenIssuance, 'chain'>): TokenPair {
@@ -244,7 +244,7 @@ export class SandboxStateManager {
     return randomUuid(this.#random);
   }
 
-  #createState(image: SandboxState): RunningSandboxState {
+  #createState(image: SandboxState): MutableSandboxState {
     return createRunningSandboxState(image, (part, key) => this.#notify(part, key));
   }
 }

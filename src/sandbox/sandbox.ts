@@ -3,9 +3,9 @@ import { determineRequestBodyLimit } from './admin/body-limit.ts';
 import { resetSandboxState } from './admin/reset.ts';
 import { assertCallbackUrl } from './callback-url.ts';
 import {
-  type ClusterDatabaseServer,
   type ClusterDatabaseServers,
   openClusterDatabaseServers,
+  type SandboxClusterDatabaseServer,
 } from './cluster-database-servers.ts';
 import { createFaultList, type FaultList } from './faults/fault-list.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
@@ -68,7 +68,7 @@ export interface SandboxServerOptions {
   /** The size of the journal in the state folder, in bytes, above which a new snapshot replaces the journal. */
   readonly compactAt?: number;
   /** Database servers of clusters; migrations into these clusters copy rows. */
-  readonly clusters?: readonly ClusterDatabaseServer[];
+  readonly clusters?: readonly SandboxClusterDatabaseServer[];
   /** Finishes a migration when there are no changes to replicate for 60 s of the virtual clock. */
   readonly finishWhenIdle?: boolean;
   /** Whether migrations may create objects in the target database that only a superuser can create. */

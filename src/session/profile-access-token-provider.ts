@@ -2,7 +2,6 @@ import type { CliError } from '../errors.ts';
 import { type AccountAndTeam, compareAccounts, describeAccount } from '../identity.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
-import { otherAccountGrantError } from './handle-refreshed-token-grant.ts';
 import type { TokenRefreshCause } from './renewed-credential-record.ts';
 import type { SessionRefreshDeps } from './session-refresh-deps.ts';
 import {
@@ -12,6 +11,7 @@ import {
   needsLoginError,
   requireStoredSession,
 } from './stored-session.ts';
+import { otherAccountGrantError } from './update-account-after-token-refresh.ts';
 
 /**
  * Supplies the access token for every API request; refreshes it when needed, and reads it again when another process has

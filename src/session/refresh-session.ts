@@ -9,7 +9,6 @@ import { commitTokenRefresh, type ReceivedTokenRefresh } from './commit-token-re
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
 import type { CredentialStoreItems } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
-import { endGrantOfOtherAccount, handleRefreshedTokenGrant } from './handle-refreshed-token-grant.ts';
 import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
 import type { RefreshClaim } from './refresh-claim.ts';
@@ -30,6 +29,7 @@ import {
 } from './store-ended-session.ts';
 import { formatLoginCommand, sessionNotRenewableError } from './stored-session.ts';
 import { type TokenErrorContext, tokenEndpointError } from './token-endpoint-error.ts';
+import { endGrantOfOtherAccount, updateAccountAfterTokenRefresh } from './update-account-after-token-refresh.ts';
 
 /** The session after this or another process refreshed it, or unchanged when no refresh was needed. */
 export interface SessionRefreshResult {
@@ -176,7 +176,7 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
       buildRenewedCredentialRecord(found.record, result.grant, ongoing.sentAt),
     );
     if (record.otherGrant !== undefined) throw await endGrantOfOtherAccount(deps, items, record);
-    await handleRefreshedTokenGrant(deps, found.record, record, result.grant);
+    await updateAccountAfterTokenRefresh(deps, found.record, record, result.grant);
     return { record, inDoubt: false };
   }
   const partial = buildCredentialRecordOfResponse(found.record, result, ongoing.sentAt);

@@ -13,7 +13,7 @@ export async function removeStoredClientSecret(store: CredentialStore, lock: Hel
 }
 
 /**
- * Deletes write-ahead files and temporary files that an interrupted command has left. Profile names contain no dot, so the
+ * Deletes the write-ahead files of token refreshes and the temporary files that interrupted commands have left. Profile names contain no dot, so the
  * pattern matches no file of another profile. The lock files are not deleted: they contain no secret, and another process may
  * have locked them.
  */

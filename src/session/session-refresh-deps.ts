@@ -2,10 +2,10 @@ import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { Signals } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
-import type { RefreshedTokenGrantDeps } from './handle-refreshed-token-grant.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { TokenAcceptance } from './send-access-token-probe.ts';
 import type { SendTokenRefreshDeps } from './send-token-refresh.ts';
+import type { RefreshedTokenGrantDeps } from './update-account-after-token-refresh.ts';
 
 export interface SessionRefreshDeps extends SessionRecoveryDeps, SendTokenRefreshDeps, RefreshedTokenGrantDeps {
   /** The OAuth client; it has its client secret only for a server that requires the secret in a refresh. */

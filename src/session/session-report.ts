@@ -2,9 +2,9 @@ import { personalTeamValue } from '../identity.ts';
 import type { LoggedInAccount, LoginSessionFlow } from './account.ts';
 import { type CredentialRecord, computeTokenSecondsLeft, isTokenExpiryKnown } from './credential-record.ts';
 import type { CredentialStoreKind } from './credential-store.ts';
-import { getTokenFreshness, type TokenFreshness } from './stored-session.ts';
+import { type AccessTokenExpiryState, getTokenFreshness } from './stored-session.ts';
 
-export type LoginSessionState = TokenFreshness | 'in_doubt' | 'needs_login';
+export type LoginSessionState = AccessTokenExpiryState | 'in_doubt' | 'needs_login';
 
 /** The JSON output of `auth login` and `auth status` (contract.md §7), which contains no token. */
 export interface LoginSessionReport {

@@ -16,7 +16,7 @@ import { formatCommandForProfile } from './suggested-commands.ts';
 /** The variable with the keys of the share, for machines that keep nothing, such as containers of a CI system. */
 export const sharedStoreKeyVariable = 'CLOUDCTL_STORE_KEY';
 
-/** Where this machine may have the keys of a share. */
+/** The places where this machine looks for the keys of a share. */
 export interface SharedStoreKeyLocations {
   readonly env: ProcessEnvironment;
   readonly file: CredentialStore;

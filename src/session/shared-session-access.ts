@@ -114,7 +114,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   const adopt = async (row: SharedSessionRow, copy: SharedSessionCopy | undefined): Promise<void> => {
     const order = copy === undefined ? 'newer' : compareSharedSessionVersions(row, copy);
     const hasNewerKey = row.kid !== copy?.kid && sealer.findNewestKid([row.kid, copy?.kid]) === row.kid;
-    // An older row is of a store that did not accept the copy, or of one whose copy needs a key that is missing here.
+    // The row is older than the copy if the store did not accept the copy, or if the key of the copy is missing here.
     if (order === 'older' || (order === 'same' && !hasNewerKey)) return;
     if (order === 'conflict')
       await deps.warn(

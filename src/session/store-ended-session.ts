@@ -1,11 +1,11 @@
 import { writeCredentialUnlessSuperseded } from './conditional-credential-write.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import { type CredentialStoreItems, isCredentialStoreUnavailable } from './credential-store.ts';
-import type { RefreshedTokenGrantDeps } from './handle-refreshed-token-grant.ts';
 import type { SessionRecoveryDeps } from './recover-session.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import { formatReauthenticateCommand, readStoredSession } from './stored-session.ts';
 import type { TokenErrorContext } from './token-endpoint-error.ts';
+import type { RefreshedTokenGrantDeps } from './update-account-after-token-refresh.ts';
 
 /** Milliseconds to wait until another process has stored the response that it has received. */
 const rivalTimeoutMs = 2_000;

@@ -154,9 +154,9 @@ export function requireCredentialRecordLengthLimit(
     throw credentialStoreUnavailableError(describeTooLongCredentialRecord(store, record), store.profile);
 }
 
-export type TokenFreshness = 'valid' | 'expires_soon' | 'expired';
+export type AccessTokenExpiryState = 'valid' | 'expires_soon' | 'expired';
 
-export function getTokenFreshness(record: CredentialRecord, nowMs: number): TokenFreshness {
+export function getTokenFreshness(record: CredentialRecord, nowMs: number): AccessTokenExpiryState {
   const left = computeTokenSecondsLeft(record, nowMs);
   return left <= 0 ? 'expired' : left < tokenRefreshMarginSeconds ? 'expires_soon' : 'valid';
 }

@@ -2,7 +2,7 @@ import { parseJson } from '../json.ts';
 import { DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import { connectPostgresql, type PostgresqlSession } from '../postgresql/connection.ts';
 import { quoteLiteral } from '../postgresql/quote.ts';
-import { buildWriteTransactionMessage } from '../postgresql/search-path-safe-sql.ts';
+import { buildReadWriteTransactionSql } from '../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
 import { createReconnectingCall, sharedStoreLimits } from './create-reconnecting-call.ts';
 import { decodeSharedLogEntry, decodeSharedSessionSnapshot } from './decode-shared-session.ts';
@@ -22,7 +22,7 @@ export function createPostgresqlSharedStore(source: PostgresqlSource, key: Share
     calls.run(async (session) => {
       const statement = `SELECT cloudctl_share.${name}(${[share, profile, ...args].map(literal).join(', ')}) AS result`;
       const sets = await session.query(
-        buildWriteTransactionMessage([statement], transactionSettings),
+        buildReadWriteTransactionSql([statement], transactionSettings),
         sharedStoreLimits.statementMs,
       );
       return decodeResult(sets.flat()[0]?.result);

@@ -3,7 +3,7 @@ import { connectPostgresql, type PostgresqlSession } from '../postgresql/connect
 import { makeSessionSearchPathSafe } from '../postgresql/search-path-safe-session.ts';
 import {
   buildReadOnlyTransaction,
-  buildWriteTransactionMessage,
+  buildReadWriteTransactionSql,
   searchPathSafeRollbackSql,
 } from '../postgresql/search-path-safe-sql.ts';
 import type { PostgresqlSource } from '../postgresql/source.ts';
@@ -63,7 +63,7 @@ async function readSchemaVersion(session: PostgresqlSession): Promise<number> {
     const [owner] = (await session.query(buildReadOnlyTransaction([schemaOwnerQuery]))).flat();
     if (owner?.is_safe !== 't') return 0;
     const sets = await session.query(
-      buildWriteTransactionMessage(['SELECT cloudctl_share.schema_version() AS version']),
+      buildReadWriteTransactionSql(['SELECT cloudctl_share.schema_version() AS version']),
     );
     return Number(sets.flat()[0]?.version ?? 0);
   } catch (error) {

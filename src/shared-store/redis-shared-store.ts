@@ -6,7 +6,7 @@ import { decodeSharedLogEntry, decodeSharedSessionSnapshot } from './decode-shar
 import { buildRedisScriptCall } from './redis-scripts.ts';
 import type { SharedSessionRowKey, SharedSessionStore } from './shared-session.ts';
 
-export interface RedisSharedStoreOptions {
+export interface RedisSharedStoreCallbacks {
   /** Called after a commit that the server has not confirmed to be on its disk, or on a replica. */
   readonly onUnconfirmed?: ((missing: string) => void) | undefined;
 }
@@ -15,7 +15,7 @@ export interface RedisSharedStoreOptions {
 export function createRedisSharedStore(
   source: RedisSource,
   { share, profile }: SharedSessionRowKey,
-  { onUnconfirmed }: RedisSharedStoreOptions = {},
+  { onUnconfirmed }: RedisSharedStoreCallbacks = {},
 ): SharedSessionStore {
   const keys = [`cloudctl:{${share}}:${profile}`, `cloudctl:{${share}}:${profile}:log`];
   const calls = createReconnectingCall<RedisConnection>({

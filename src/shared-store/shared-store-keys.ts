@@ -25,7 +25,7 @@ export function addSharedStoreKey(
 }
 
 /**
- * The keys of two sets of the same share, each key once. Their order in `second` is kept, so that an old key file does not
+ * Merges two sets of encryption keys of the same share; each key occurs once. Their order in `second` is kept, so that an old key file does not
  * make an old key the newest key again.
  */
 export function mergeSharedStoreKeys(first: SharedStoreKeys, second: SharedStoreKeys): SharedStoreKeys {

@@ -11,7 +11,7 @@ export interface MigrationWatchLimits {
   readonly inactiveSlot: number;
   /** How long the target applies no changes before replication counts as failing. */
   readonly failingApply: number;
-  /** Number of failed attempts of the target after which replication counts as failing. */
+  /** Number of attempts of the target to replicate after which replication counts as failing. */
   readonly failedAttempts: number;
   /** Longest pause between the copies of two tables; workers of a target start five seconds apart. */
   readonly copyPause: number;

@@ -10,7 +10,6 @@ import type { SignalName } from '../platform/host.ts';
 import { maxSanitizedTextLength } from '../sanitize/terminal-text.ts';
 import { readWatchedSourceBaselineFile, watchedSourceBaselinePath } from './baseline-file.ts';
 import { defaultMigrationWatchLimits } from './migration-watch-limits.ts';
-import { getWatchedSourceIdentity, saveWatchedSlots } from './save-watched-slots.ts';
 import {
   addServiceMigrationStatus,
   createServiceStatusPoller,
@@ -18,6 +17,7 @@ import {
 } from './service-migration-status.ts';
 import type { WatchedSourcePollResult } from './source-watcher.ts';
 import type { MigrationStatusSample } from './status-sample.ts';
+import { getWatchedSourceIdentity, updateSlotsOfWatchRecord } from './update-slots-of-watch-record.ts';
 import { openMigrationWatchScreen } from './view/watch-screen.ts';
 import {
   formatSourceName,
@@ -109,7 +109,7 @@ export async function watchMigration(
       // outage.
       if (!wasReached && !result.reached) throw sourceUnreachableError(result, options);
       wasReached = true;
-      saveWatchedSlots(path, source, result);
+      updateSlotsOfWatchRecord(path, source, result);
       const server = poller?.latest();
       const sample = cluster === undefined ? result.sample : addServiceMigrationStatus(result.sample, server, cluster);
       await screen.show(sample);

@@ -4,7 +4,7 @@ import { readBatchDropletNames, readDropletAttributes } from '../../src/batch/op
 import { batchResultListView } from '../../src/batch/report/batch-reporter.ts';
 import { reportBatchEnd } from '../../src/batch/report/batch-run-result.ts';
 import { buildBatchDryRunRequests } from '../../src/batch/report/dry-run.ts';
-import { batchResumeCommand, profileOptionArgs } from '../../src/batch/report/resume-command.ts';
+import { formatBatchResumeCommand, profileOptionArgs } from '../../src/batch/report/resume-command.ts';
 import { type RunBatchOptions, runBatch } from '../../src/batch/run-batch.ts';
 import { createDropletWaitResults } from '../../src/batch/waiting/wait-results.ts';
 import { workLoginHints } from '../api/login-hints.ts';
@@ -93,7 +93,7 @@ it('the first signal ends the sending, the second one the waiting', () => {
 it('the resume command repeats sizes, --wait, profile and servers', () => {
   const args = argsFrom({ 'batch-size': ['2'], wait: [''] });
   const globals = argsFrom({ 'base-url': ['https://api.example'] });
-  expect(batchResumeCommand('/a b.jsonl', args, profileOptionArgs(globals, profileNamed('work')))).toBe(
+  expect(formatBatchResumeCommand('/a b.jsonl', args, profileOptionArgs(globals, profileNamed('work')))).toBe(
     "cloudctl droplets create --resume '/a b.jsonl' --batch-size 2 --wait --profile work --base-url https://api.example",
   );
 });

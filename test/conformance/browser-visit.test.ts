@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
-import { type BrowserAuthorizationOptions, createBrowserAuthorization } from '../../src/conformance/browser-visit.ts';
+import {
+  type ConformanceBrowserAuthorizationOptions,
+  createBrowserAuthorization,
+} from '../../src/conformance/browser-visit.ts';
 import {
   ConformanceDifferenceError,
   ConformanceNotTestableError,
@@ -11,7 +14,7 @@ const callbackPort = 18_765 + (process.pid % 1000);
 const callbackUrl = `http://127.0.0.1:${callbackPort}/callback`;
 const url = 'https://cloud.example.com/v1/oauth/authorize?client_id=x';
 
-function visitWith(answer: string, changes: Partial<BrowserAuthorizationOptions> = {}) {
+function visitWith(answer: string, changes: Partial<ConformanceBrowserAuthorizationOptions> = {}) {
   const shown: unknown[] = [];
   const visit = createBrowserAuthorization({
     callbackUrl,

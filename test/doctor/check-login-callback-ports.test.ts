@@ -1,15 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import {
   buildCallbackPortProbeKey,
-  type CallbackPort,
+  type CallbackListenAddresses,
   type CallbackPortProbeResult,
   checkLoginCallbackPorts,
 } from '../../src/doctor/check-login-callback-ports.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
-const literal: CallbackPort = { href: 'http://127.0.0.1:8765/callback', port: 8765, addresses: ['127.0.0.1'] };
-const named: CallbackPort = { href: 'http://localhost:8765/callback', port: 8765, addresses: ['127.0.0.1', '::1'] };
-const other: CallbackPort = { href: 'http://127.0.0.1:9876/callback', port: 9876, addresses: ['127.0.0.1'] };
+const literal: CallbackListenAddresses = {
+  href: 'http://127.0.0.1:8765/callback',
+  port: 8765,
+  addresses: ['127.0.0.1'],
+};
+const named: CallbackListenAddresses = {
+  href: 'http://localhost:8765/callback',
+  port: 8765,
+  addresses: ['127.0.0.1', '::1'],
+};
+const other: CallbackListenAddresses = { href: 'http://127.0.0.1:9876/callback', port: 9876, addresses: ['127.0.0.1'] };
 
 function bound(
   four: CallbackPortProbeResult,
@@ -61,7 +69,7 @@ describe('a registered port', () => {
   });
 
   test('port 0 is any free port', () => {
-    const any: CallbackPort = { href: 'http://127.0.0.1:0/callback', port: 0, addresses: ['127.0.0.1'] };
+    const any: CallbackListenAddresses = { href: 'http://127.0.0.1:0/callback', port: 0, addresses: ['127.0.0.1'] };
     const [finding] = checkLoginCallbackPorts([any], new Map());
     expect(finding).toMatchObject({ id: 'port-0', status: 'ok' });
     expectGolden('doctor', finding?.observed ?? '');

@@ -8,7 +8,7 @@ const module = fileURLToPath(new URL('../../src/platform/v8-flags.ts', import.me
 /** What a program prints that does some work, after one of the functions of the module or none. */
 async function printed(call: string, work: string, ...words: readonly string[]): Promise<string> {
   const options = { bundle: true, write: false, format: 'esm', platform: 'node', logLevel: 'silent' } as const;
-  const contents = `import { reduceV8Inlining, compileWasmOnce, limitYoungGeneration, collectGarbageEarly, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
+  const contents = `import { reduceV8Inlining, disableWasmRecompilation, limitYoungGeneration, limitHeapGrowth, tuneV8ForClient, resetV8Flags } from ${JSON.stringify(module)};${call}${work}`;
   const { outputFiles } = await build({ ...options, stdin: { contents, resolveDir: '/', loader: 'js' } });
   const program = outputFiles[0]?.text ?? '';
   return execFileSync(process.execPath, [...words, '--input-type=module', '-e', program], { encoding: 'utf8' });
@@ -38,7 +38,7 @@ for (let round = 0; round < 8; round++) {
 }
 console.log(most);
 `;
-  const [early, usual] = [await printed('collectGarbageEarly();', work), await printed('', work)];
+  const [early, usual] = [await printed('limitHeapGrowth();', work), await printed('', work)];
   expect(Number(early)).toBeLessThan(0.8 * Number(usual));
 });
 
@@ -79,7 +79,7 @@ console.log(isAsFirstCompiled(f));
 `;
   const words = ['--allow-natives-syntax'];
   expect(await printed('', work, ...words)).toBe('false\n');
-  expect(await printed('compileWasmOnce();', work, ...words)).toBe('true\n');
+  expect(await printed('disableWasmRecompilation();', work, ...words)).toBe('true\n');
 });
 
 it('flags are reset to those of V8, so that compiled code can be kept', async () => {
@@ -89,6 +89,6 @@ const [before, hasReset] = [cachedDataVersionTag(), resetV8Flags()];
 console.log(before !== cachedDataVersionTag(), hasReset);
 `;
   expect(await printed('tuneV8ForClient();', work)).toBe('true true\n');
-  expect(await printed('tuneV8ForClient();collectGarbageEarly();', work)).toBe('true true\n');
+  expect(await printed('tuneV8ForClient();limitHeapGrowth();', work)).toBe('true true\n');
   expect(await printed('', work)).toBe('false true\n');
 });

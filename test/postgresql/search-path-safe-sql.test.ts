@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   buildReadOnlyTransaction,
-  buildWriteTransactionMessage,
+  buildReadWriteTransactionSql,
   omitTransactionControlResults,
-  poolerShowVersionMessage,
+  poolerShowVersionSql,
   searchPathSafeIdentifySystemSql,
   searchPathSafeRollbackSql,
   searchPathSafeSessionSetupSql,
@@ -24,7 +24,7 @@ test('a read-only transaction begins with the pin and ends with COMMIT', () => {
 });
 
 test('a transaction that may write begins with the pin and ends with COMMIT', () => {
-  const text = buildWriteTransactionMessage(['SELECT s.f()'], { synchronous_commit: 'on' });
+  const text = buildReadWriteTransactionSql(['SELECT s.f()'], { synchronous_commit: 'on' });
   expect(isPinnedTransaction(text)).toBe(false);
   expect(pinRules({ replication: false }).refuse(text)).toBeUndefined();
   expect(text.split('; ').slice(3)).toEqual(["SET LOCAL synchronous_commit='on'", 'SELECT s.f()', 'COMMIT']);
@@ -35,7 +35,7 @@ test('the results of the statements are those before COMMIT', () => {
 });
 
 test('every other message resolves no name, or pins the session', () => {
-  for (const text of [searchPathSafeRollbackSql, poolerShowVersionMessage]) {
+  for (const text of [searchPathSafeRollbackSql, poolerShowVersionSql]) {
     const rules = pinRules({ replication: false });
     expect(rules.refuse(text)).toBeUndefined();
     expect(rules.refuse('SELECT 1')).toBeDefined();

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import {
+  addPromptedRedisPassword,
   formatRedisHostAndPort,
   parseRedisSource,
   type RedisSourceInput,
-  withRedisPassword,
 } from '../../src/redis/source.ts';
 import { Secret } from '../../src/secret.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -135,8 +135,8 @@ test('a user name without a password is not kept, because it may be the password
     const read = parseRedisSource(parts);
     expect(JSON.stringify(read.source)).not.toContain('hunter22');
     expect(read.source).toMatchObject({ username: undefined, password: undefined, isUsernameUnused: true });
-    expect(withRedisPassword(read, undefined)).toBe(read.source);
-    const whole = withRedisPassword(read, new Secret('pw'));
+    expect(addPromptedRedisPassword(read, undefined)).toBe(read.source);
+    const whole = addPromptedRedisPassword(read, new Secret('pw'));
     expect(whole).toMatchObject({ username: 'hunter22' });
     expect(whole.isUsernameUnused).toBeUndefined();
   }

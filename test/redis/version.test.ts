@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { parseRedisInfo } from '../../src/redis/info.ts';
 import {
+  getRdbVersionOfRelease,
   isRedisVersionAtLeast,
   parseRedisServerVersion,
   parseRedisTargetVersion,
-  rdbVersion,
 } from '../../src/redis/version.ts';
 
 test.each<readonly [string, object | undefined]>([
@@ -60,7 +60,7 @@ test.each<readonly ['redis' | 'valkey', number, number, number]>([
   ['valkey', 9, 0, 80],
   ['valkey', 9, 2, 81],
 ])('%s %i.%i writes RDB %i', (product, major, minor, rdb) => {
-  expect(rdbVersion(product, major, minor)).toBe(rdb);
+  expect(getRdbVersionOfRelease(product, major, minor)).toBe(rdb);
 });
 
 test('a version without a minor one is its newest', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type CutoverFacts,
   cutoverChecklist,
-  findUnfinishedCutoverLine,
+  findFirstOpenCutoverLine,
 } from '../../src/rehearsal/cutover-checklist.ts';
 
 const equal = { state: 'equal', databases: [] } as const;
@@ -24,7 +24,7 @@ const statesOf = (changes: Partial<CutoverFacts>) =>
 
 describe('the checklist', () => {
   it('is done when every line is', () => {
-    expect(findUnfinishedCutoverLine(cutoverChecklist(ready))).toBeUndefined();
+    expect(findFirstOpenCutoverLine(cutoverChecklist(ready))).toBeUndefined();
     expect(statesOf({})).toEqual({
       target: 'done',
       writes: 'done',
@@ -55,7 +55,7 @@ describe('the checklist', () => {
     [{ migration: 'the service does not answer' }, { stopped: 'unknown', lag: 'done' }],
   ])('%j has %j', (changes, expected) => {
     expect(statesOf(changes)).toMatchObject(expected);
-    expect(findUnfinishedCutoverLine(cutoverChecklist({ ...ready, ...changes }))).toBeDefined();
+    expect(findFirstOpenCutoverLine(cutoverChecklist({ ...ready, ...changes }))).toBeDefined();
   });
 
   it('a check that was left out is not done', () => {

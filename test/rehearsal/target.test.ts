@@ -7,7 +7,7 @@ import {
 import { dropRehearsalDatabases, dropRehearsalRoles } from '../../src/rehearsal/postgresql/drop-objects.ts';
 import {
   dropObjectsAddedToEmptyDatabase,
-  listExistingUserObjectNames,
+  listFirstExistingUserObjects,
   readEmptyDatabaseSnapshot,
 } from '../../src/rehearsal/postgresql/existing-objects.ts';
 import {
@@ -43,7 +43,7 @@ test('a database that was filled is put back to what it was, extensions of its o
   await server.query('CREATE DATABASE bare');
   await server.query('CREATE EXTENSION hstore', 'bare');
   const before = await inside('bare', async (session) => {
-    expect(await listExistingUserObjectNames(session)).toEqual([]);
+    expect(await listFirstExistingUserObjects(session)).toEqual([]);
     return readEmptyDatabaseSnapshot(session);
   });
   await server.query(
@@ -54,7 +54,7 @@ test('a database that was filled is put back to what it was, extensions of its o
     'bare',
   );
   await inside('bare', async (session) => {
-    expect(await listExistingUserObjectNames(session)).toContain('table public.base');
+    expect(await listFirstExistingUserObjects(session)).toContain('table public.base');
     expect(await dropObjectsAddedToEmptyDatabase(session, before, [])).toEqual([]);
     expect(await readEmptyDatabaseSnapshot(session)).toEqual(before);
   });

@@ -14,10 +14,10 @@ import {
   watchedSourceBaselinePath,
   writeWatchedSourceBaselineFile,
 } from '../../src/watch/baseline-file.ts';
-import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/save-watched-slots.ts';
 import { addServiceMigrationStatus } from '../../src/watch/service-migration-status.ts';
 import { observeSourceBeforeMigration } from '../../src/watch/source-before-migration.ts';
 import type { MigrationStatusSample, ReplicationStopCause } from '../../src/watch/status-sample.ts';
+import { getWatchedSourceIdentity, recordFirstSlots } from '../../src/watch/update-slots-of-watch-record.ts';
 import {
   getMigrationWatchRecordPath,
   readMigrationWatchRecord,

@@ -5,8 +5,8 @@ import type { DbSource } from '../../src/db-source/read-source.ts';
 import { CliError } from '../../src/errors.ts';
 import { Secret } from '../../src/secret.ts';
 import { defaultMigrationWatchLimits } from '../../src/watch/migration-watch-limits.ts';
-import { getWatchedSourceIdentity } from '../../src/watch/save-watched-slots.ts';
 import type { WatchedSourcePollResult } from '../../src/watch/source-watcher.ts';
+import { getWatchedSourceIdentity } from '../../src/watch/update-slots-of-watch-record.ts';
 import { type WatchMigrationOptions, watchMigration } from '../../src/watch/watch-migration.ts';
 import {
   getMigrationWatchRecordPath,

@@ -7,7 +7,7 @@ import type { DropletAttributes } from '../sending/droplet-creation-requests.ts'
 /** One line of a ledger. `at` is the local time, `server_date` the last Date header before the event (ISO 8601). */
 export type BatchLedgerEvent =
   | BatchDescriptionEvent
-  | ExistingDropletsEvent
+  | DropletsBeforeBatchEvent
   | RequestGroupsAnnouncedEvent
   | RequestGroupSendingEvent
   | DropletsCreatedEvent
@@ -42,7 +42,7 @@ export interface BatchDescriptionEvent {
 }
 
 /** Existing droplets with names of the batch. `differences`: how the first droplet of a name differs from the batch. */
-export interface ExistingDropletsEvent {
+export interface DropletsBeforeBatchEvent {
   readonly event: 'baseline';
   readonly at: string;
   readonly server_date?: string | undefined;
@@ -78,7 +78,7 @@ export interface RequestGroupSendingEvent {
   readonly names: readonly string[];
 }
 
-export interface CreatedDropletRow {
+export interface LedgerCreatedDroplet {
   readonly name: string;
   readonly id: number;
   readonly action_id?: number | undefined;
@@ -90,7 +90,7 @@ export interface DropletsCreatedEvent {
   readonly at: string;
   readonly group: number;
   readonly adopted?: true;
-  readonly rows: readonly CreatedDropletRow[];
+  readonly rows: readonly LedgerCreatedDroplet[];
 }
 
 /** The server did not create the droplets of the group. */
@@ -106,7 +106,7 @@ export interface RequestGroupFailedEvent {
 export interface DropletsDeletedEvent {
   readonly event: 'deleted';
   readonly at: string;
-  readonly rows: readonly CreatedDropletRow[];
+  readonly rows: readonly LedgerCreatedDroplet[];
 }
 
 /** The error of a name whose droplet was deleted with its batch. A resumed batch creates a deleted droplet again. */
@@ -237,9 +237,9 @@ function isAnnouncedGroup(value: unknown): value is AnnouncedRequestGroupNames {
   return isJsonRecord(value) && readNumberField(value, 'group') !== undefined && isStringArray(value.names);
 }
 
-const isRows = (rows: unknown): rows is readonly CreatedDropletRow[] => Array.isArray(rows) && rows.every(isCreatedRow);
+const isRows = (rows: unknown): rows is readonly LedgerCreatedDroplet[] => Array.isArray(rows) && rows.every(isCreated);
 
-function isCreatedRow(value: unknown): value is CreatedDropletRow {
+function isCreated(value: unknown): value is LedgerCreatedDroplet {
   if (
     !isJsonRecord(value) ||
     readStringField(value, 'name') === undefined ||

@@ -139,7 +139,7 @@ function restorePrevious(path: string, { batch, baseline }: BatchState): boolean
 }
 
 /** Opens the ledger that an earlier process wrote. An incomplete last line of the ledger is removed. */
-export async function openBatchLedger(named: string, bootOf: ReadBootId): Promise<BatchLedger> {
+export async function openExistingBatchLedger(named: string, bootOf: ReadBootId): Promise<BatchLedger> {
   // The path is made absolute, because the resume command may be run in another folder.
   const path = resolve(named);
   requireReadable(path);

@@ -2,8 +2,8 @@ import { type SkippedExistingDropletRow, skippedDropletRow } from '../report/ski
 import {
   type BatchDescriptionEvent,
   type BatchLedgerEvent,
+  type DropletsBeforeBatchEvent,
   dropletDeletedMessage,
-  type ExistingDropletsEvent,
   parseBatchLedgerTimestamp,
   type RequestGroupSendingEvent,
   type RequestGroupsAnnouncedEvent,
@@ -52,7 +52,7 @@ export type BatchStatusCounts = Readonly<Record<BatchResultRow['status'] | 'miss
  */
 export interface BatchState {
   readonly batch: BatchDescriptionEvent;
-  readonly baseline: () => ExistingDropletsEvent | undefined;
+  readonly baseline: () => DropletsBeforeBatchEvent | undefined;
   apply(event: BatchLedgerEvent): void;
   readonly hasName: (name: string) => boolean;
   /** The index of a name in `batch.names`; -1 for a name outside the batch. */
@@ -87,7 +87,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
   const uncertainGroups = new Map<number, UncertainRequestGroup>();
   const announced = new Map<number, RequestGroupsAnnouncedEvent>();
   const deletedIds = new Set<number>();
-  let baseline: ExistingDropletsEvent | undefined;
+  let baseline: DropletsBeforeBatchEvent | undefined;
   let groups = 0;
 
   const setState = (name: string, state: number, error?: string): number | undefined => {
@@ -139,7 +139,7 @@ export function createBatchState(batch: BatchDescriptionEvent): BatchState {
     const left = sent.filter((name) => lastGroups[positionOf(name)] === group);
     return { ...rest, group, names: left };
   };
-  const applyBaseline = (first: ExistingDropletsEvent): void => {
+  const applyBaseline = (first: DropletsBeforeBatchEvent): void => {
     baseline = first;
     if (batch.if_exists !== 'skip') return;
     for (const [name, [id]] of Object.entries(first.existing)) {

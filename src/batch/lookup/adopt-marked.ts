@@ -1,4 +1,4 @@
-import { type CreatedDropletRow, formatBatchLedgerTimestamp } from '../ledger/batch-ledger-event.ts';
+import { formatBatchLedgerTimestamp, type LedgerCreatedDroplet } from '../ledger/batch-ledger-event.ts';
 import { batchTag } from '../sending/droplet-creation-requests.ts';
 import { buildCandidateDropletCriteria, findCandidateDroplets } from './candidate-droplets.ts';
 import type { ResolveUncertainRequestDeps } from './resolve-uncertain.ts';
@@ -24,7 +24,7 @@ export async function adoptMarkedDroplets({
     ending,
   );
   const criteria = buildCandidateDropletCriteria(state, undefined);
-  const rows: CreatedDropletRow[] = [];
+  const rows: LedgerCreatedDroplet[] = [];
   for (const name of names) {
     const [one, ...others] = findCandidateDroplets(name, droplets.get(name) ?? [], criteria);
     if (one === undefined) continue;

@@ -77,7 +77,7 @@ export function requireUnambiguousDroplet(
   if (withId !== undefined && first !== undefined)
     throw usageError(
       `"${typed}" is the id of one droplet and the name of another`,
-      `select the first with \`cloudctl api ${method} /v2/droplets/${withId.id}\`, and the other by its id, ${first.id}`,
+      `for the droplet with this id, run \`cloudctl api ${method} /v2/droplets/${withId.id}\`; for the one with this name, give its id: ${first.id}`,
       `droplet ${withId.id} has the name "${shortenInputForError(withId.name)}"; ${others.map(({ id }) => `droplet ${id}`).join(', ')} has the name "${typed}"`,
     );
   if (others.length > 1)

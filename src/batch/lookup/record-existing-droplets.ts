@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/host.ts';
 import type { BatchLedger } from '../ledger/batch-ledger.ts';
 import {
   type BatchDescriptionEvent,
-  type ExistingDropletsEvent,
+  type DropletsBeforeBatchEvent,
   formatBatchLedgerTimestamp,
 } from '../ledger/batch-ledger-event.ts';
 import type { SendLane } from '../sending/send-lane.ts';
@@ -32,7 +32,7 @@ export async function recordExistingDroplets({
   lookup,
   clock,
   ending,
-}: RecordExistingDropletsDeps): Promise<ExistingDropletsEvent> {
+}: RecordExistingDropletsDeps): Promise<DropletsBeforeBatchEvent> {
   const { batch, baseline, hasName } = ledger.state;
   const known = baseline();
   if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export function buildExistingDropletsEvent(
     lane,
     batch,
   }: Pick<RecordExistingDropletsDeps, 'clock' | 'lane'> & { readonly batch: BatchDescriptionEvent },
-): ExistingDropletsEvent {
+): DropletsBeforeBatchEvent {
   const existing = [...droplets].filter(([, found]) => found.length > 0);
   return {
     event: 'baseline',

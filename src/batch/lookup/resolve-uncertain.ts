@@ -1,7 +1,7 @@
 import { CliError } from '../../errors.ts';
 import type { Clock } from '../../platform/host.ts';
 import type { BatchLedger } from '../ledger/batch-ledger.ts';
-import { type CreatedDropletRow, formatBatchLedgerTimestamp } from '../ledger/batch-ledger-event.ts';
+import { formatBatchLedgerTimestamp, type LedgerCreatedDroplet } from '../ledger/batch-ledger-event.ts';
 import type { BatchTimeLimits } from '../sending/batch-time-limits.ts';
 import type { CreationRequestOutcome } from '../sending/request-outcome.ts';
 import {
@@ -125,7 +125,7 @@ function recordStep(
   { group, names, error }: UncertainRequestNames,
   { ledger, clock }: ResolveUncertainRequestDeps,
 ): void {
-  const rows = [...step.ids].map(([name, id]): CreatedDropletRow => ({ name, id }));
+  const rows = [...step.ids].map(([name, id]): LedgerCreatedDroplet => ({ name, id }));
   const at = formatBatchLedgerTimestamp(clock);
   if (rows.length > 0) ledger.record({ event: 'created', at, group, adopted: true, rows });
   if (step.kind === 'adopt') return;

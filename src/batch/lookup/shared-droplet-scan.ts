@@ -12,7 +12,7 @@ export interface DropletLookupResult {
   readonly droplets: ReadonlyMap<string, readonly Droplet[]>;
 }
 
-export interface DropletScanQuery {
+export interface SharedDropletScanLookup {
   readonly names: readonly string[];
   readonly has: (name: string) => boolean;
   /**
@@ -32,19 +32,22 @@ export type DropletScanOutcome = DropletLookupResult | 'stopped' | 'unfiltered';
 export interface SharedDropletScan {
   /** The number of pages of the list, known after the first page; undefined before. */
   readonly pages: () => number | undefined;
-  find(query: DropletScanQuery, signal: AbortSignal): Promise<DropletScanOutcome>;
+  find(query: SharedDropletScanLookup, signal: AbortSignal): Promise<DropletScanOutcome>;
 }
 
 /** @param tag restricts the scan to droplets with this tag; without it all droplets of the account are read */
 export function createSharedDropletScan(lane: SendLane, tag: string | undefined): SharedDropletScan {
   const path = tag === undefined ? '/v2/droplets' : `/v2/droplets?tag_name=${encodeURIComponent(tag)}`;
   let pages: number | undefined;
-  let waiting: DropletScanQuery[] = [];
+  let waiting: SharedDropletScanLookup[] = [];
   let scanning: Promise<unknown> = Promise.resolve();
   let next: Promise<DropletScanOutcome> | undefined;
 
   /** A scan is conclusive when the first and the last page report the same total, and that many droplets were read. */
-  const scan = async (queries: readonly DropletScanQuery[], signal: AbortSignal): Promise<DropletScanOutcome> => {
+  const scan = async (
+    queries: readonly SharedDropletScanLookup[],
+    signal: AbortSignal,
+  ): Promise<DropletScanOutcome> => {
     const ids = new Set<number>();
     const droplets = new Map<string, Droplet[]>();
     const totals: (number | undefined)[] = [];

@@ -2,7 +2,7 @@ import type { Droplet } from '../../api/droplets.ts';
 import { CliError } from '../../errors.ts';
 import { latestArrivalOfEarlierRequests } from '../create-missing-droplets.ts';
 import type { BatchLedger } from '../ledger/batch-ledger.ts';
-import { type CreatedDropletRow, formatBatchLedgerTimestamp } from '../ledger/batch-ledger-event.ts';
+import { formatBatchLedgerTimestamp, type LedgerCreatedDroplet } from '../ledger/batch-ledger-event.ts';
 import type { BatchState } from '../ledger/batch-state.ts';
 import type { SendLane } from '../sending/send-lane.ts';
 import type { DropletFinder } from './droplet-finder.ts';
@@ -167,7 +167,7 @@ function recordTagged(
 ): readonly string[] {
   const { state } = ledger;
   const at = formatBatchLedgerTimestamp(clock);
-  const rows: CreatedDropletRow[] = [];
+  const rows: LedgerCreatedDroplet[] = [];
   const repeated: string[] = [];
   for (const [position, ids] of own) {
     const row = state.rowAt(position);

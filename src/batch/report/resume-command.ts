@@ -7,7 +7,7 @@ import { type DropletUserData, dropletUserDataOption } from '../options/user-dat
  * The command that resumes a batch. The resume command repeats the options that determine size and number of requests, because
  * the server may not accept larger groups or more simultaneous requests.
  */
-export function batchResumeCommand(
+export function formatBatchResumeCommand(
   ledgerPath: string,
   args: ParsedArgs,
   profileOptions: readonly string[],

@@ -9,12 +9,12 @@ import type { ApiRequest } from '../../api/client.ts';
 import { type CreatedDroplets, parseCreatedDroplets } from '../../api/droplets.ts';
 import type { CliError } from '../../errors.ts';
 import { HttpSendError } from '../../platform/http-sender.ts';
-import type { CreatedDropletRow } from '../ledger/batch-ledger-event.ts';
+import type { LedgerCreatedDroplet } from '../ledger/batch-ledger-event.ts';
 import { DropletLimitError } from './droplet-limit.ts';
 
 /** The result of a creation request, with one row for each requested name if the request succeeded. */
 export type CreationRequestOutcome =
-  | { readonly kind: 'created'; readonly rows: readonly CreatedDropletRow[] }
+  | { readonly kind: 'created'; readonly rows: readonly LedgerCreatedDroplet[] }
   /** The server did not process the request because of its rate limit, so the request is sent again. */
   | { readonly kind: 'throttled'; readonly error: string }
   /** The server created no droplet. If `stop` is present, every other request would fail with the same error. */
@@ -67,8 +67,11 @@ export function determineOutcomeOfFailedRequest(error: CliError): CreationReques
  * Creates the rows for the names that the response contains. Droplets in the response are assigned to requested names by their
  * name.
  */
-function matchRows(names: readonly string[], { droplets, actionIds }: CreatedDroplets): readonly CreatedDropletRow[] {
-  const rows: CreatedDropletRow[] = [];
+function matchRows(
+  names: readonly string[],
+  { droplets, actionIds }: CreatedDroplets,
+): readonly LedgerCreatedDroplet[] {
+  const rows: LedgerCreatedDroplet[] = [];
   for (let at = 0; at < names.length; at++) {
     const name = names[at] ?? '';
     // Usually the droplets in the response have the order of the requested names. If the response has two droplets with the

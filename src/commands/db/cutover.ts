@@ -13,13 +13,13 @@ import {
   type CutoverChecklistLine,
   type CutoverFacts,
   cutoverChecklist,
-  findUnfinishedCutoverLine,
+  findFirstOpenCutoverLine,
 } from '../../rehearsal/cutover-checklist.ts';
 import { formatCutoverChecklist } from '../../rehearsal/cutover-text.ts';
 import { readMigrationTargetOption } from '../../rehearsal/rehearsal-target.ts';
 import { targetPsqlCommand } from '../../rehearsal/target-psql-command.ts';
 import { maxSanitizedTextLength, sanitizeReportLine } from '../../sanitize/terminal-text.ts';
-import { getWatchedSourceIdentity, saveWatchedTarget } from '../../watch/save-watched-slots.ts';
+import { getWatchedSourceIdentity, saveWatchedTarget } from '../../watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath, readMigrationWatchRecord } from '../../watch/watch-record.ts';
 import { clusterArgument, readClusterUuid } from './cluster-argument.ts';
 import { resolveInterruptedMigrationRequest } from './interrupted-start.ts';
@@ -86,7 +86,7 @@ export const dbCutoverCommand: CommandSpec<CommandContext> = {
     const isShaped = context.globals.values('format').length > 0 || context.globals.value('query') !== undefined;
     if (output.format === 'table' && !isShaped) await output.prose(formatCutoverChecklist(lines));
     else await output.list(lines, view);
-    const open = findUnfinishedCutoverLine(lines);
+    const open = findFirstOpenCutoverLine(lines);
     if (open === undefined) {
       await output.note(['Every step is done. Next, switch the application to the target.', undoScriptNote]);
       return 0;

@@ -9,8 +9,8 @@ import {
   resolveUnconfirmedMigrationRequest,
   type UnconfirmedMigrationRequestOutcome,
 } from '../../watch/resolve-unconfirmed-migration-request.ts';
-import { getWatchedSourceIdentity } from '../../watch/save-watched-slots.ts';
 import { findUnconfirmedMigrationRequests } from '../../watch/unconfirmed-migration-request.ts';
+import { getWatchedSourceIdentity } from '../../watch/update-slots-of-watch-record.ts';
 import type { RecordedMigrationStart } from '../../watch/watch-record.ts';
 
 /** Determines and prints the result of a request to migrate into this cluster whose run was interrupted. Throws a CliError. */

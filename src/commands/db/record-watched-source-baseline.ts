@@ -4,8 +4,8 @@ import type { DbSource } from '../../db-source/read-source.ts';
 import { runUntilSignal } from '../../platform/until-signal.ts';
 import type { PreflightReport } from '../../preflight/report.ts';
 import { watchedSourceBaselinePath, writeWatchedSourceBaselineFile } from '../../watch/baseline-file.ts';
-import { getWatchedSourceIdentity, recordFirstSlots } from '../../watch/save-watched-slots.ts';
 import { observeSourceBeforeMigration, type SourceBeforeMigration } from '../../watch/source-before-migration.ts';
+import { getWatchedSourceIdentity, recordFirstSlots } from '../../watch/update-slots-of-watch-record.ts';
 import { getMigrationWatchRecordPath } from '../../watch/watch-record.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createBatchIo } from '../../batch/batch-io.ts';
-import { openBatchLedger } from '../../batch/ledger/batch-ledger.ts';
+import { openExistingBatchLedger } from '../../batch/ledger/batch-ledger.ts';
 import { existingNameChoices } from '../../batch/ledger/batch-ledger-event.ts';
 import { readBatchLedgerSelection } from '../../batch/ledger/batch-ledger-selection.ts';
 import { createBatchState } from '../../batch/ledger/batch-state.ts';
@@ -10,7 +10,7 @@ import { readDropletUserData, requireSameDropletUserData } from '../../batch/opt
 import { batchResultListView } from '../../batch/report/batch-reporter.ts';
 import { batchDryRunListView, buildBatchDryRunRequests } from '../../batch/report/dry-run.ts';
 import { batchPlanListView } from '../../batch/report/plan-batch.ts';
-import { batchResumeCommand, profileOptionArgs } from '../../batch/report/resume-command.ts';
+import { formatBatchResumeCommand, profileOptionArgs } from '../../batch/report/resume-command.ts';
 import { isBatchFinished, runBatch } from '../../batch/run-batch.ts';
 import { isSingleDropletCreation } from '../../batch/single-droplet-creation.ts';
 import type { CommandSpec } from '../../cli/command.ts';
@@ -158,7 +158,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
     }
     const ledger = await (path === undefined
       ? createBatchLedger(context, args, { path: created, userData, wait: { maxWait, onPause } })
-      : openBatchLedger(path, context.host.bootId));
+      : openExistingBatchLedger(path, context.host.bootId));
     try {
       const { batch, missing } = ledger.state;
       const isOver = isBatchFinished(ledger.state);
@@ -207,7 +207,7 @@ export const dropletsCreateCommand: CommandSpec<CommandContext> = {
         wait: args.has('wait'),
         waitTimeout,
         maxWait,
-        resume: batchResumeCommand(ledger.path, args, profileOptions, userData),
+        resume: formatBatchResumeCommand(ledger.path, args, profileOptions, userData),
         profileOptions,
       });
     } finally {

@@ -4,7 +4,7 @@ import { requireListItemsOfResponse, sendApiRequest } from '../api-requests.ts';
 import { isSuccessfulResponse, readJsonBody, summarizeResponse } from '../conformance-response.ts';
 import { obtainGrantedTokens } from '../grants.ts';
 import { createMadeUpSecret } from '../made-up-codes.ts';
-import { sandboxTeamMember } from '../sandbox-people.ts';
+import { findSandboxUserWithTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapProbe } from '../statement.ts';
 import { obtainReadOnlyTestToken, obtainReadTestToken } from '../tokens.ts';
@@ -15,7 +15,7 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'team-resources',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const person = sandboxTeamMember(server);
+      const person = findSandboxUserWithTeam(server);
       const team = await obtainGrantedTokens(server, { person, team: person.teams[0]?.uuid ?? '' });
       const personal = await obtainGrantedTokens(server, { person });
       const [ofTeam, own] = [

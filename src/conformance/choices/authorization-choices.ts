@@ -15,9 +15,9 @@ import {
 } from '../grants.ts';
 import {
   advanceSandboxClock,
+  findSandboxUserWithTeam,
   firstSandboxPerson,
   revokeApplicationsInPanel,
-  sandboxTeamMember,
   setSandboxConsent,
   signInAtSandbox,
 } from '../sandbox-people.ts';
@@ -117,7 +117,7 @@ export const authorizationSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'prompt-none-scope',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const person = sandboxTeamMember(server);
+      const person = findSandboxUserWithTeam(server);
       await revokeApplicationsInPanel(server, person);
       await obtainGrantedTokens(server, { person });
       const cookies = await signInAtSandbox(server, person);

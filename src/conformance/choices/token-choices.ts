@@ -9,13 +9,17 @@ import {
   sendRefresh,
   sendTokenOrRevocationRequest,
 } from '../grants.ts';
-import { exchangeCodeWithWrongRedirectUri, replayAuthorizationCode, revokeNewestTestToken } from '../journeys.ts';
+import {
+  exchangeCodeWithWrongRedirectUri,
+  replayAuthorizationCode,
+  revokeAndReuseNewestTestToken,
+} from '../journeys.ts';
 import { createMadeUpSecret, exchangeMadeUpCode } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
+  findSandboxUserWithTeam,
   otherSandboxClient,
   revokeApplicationsInPanel,
-  sandboxTeamMember,
   signInAtSandbox,
 } from '../sandbox-people.ts';
 import type { SpecGapProbe } from '../statement.ts';
@@ -138,7 +142,7 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'revoke-pair',
     needs: ['grant'],
     observe: async (server) => {
-      const { use, refresh } = await revokeNewestTestToken(server);
+      const { use, refresh } = await revokeAndReuseNewestTestToken(server);
       return {
         'access token after its revocation': summarizeResponse(use),
         'refresh after a revocation of the access token': summarizeResponse(refresh),
@@ -176,7 +180,7 @@ export const tokenSpecGapProbes: readonly SpecGapProbe[] = [
     id: 'panel-revoke',
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
-      const person = sandboxTeamMember(server);
+      const person = findSandboxUserWithTeam(server);
       const personal = await obtainGrantedTokens(server, { person });
       await revokeApplicationsInPanel(server, person);
       const cookies = await signInAtSandbox(server, person);

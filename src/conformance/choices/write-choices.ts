@@ -18,7 +18,7 @@ import {
   summarizeResponse,
 } from '../conformance-response.ts';
 import { obtainGrantedTokens } from '../grants.ts';
-import { advanceSandboxClock, sandboxTeamMember } from '../sandbox-people.ts';
+import { advanceSandboxClock, findSandboxUserWithTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { SpecGapProbe } from '../statement.ts';
 import { obtainReadTestToken, obtainWriteTestToken } from '../tokens.ts';
@@ -112,7 +112,7 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
     needs: ['client', 'secret', 'sandbox'],
     observe: async (server) => {
       const { accessToken } = await obtainGrantedTokens(server, {
-        person: sandboxTeamMember(server),
+        person: findSandboxUserWithTeam(server),
         scope: 'read write',
       });
       const path = buildOnlineMigrationApiPath(requireTestedCluster(server));

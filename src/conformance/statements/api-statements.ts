@@ -9,7 +9,7 @@ import {
 } from '../conformance-response.ts';
 import { obtainGrantedTokens } from '../grants.ts';
 import { createMadeUpSecret } from '../made-up-codes.ts';
-import { sandboxTeamMember } from '../sandbox-people.ts';
+import { findSandboxUserWithTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
 import { obtainReadTestToken } from '../tokens.ts';
@@ -102,7 +102,7 @@ export const apiConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
       const one = await obtainReadTestToken(server);
-      const other = (await obtainGrantedTokens(server, { person: sandboxTeamMember(server) })).accessToken;
+      const other = (await obtainGrantedTokens(server, { person: findSandboxUserWithTeam(server) })).accessToken;
       for (const key of listKeys) {
         const request = { method: 'GET', path: `/v2/${key}`, query: { per_page: '200' } };
         const [mine, theirs] = [

@@ -26,7 +26,7 @@ import {
   requireTokenError,
   wrongClientCredentialParameters,
 } from '../made-up-codes.ts';
-import { otherSandboxClient, revokeApplicationsInPanel, sandboxTeamMember } from '../sandbox-people.ts';
+import { findSandboxUserWithTeam, otherSandboxClient, revokeApplicationsInPanel } from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the exchange of an authorization code (spec §2, §3, §4.2, §5, §7). */
@@ -65,7 +65,7 @@ export const authorizationCodeConformanceStatements: readonly ConformanceStateme
     text: 'A code is invalid once revoked.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const person = sandboxTeamMember(server);
+      const person = findSandboxUserWithTeam(server);
       const code = await requestAuthorizationCode(server, { person });
       await revokeApplicationsInPanel(server, person);
       requireOAuthError(await postTokenRequest(server, buildCodeExchangeParameters(server, code)), 'invalid_grant');

@@ -7,7 +7,7 @@ import {
   fetchAllDropletNames,
   readCreatedDroplets,
   readDropletAttributeSlugs,
-  requireCreatedDroplets,
+  requireCreatedDropletCount,
   requireTestedCluster,
   sendApiRequest,
   withCreatedDroplets,
@@ -47,7 +47,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainReadOnlyTestToken(server);
       const name = createUniqueConformanceName(server);
       await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (created, [droplet]) => {
-        requireCreatedDroplets(server, created, 1);
+        requireCreatedDropletCount(server, created, 1);
         const path = `/v2/droplets/${String(droplet?.id)}`;
         const response = await sendApiRequest(server, token, { method: 'DELETE', path });
         requireResponseCondition(!isSuccessfulResponse(response), 'a refusal with the scope read', response);
@@ -84,7 +84,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       const token = await obtainWriteTestToken(server);
       const name = createUniqueConformanceName(server);
       const created = await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
-        requireCreatedDroplets(server, response, 1);
+        requireCreatedDropletCount(server, response, 1);
         await requireNames(server, response, (names) => names.includes(name), 'the new droplet in the list');
         return response;
       });
@@ -100,7 +100,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const name = createUniqueConformanceName(server);
       await withCreatedDroplets(server, { name, ...conformanceDropletAttributes }, async (response) => {
-        requireCreatedDroplets(server, response, 1);
+        requireCreatedDropletCount(server, response, 1);
         await requireNames(server, response, (names) => count(names, name) === 1, 'one droplet of that name');
       });
     },
@@ -113,7 +113,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
     play: async (server) => {
       const names = ['a', 'b', 'c'].map((end) => `${createUniqueConformanceName(server)}-${end}`);
       await withCreatedDroplets(server, { names, ...conformanceDropletAttributes }, async (response, droplets) => {
-        requireCreatedDroplets(server, response, names.length);
+        requireCreatedDropletCount(server, response, names.length);
         const created = droplets.map((droplet) => readStringField(droplet, 'name') ?? '');
         requireResponseCondition(
           names.every((name) => count(created, name) === 1),
@@ -157,7 +157,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
         server,
         { name: createUniqueConformanceName(server), ...conformanceDropletAttributes },
         (response, [droplet]) => {
-          requireCreatedDroplets(server, response, 1);
+          requireCreatedDropletCount(server, response, 1);
           const stored = droplet === undefined ? {} : readDropletAttributeSlugs(droplet);
           for (const [name, slug] of Object.entries(conformanceDropletAttributes))
             requireResponseCondition(stored[name] === slug, `${name} ${slug}`, response);
@@ -201,7 +201,7 @@ export const dropletConformanceStatements: readonly ConformanceStatement[] = [
       await withCreatedDroplets(
         server,
         { name: createUniqueConformanceName(server), ...conformanceDropletAttributes },
-        (response) => requireCreatedDroplets(server, response, 1),
+        (response) => requireCreatedDropletCount(server, response, 1),
       );
       const request = { method: 'GET', path: '/v2/droplets' };
       const response = await sendApiRequest(server, token, request);

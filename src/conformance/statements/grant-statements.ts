@@ -10,7 +10,7 @@ import {
   tryObtainGrantedTokens,
 } from '../grants.ts';
 import { obtainRefreshedTokensOfTestedServer, obtainTokensOfTestedServer } from '../journeys.ts';
-import { sandboxTeamMember } from '../sandbox-people.ts';
+import { findSandboxUserWithTeam } from '../sandbox-people.ts';
 import type { ServerUnderTest } from '../server-under-test.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
@@ -114,7 +114,7 @@ export const grantConformanceStatements: readonly ConformanceStatement[] = [
     text: 'info has team_uuid and team_name only if the user authorized under a team; a refresh keeps them.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const person = sandboxTeamMember(server);
+      const person = findSandboxUserWithTeam(server);
       const [team] = person.teams;
       const grant = await tryObtainGrantedTokens(server, { person, team: team?.uuid ?? '' });
       for (const each of [grant, readGrantedTokens(server, await sendRefresh(server, grant.refreshToken))]) {

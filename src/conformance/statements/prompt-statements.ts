@@ -9,9 +9,9 @@ import { leadsToCallback } from '../browse.ts';
 import { requireResponseCondition } from '../conformance-response.ts';
 import { obtainGrantedTokens } from '../grants.ts';
 import {
+  findSandboxUserWithTeam,
   firstSandboxPerson,
   revokeApplicationsInPanel,
-  sandboxTeamMember,
   signInAtSandbox,
 } from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
@@ -105,7 +105,7 @@ export const consentPromptConformanceStatements: readonly ConformanceStatement[]
     text: 'prompt=none answers consent_required if the user has not authorized before.',
     needs: ['client', 'sandbox'],
     play: async (server) => {
-      const person = sandboxTeamMember(server);
+      const person = findSandboxUserWithTeam(server);
       await revokeApplicationsInPanel(server, person);
       const cookies = await signInAtSandbox(server, person);
       requireRedirectError(

@@ -15,8 +15,8 @@ import { refreshTokensOfTestedServerOnce, replayRefreshToken, useAccessTokensAft
 import { createMadeUpSecret, requireTokenError } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
+  findSandboxUserWithTeam,
   revokeApplicationsInPanel,
-  sandboxTeamMember,
   withFrozenClock,
 } from '../sandbox-people.ts';
 import type { ConformanceStatement } from '../statement.ts';
@@ -68,7 +68,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A revocation in the control panel invalidates the access token.',
     needs: ['client', 'secret', 'sandbox'],
     play: async (server) => {
-      const person = sandboxTeamMember(server);
+      const person = findSandboxUserWithTeam(server);
       const { accessToken } = await obtainGrantedTokens(server, { person });
       const before = await requestActionList(server, accessToken);
       requireResponseCondition(isSuccessfulResponse(before), 'the list of actions before the revocation', before);

@@ -6,7 +6,7 @@ import {
   requireResponseCondition,
 } from '../conformance-response.ts';
 import { obtainGrantedTokens, requestActionList, sendRevocation, sendTokenOrRevocationRequest } from '../grants.ts';
-import { revokeNewestTestToken } from '../journeys.ts';
+import { revokeAndReuseNewestTestToken } from '../journeys.ts';
 import type { ConformanceStatement } from '../statement.ts';
 
 /** The statements about the revocation endpoint (spec §3, §4.4). */
@@ -18,7 +18,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { response } = await revokeNewestTestToken(server);
+      const { response } = await revokeAndReuseNewestTestToken(server);
       requireResponseCondition(isSuccessfulResponse(response), 'a response with a success status', response);
     },
   },
@@ -29,7 +29,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { response, use } = await revokeNewestTestToken(server);
+      const { response, use } = await revokeAndReuseNewestTestToken(server);
       requireResponseCondition(isSuccessfulResponse(response), 'a response with a success status', response);
       requireRefusalOfToken(use);
     },
@@ -40,7 +40,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     text: 'The response to a revocation is an empty JSON object.',
     needs: ['grant'],
     turn: 2,
-    play: async (server) => requireEmptyObject((await revokeNewestTestToken(server)).response),
+    play: async (server) => requireEmptyObject((await revokeAndReuseNewestTestToken(server)).response),
   },
   {
     number: '83b',
@@ -74,7 +74,7 @@ export const revocationConformanceStatements: readonly ConformanceStatement[] = 
     needs: ['grant'],
     turn: 2,
     play: async (server) => {
-      const { response, use } = await revokeNewestTestToken(server);
+      const { response, use } = await revokeAndReuseNewestTestToken(server);
       requireEmptyObject(response);
       requireRefusalOfToken(use);
     },

@@ -81,7 +81,10 @@ function whatToRun(report: SourceInventoryReport): readonly string[] {
   if (blocked !== undefined) {
     const command = `cloudctl db preflight --fix-sql fix.sql --source ${quoteShellArg(blocked.url)}`;
     // A command at the end of a line is not broken.
-    return ['', `The fixes of ${blocked.server} as a script, with the options of this command: ${command}`];
+    return [
+      '',
+      `To write the fixes of ${blocked.server} to a script, add the options that you gave to the inventory: ${command}`,
+    ];
   }
   if (summary.possible < summary.sources || commonSourceInventoryMethod(report) !== 'continuous') return [];
   return ['', 'What to run, for each source: `cloudctl db migrate CLUSTER_UUID --source URL`'];

@@ -5,7 +5,7 @@ import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { loginRolesQuery } from './queries/login-roles.ts';
 import { type MigrationRole, migrationRoleQuery } from './queries/migration-role.ts';
 import { nonOrdinaryRelationsQuery } from './queries/relations.ts';
-import { replicaIdentitiesQuery, type TableReplicaIdentity } from './queries/replica-identities.ts';
+import { replicaIdentitiesQuery, type TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
 import { type RoleSetting, roleSettingsQuery } from './queries/role-settings.ts';
 import { type PostgresqlServerSetting, postgresqlSettingsQuery } from './queries/settings.ts';
 import { superusersQuery } from './queries/superusers.ts';
@@ -183,7 +183,10 @@ function changedRole(role: MigrationRole, changes: MigrationRoleAttributeChange)
  * For FULL and NOTHING, `keyed` tells whether the table has a primary key, which ALTER TABLE … REPLICA IDENTITY does
  * not change.
  */
-function withIdentity(table: TableReplicaIdentity, identities: ReadonlyMap<string, string>): TableReplicaIdentity {
+function withIdentity(
+  table: TableWithUnsafeReplicaIdentity,
+  identities: ReadonlyMap<string, string>,
+): TableWithUnsafeReplicaIdentity {
   const identity = identities.get(table.name);
   if (identity === undefined) return table;
   if (identity === 'FULL') return { ...table, identity: 'f' };

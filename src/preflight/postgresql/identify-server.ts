@@ -3,7 +3,7 @@ import type { PostgresqlRow } from '../../postgresql/postgresql-row.ts';
 import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import {
   buildReadOnlyTransaction,
-  poolerShowVersionMessage,
+  poolerShowVersionSql,
   type SearchPathSafeSql,
   searchPathSafeRollbackSql,
 } from '../../postgresql/search-path-safe-sql.ts';
@@ -108,7 +108,7 @@ function ignoredSettings(row: PostgresqlRow | undefined): string | undefined {
 /** The admin console of a pooler rejects SELECT, but reports its product in response to SHOW VERSION. */
 async function poolerByName(send: SendMessage): Promise<string | undefined> {
   try {
-    const row = firstRow(await send(poolerShowVersionMessage));
+    const row = firstRow(await send(poolerShowVersionSql));
     const name = Object.values(row ?? {}).find((value) => /bouncer|odyssey|pgcat|pgpool/i.test(value ?? ''));
     return name == null ? undefined : sanitizeLine(name);
   } catch (error) {

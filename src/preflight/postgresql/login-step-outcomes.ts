@@ -21,7 +21,7 @@ export type PostgresqlLoginStep =
   | 'not-postgres'
   | 'pooler-detected';
 
-export type RefusedPostgresqlConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
+export type FailedPostgresqlConnection = Exclude<PostgresqlConnectionResult, { kind: 'entered' }>;
 
 /**
  * The outcome of the check of one login step. `refused` builds the outcome if the connection failed in this step. The
@@ -32,7 +32,7 @@ export function evaluatePostgresqlLoginStep(
   facts: PostgresqlSourceFacts,
   gate: PostgresqlLoginStep,
   passed: () => PreflightCheckOutcome,
-  refused: (why: RefusedPostgresqlConnection) => PreflightCheckOutcome,
+  refused: (why: FailedPostgresqlConnection) => PreflightCheckOutcome,
 ): PreflightCheckOutcome {
   const { connection } = facts;
   if (connection.kind === 'entered') return passed();
@@ -44,7 +44,7 @@ export function evaluatePostgresqlLoginStep(
 }
 
 export function buildFailedPostgresqlLoginOutcome(
-  why: RefusedPostgresqlConnection,
+  why: FailedPostgresqlConnection,
   more: Omit<PreflightCheckOutcome, 'status' | 'blocks' | 'observed'>,
 ): PreflightCheckOutcome {
   return failOutcome(continuousAndDumpMethods, why.message, more);
@@ -55,7 +55,7 @@ export const loginFailedSkipReason = 'without a login nothing else was checked';
 
 /** Why the server did not complete the login, as further connections showed; undefined if they showed nothing. */
 export function explainUnansweredPostgresqlLogin(
-  why: RefusedPostgresqlConnection,
+  why: FailedPostgresqlConnection,
 ): ReturnType<typeof explainRefusedPostgresqlLogin> | undefined {
   const silence = why.kind === 'refused' ? why.silence : undefined;
   if (silence === undefined) return undefined;
@@ -158,7 +158,7 @@ const loginSteps: readonly PostgresqlLoginStep[] = [
   'pooler-detected',
 ];
 
-function stepOf({ tls }: PostgresqlSourceFacts, connection: RefusedPostgresqlConnection): PostgresqlLoginStep {
+function stepOf({ tls }: PostgresqlSourceFacts, connection: FailedPostgresqlConnection): PostgresqlLoginStep {
   if (connection.kind === 'unreachable') return 'tcp-connect';
   if (connection.pooler !== undefined) return 'pooler-detected';
   const { code } = connection;

@@ -2,7 +2,7 @@ import { quoteLiteral } from '../../postgresql/quote.ts';
 import { requoteQualifiedName } from '../../postgresql/requote.ts';
 import type { FindingFix } from '../finding.ts';
 import type { PreflightFixEffect } from '../fix-effect.ts';
-import type { ColumnWithoutEqualityOperator, TableReplicaIdentity } from './queries/replica-identities.ts';
+import type { ColumnWithoutEqualityOperator, TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
 import { pluralize } from './units.ts';
 
 /** Columns whose type has no equality operator, by table. */
@@ -29,7 +29,7 @@ export function groupIncomparableColumnsByTable(
 
 /** Why the replica identity of a table is not usable; undefined if it is usable. */
 export function describeReplicaIdentityProblem(
-  { identity, keyed, generated, generatedKey }: TableReplicaIdentity,
+  { identity, keyed, generated, generatedKey }: TableWithUnsafeReplicaIdentity,
   version: number,
 ): string | undefined {
   if (identity === 'n') return 'REPLICA IDENTITY NOTHING';
@@ -44,7 +44,7 @@ export function describeReplicaIdentityProblem(
  * A replica identity that is usable for a table; undefined if the table needs a change of its columns or keys first.
  */
 export function chooseReplicaIdentity(
-  table: TableReplicaIdentity,
+  table: TableWithUnsafeReplicaIdentity,
   unequal: IncomparableColumnsByTable,
   version: number,
 ): string | undefined {
@@ -56,7 +56,7 @@ export function chooseReplicaIdentity(
 
 /** Statements for the tables that can have a usable replica identity; the text of the fix names the other tables. */
 export function replicaIdentityFix(
-  tables: readonly TableReplicaIdentity[],
+  tables: readonly TableWithUnsafeReplicaIdentity[],
   unequal: IncomparableColumnsByTable,
   database: string,
   version: number,
@@ -102,11 +102,11 @@ export function replicaIdentityFix(
 /**
  * Whether only the owner of the table may run the statement: a superuser must not run it on a table of another role.
  */
-export function mustRunAsTableOwner({ trustedOwners }: TableReplicaIdentity, identity: string): boolean {
+export function mustRunAsTableOwner({ trustedOwners }: TableWithUnsafeReplicaIdentity, identity: string): boolean {
   return identity.startsWith('USING INDEX') && !trustedOwners;
 }
 
-export function replicaIdentityStatement({ name }: TableReplicaIdentity, identity: string): string {
+export function replicaIdentityStatement({ name }: TableWithUnsafeReplicaIdentity, identity: string): string {
   const statement = `ALTER TABLE ${requoteQualifiedName(name)} REPLICA IDENTITY ${identity}`;
   return identity.startsWith('USING INDEX') ? unlessUntrusted(name, statement) : statement;
 }
@@ -126,7 +126,10 @@ function unlessUntrusted(name: string, statement: string): string {
   return `DO ${quoteLiteral(`BEGIN IF ${isSafe} THEN ${statement}; ELSE RAISE WARNING USING MESSAGE = ${message}; END IF; END`)}`;
 }
 
-export function buildReplicaIdentityFixEffect({ name }: TableReplicaIdentity, identity: string): PreflightFixEffect {
+export function buildReplicaIdentityFixEffect(
+  { name }: TableWithUnsafeReplicaIdentity,
+  identity: string,
+): PreflightFixEffect {
   return { kind: 'replica-identity', table: name, identity };
 }
 
@@ -134,7 +137,7 @@ export function buildReplicaIdentityFixEffect({ name }: TableReplicaIdentity, id
  * The undo cannot set a dropped or unusable index again as the replica identity; a table without that index has the
  * identity NOTHING.
  */
-export function formatReplicaIdentityClause({ identity, index }: TableReplicaIdentity): string {
+export function formatReplicaIdentityClause({ identity, index }: TableWithUnsafeReplicaIdentity): string {
   if (identity === 'd') return 'DEFAULT';
   if (identity === 'f') return 'FULL';
   return identity === 'i' && index !== undefined ? `USING INDEX ${requoteQualifiedName(index)}` : 'NOTHING';

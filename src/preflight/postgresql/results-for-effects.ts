@@ -8,9 +8,8 @@ import { unreadableObjectsQuery } from './queries/unreadable-objects.ts';
 import type { AnyPostgresqlPreflightQuery } from './query.ts';
 
 /**
- * Selects the query results of one database that are needed to simulate fixes. They belong to checks that are affected
- * by fixes of this database, and to checks with a finding that depends on the server or the role. The other results are
- * discarded: a check that passes in a database is not made worse by a fix for the whole server.
+ * Selects the query results of one database that are needed to simulate fixes: the results of checks that a fix of this
+ * database affects, and of checks with a finding that depends on the server or the role. The other results are discarded: a check that passes in a database is not made worse by a fix for the whole server.
  */
 export function selectResultsForFixEffects(
   checks: readonly PostgresqlCheck[],

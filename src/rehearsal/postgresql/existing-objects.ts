@@ -13,7 +13,7 @@ export interface EmptyDatabaseSnapshot {
 }
 
 /** At most 20 objects of users in the database, such as `table public.t`. Objects of extensions do not count. */
-export async function listExistingUserObjectNames(session: QuerySession): Promise<readonly string[]> {
+export async function listFirstExistingUserObjects(session: QuerySession): Promise<readonly string[]> {
   return (await listUserObjects(session)).slice(0, 20).map(({ kind, quoted }) => `${kind.toLowerCase()} ${quoted}`);
 }
 
@@ -48,7 +48,7 @@ export async function dropObjectsAddedToEmptyDatabase(
   for (const { kind, quoted } of await listUserObjects(session))
     await tryStatement(session, `DROP ${kind} IF EXISTS ${quoted} CASCADE`);
   await session.query('SELECT lo_unlink(oid) FROM pg_largeobject_metadata');
-  return listExistingUserObjectNames(session);
+  return listFirstExistingUserObjects(session);
 }
 
 /** Errors are ignored, because the next query lists the objects that still exist. */

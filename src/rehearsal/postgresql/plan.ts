@@ -16,7 +16,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { sanitizeReportLine } from '../../sanitize/terminal-text.ts';
 import type { FormerlyEmptyDatabase } from '../rehearsal-record.ts';
 import { rehearsalTargetNames, targetLoginHint } from '../target-login-hint.ts';
-import { listExistingUserObjectNames, readEmptyDatabaseSnapshot } from './existing-objects.ts';
+import { listFirstExistingUserObjects, readEmptyDatabaseSnapshot } from './existing-objects.ts';
 
 /** The facts about the target that are read before the rehearsal changes anything. */
 export interface RehearsalTargetBeforeChanges {
@@ -105,7 +105,7 @@ export async function planRehearsal(
       ports,
       { name: migrationEngineApplicationName, signal },
       async (session) => {
-        const found = await listExistingUserObjectNames(session);
+        const found = await listFirstExistingUserObjects(session);
         if (found.length > 0)
           taken.push(
             sanitizeReportLine(`${name} contains ${found.slice(0, 5).join(', ')}${found.length > 5 ? ', …' : ''}`),

@@ -1,5 +1,5 @@
 import type { HttpReply } from '../http/http-reply.ts';
-import { apiErrorId } from '../v2/api-errors.ts';
+import { getApiErrorIdOfStatus } from '../v2/api-errors.ts';
 import type { Fault, FaultActionName, RequestHandlingFaultName } from './fault.ts';
 
 /** The request data that the reply of a fault can contain. */
@@ -68,7 +68,7 @@ function failure(status: number, { path }: FaultContext): HttpReply {
         error: OAUTH_ERRORS.get(status) ?? (status < 500 ? 'invalid_request' : 'server_error'),
         error_description: message,
       }
-    : { id: apiErrorId(status), message };
+    : { id: getApiErrorIdOfStatus(status), message };
   const isBare = status === 204 || status === 304;
   return {
     status,

@@ -8,7 +8,7 @@ import {
   computePanelPageWindow,
   formatUtcSecond,
   PANEL_ROWS_PER_PAGE,
-  renderPanelPageLinks,
+  renderPanelPaginationLinks,
   renderPanelTable,
 } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
@@ -44,7 +44,7 @@ ${
         shown.map((droplet) => row(droplet, now)),
       )
 }
-${renderPanelPageLinks(request, window, 'droplets')}`;
+${renderPanelPaginationLinks(request, window, 'droplets')}`;
   return renderPanelPage(200, { title: 'Droplets', content, signedInAs: person.name, isWide: true });
 }
 

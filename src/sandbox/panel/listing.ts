@@ -21,7 +21,7 @@ export function computePanelPageWindow(request: HttpRequest, total: number): Pan
 }
 
 /** Renders links to the previous and the next page that keep the other parameters; empty if the list has a single page. */
-export function renderPanelPageLinks(
+export function renderPanelPaginationLinks(
   request: HttpRequest,
   { page, last }: PanelPageWindow,
   label: string,

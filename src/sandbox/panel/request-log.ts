@@ -7,7 +7,7 @@ import {
   computePanelPageWindow,
   formatUtcSecond,
   PANEL_ROWS_PER_PAGE,
-  renderPanelPageLinks,
+  renderPanelPaginationLinks,
   renderPanelTable,
 } from './listing.ts';
 import { renderPanelPage } from './panel-page.ts';
@@ -38,7 +38,7 @@ ${
         shown.map((entry) => row(entry, nameOf(entry.client_id))),
       )
 }
-${renderPanelPageLinks(request, window, 'the request log')}`;
+${renderPanelPaginationLinks(request, window, 'the request log')}`;
   return renderPanelPage(200, { title: 'Request log', content, signedInAs: person.name, isWide: true });
 }
 

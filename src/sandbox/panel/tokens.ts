@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { findRefreshChainOfTokenPair, type TokenPairState } from '../grant-store.ts';
+import { getRefreshChainIdOfTokenPair, type TokenPairState } from '../grant-store.ts';
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HtmlMarkup, HttpReply } from '../http/http-reply.ts';
 import type { HttpRequest } from '../http/http-request.ts';
@@ -31,7 +31,7 @@ function chainsOf(world: SandboxStateManager, person: string): readonly (readonl
   const chains = new Map<string, TokenPair[]>();
   const pairs = [...world.state.grantStore.pairs.rows()].filter((pair) => pair.person === person);
   for (const pair of pairs.sort((one, other) => one.issuedAt - other.issuedAt)) {
-    const chain = findRefreshChainOfTokenPair(pair);
+    const chain = getRefreshChainIdOfTokenPair(pair);
     const earlier = chains.get(chain) ?? [];
     // The entry of the login is deleted and added again, so that the map is ordered by the newest token pair of each login.
     chains.delete(chain);
@@ -44,7 +44,7 @@ function chainSection(pairs: readonly TokenPair[], world: SandboxStateManager): 
   const last = pairs.at(-1);
   if (last === undefined) return '';
   const { clientId, scope, team } = last;
-  const chain = findRefreshChainOfTokenPair(last);
+  const chain = getRefreshChainIdOfTokenPair(last);
   const name = nameOfApplication(clientId, world);
   const state = world.pairState(last);
   const account = team === undefined ? 'your own account' : `the team ${world.registry.team(team)?.name ?? team}`;

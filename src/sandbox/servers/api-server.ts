@@ -13,7 +13,7 @@ import {
   determineRequiredOAuthScope,
   readBearerToken,
 } from '../v2/api-caller.ts';
-import { apiErrorReply, forbiddenReply, noSuchPathReply } from '../v2/api-errors.ts';
+import { apiErrorReply, insufficientScopeReply, noSuchPathReply } from '../v2/api-errors.ts';
 import type { ApiReply } from '../v2/api-reply.ts';
 import { type RateLimitUsage, renderRateLimitHeaders } from '../v2/rate-limit.ts';
 
@@ -53,7 +53,7 @@ function respond(
   caller: ApiCaller,
 ): ApiReply {
   const scope = match.found === 'route' ? match.route.scope : determineRequiredOAuthScope(request.method);
-  if (scope === 'read write' && caller.scope === 'read') return forbiddenReply();
+  if (scope === 'read write' && caller.scope === 'read') return insufficientScopeReply();
   if (match.found === 'nothing') return noSuchPathReply();
   if (match.found === 'path') return apiErrorReply(405, `The path allows ${match.allow}.`, { allow: match.allow });
   return match.route.handle(request, service, caller);

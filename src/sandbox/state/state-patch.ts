@@ -8,7 +8,7 @@ import {
   type SandboxStateTables,
 } from './sandbox-state.ts';
 import type { SandboxStateRowKey } from './state-table.ts';
-import type { ChangedSandboxStatePart, RunningSandboxState } from './world-state.ts';
+import type { ChangedSandboxStatePart, MutableSandboxState } from './world-state.ts';
 
 /** The parts of the state that have changed, with the keys of the changed rows for each table. */
 export type SandboxStateChanges = Map<ChangedSandboxStatePart, Set<SandboxStateRowKey>>;
@@ -30,7 +30,7 @@ export function recordSandboxStateChange(
 }
 
 /** Encodes the changes as the JSON text of a StatePatch. A row that changed several times is written only once. */
-export function encodeSandboxStatePatch(changes: SandboxStateChanges, state: Readonly<RunningSandboxState>): string {
+export function encodeSandboxStatePatch(changes: SandboxStateChanges, state: Readonly<MutableSandboxState>): string {
   const put: Record<string, unknown> = {};
   const drop: Record<string, readonly SandboxStateRowKey[]> = {};
   for (const [part, keys] of changes) {

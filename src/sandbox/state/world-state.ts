@@ -15,7 +15,7 @@ import {
 import type { SandboxStateRowKey } from './state-table.ts';
 
 /** Everything that changes while a sandbox runs: the tables, and the stores that index the tables. */
-export interface RunningSandboxState {
+export interface MutableSandboxState {
   clock: VirtualClock;
   consent: AuthorizationConsentMode;
   readonly tables: SandboxStateTables;
@@ -33,7 +33,7 @@ export type SandboxStateChangeListener = (part: ChangedSandboxStatePart, key?: S
 export function createRunningSandboxState(
   image: SandboxState,
   onChange: SandboxStateChangeListener,
-): RunningSandboxState {
+): MutableSandboxState {
   const tables = createSandboxStateTables(image, onChange);
   return {
     clock: image.clock,
@@ -45,7 +45,7 @@ export function createRunningSandboxState(
   };
 }
 
-export function toSandboxState({ clock, consent, tables, dropletStore }: Readonly<RunningSandboxState>): SandboxState {
+export function toSandboxState({ clock, consent, tables, dropletStore }: Readonly<MutableSandboxState>): SandboxState {
   return { clock, consent, nextId: dropletStore.nextId, ...listSandboxStateRows(tables) };
 }
 

@@ -22,7 +22,7 @@ export function noSuchPathReply(): ApiReply {
   return { ...notFoundReply(), value: { id: 'no_such_path', message } };
 }
 
-export function forbiddenReply(): ApiReply {
+export function insufficientScopeReply(): ApiReply {
   const message = 'You do not have access for the attempted action: the scope of the access token is read.';
   // The header WWW-Authenticate follows RFC 6750 §3.1.
   return apiErrorReply(403, message, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="read write"' });
@@ -34,7 +34,7 @@ export function unprocessableReply(message: string): ApiReply {
 }
 
 /** Returns the error id for a status; `error` for a status that only faults use. */
-export function apiErrorId(status: number): string {
+export function getApiErrorIdOfStatus(status: number): string {
   return new Map<number, string>(Object.entries(IDS).map(([code, id]) => [Number(code), id])).get(status) ?? 'error';
 }
 

@@ -109,8 +109,8 @@ function isApplyBlocked(window: readonly WatchedServerFacts[], name: string): bo
 }
 
 /**
- * Number of failed attempts of the target. An attempt lasts milliseconds, so polls rarely observe the connection. Each
- * attempt changes inactive_since (PostgreSQL 17 and later) and makes the source decode transactions again (14 and
+ * Number of times that the target tried to replicate. An attempt lasts milliseconds, so polls rarely observe the connection.
+ * Each attempt changes inactive_since (PostgreSQL 17 and later) and makes the source decode transactions again (14 and
  * later).
  */
 function attemptsIn(window: readonly WatchedServerFacts[], name: string): number {

@@ -18,7 +18,7 @@ export interface WatchedDatabase {
  * Databases that count in the totals. A database without a slot counts as long as no database has a slot, or if it has
  * rows.
  */
-export function selectDatabasesInTotals(tracked: readonly WatchedDatabase[]): readonly WatchedDatabase[] {
+export function selectDatabasesForMigrationTotals(tracked: readonly WatchedDatabase[]): readonly WatchedDatabase[] {
   const begun = tracked.filter(({ phase }) => phase !== 'waiting');
   if (begun.length === 0) return tracked;
   return tracked.filter(
@@ -31,7 +31,7 @@ export function databaseLagBytes({ slot }: WatchedDatabaseState, server: Watched
   return found === undefined ? 0 : slotLagBytes(found, server);
 }
 
-export interface MigrationTransferRates {
+export interface MigrationEtaInput {
   readonly left: number;
   readonly lag: number;
   readonly copyRate: MovingAverageRate;
@@ -41,7 +41,7 @@ export interface MigrationTransferRates {
 
 export function estimateMigrationEta(
   phase: MigrationWatchPhase,
-  { left, lag, copyRate, writtenRate, confirmedRate }: MigrationTransferRates,
+  { left, lag, copyRate, writtenRate, confirmedRate }: MigrationEtaInput,
 ): number | undefined {
   if (phase === 'streaming') return 0;
   if (phase === 'copying') return estimateSecondsLeft(left, copyRate.perSecond);

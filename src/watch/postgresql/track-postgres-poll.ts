@@ -22,7 +22,7 @@ import {
   detectWatchedMigrationEnd,
   estimateMigrationEta,
   isInitialCopyFinished,
-  selectDatabasesInTotals,
+  selectDatabasesForMigrationTotals,
   sumNumbers,
 } from './migration-totals.ts';
 import { buildWatchPollNotes, listDeniedWatchQueries } from './poll-notes.ts';
@@ -124,7 +124,7 @@ function trackFacts(
       phase,
     };
   });
-  const counted = selectDatabasesInTotals(tracked);
+  const counted = selectDatabasesForMigrationTotals(tracked);
   const totals = counted.map(({ state }) => sumCopiedTableBytes(state.tables, state.facts?.tables ?? []));
   const [done, total] = [sumNumbers(totals.map((one) => one.done)), sumNumbers(totals.map((one) => one.total))];
   const lag = Math.max(0, ...counted.map(({ state }) => databaseLagBytes(state, server)));

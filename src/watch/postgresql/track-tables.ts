@@ -61,12 +61,12 @@ export function markAllTablesCopied(tables: WatchedTableStates): WatchedTableSta
   return new Map([...tables].map(([oid, table]) => [oid, { ...table, state: 'done' }]));
 }
 
-export interface CopiedTableBytes {
+export interface TotalTableCopyBytes {
   readonly done: number;
   readonly total: number;
 }
 
-export function sumCopiedTableBytes(tables: WatchedTableStates, now: readonly WatchedTable[]): CopiedTableBytes {
+export function sumCopiedTableBytes(tables: WatchedTableStates, now: readonly WatchedTable[]): TotalTableCopyBytes {
   const all = now.flatMap((table) => sampleTable(table, tables.get(table.oid)));
   return {
     done: all.reduce((sum, one) => sum + one.bytes_done, 0),

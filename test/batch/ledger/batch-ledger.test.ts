@@ -13,7 +13,7 @@ import {
 import { basename, dirname, relative } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBatchLedgerAtPath, openBatchLedger } from '../../../src/batch/ledger/batch-ledger.ts';
+import { createBatchLedgerAtPath, openExistingBatchLedger } from '../../../src/batch/ledger/batch-ledger.ts';
 import {
   type BatchLedgerEvent,
   decodeBatchLedgerEvent,
@@ -52,7 +52,7 @@ describe('a ledger', () => {
 
   it('opened again tells the same of every name', async () => {
     const { path, rows } = await written();
-    const again = await openBatchLedger(path, testBootId);
+    const again = await openExistingBatchLedger(path, testBootId);
     expect([...again.state.rows()]).toEqual(rows);
     expect(again.state.uncertainGroups()).toMatchObject([{ group: 3, names: ['d'], resend: true }]);
     await again.close();
@@ -69,7 +69,7 @@ describe('a ledger', () => {
     // As `replaceBatchLedger` leaves the files when its process is killed.
     renameSync(path, `${path}.previous`);
     writeFileSync(path, encodeBatchLedgerEvent(shared));
-    const again = await openBatchLedger(path, testBootId);
+    const again = await openExistingBatchLedger(path, testBootId);
     expect([...again.state.rows()]).toMatchObject([
       { name: 'a', id: 7 },
       { name: 'b', status: 'unknown' },
@@ -92,7 +92,7 @@ describe('a ledger', () => {
   it('is a file: a folder is none, and gets no lock', async () => {
     const { path } = await written();
     const folder = dirname(path);
-    await expect(openBatchLedger(folder, testBootId)).rejects.toMatchObject({
+    await expect(openExistingBatchLedger(folder, testBootId)).rejects.toMatchObject({
       code: 'usage',
       detail: folder,
     });
@@ -101,7 +101,7 @@ describe('a ledger', () => {
 
   it('named by a path from here is told by one from the root', async () => {
     const { path } = await written();
-    const ledger = await openBatchLedger(relative('.', path), testBootId);
+    const ledger = await openExistingBatchLedger(relative('.', path), testBootId);
     expect(ledger.path).toBe(path);
     await ledger.close();
   });
@@ -109,9 +109,9 @@ describe('a ledger', () => {
   it('is held by one process at a time', async () => {
     const path = testLedgerPath();
     const ledger = await createBatchLedgerAtPath(path, batch, testBootId);
-    await expect(openBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy', exitCode: 1 });
+    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy', exitCode: 1 });
     await ledger.close();
-    await (await openBatchLedger(path, testBootId)).close();
+    await (await openExistingBatchLedger(path, testBootId)).close();
   });
 
   it('is the same one under every name that a link gives it', async () => {
@@ -119,11 +119,11 @@ describe('a ledger', () => {
     const ledger = await createBatchLedgerAtPath(path, batch, testBootId);
     const link = `${path}.link`;
     symlinkSync(path, link);
-    await expect(openBatchLedger(link, testBootId)).rejects.toMatchObject({ code: 'busy' });
+    await expect(openExistingBatchLedger(link, testBootId)).rejects.toMatchObject({ code: 'busy' });
     await ledger.close();
-    const again = await openBatchLedger(link, testBootId);
+    const again = await openExistingBatchLedger(link, testBootId);
     expect(again.path).toBe(link);
-    await expect(openBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy' });
+    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'busy' });
     await again.close();
   });
 
@@ -133,7 +133,7 @@ describe('a ledger', () => {
     const first = whole.indexOf('\n') + 1;
     for (let length = first; length <= whole.length; length += 7) {
       writeFileSync(path, whole.subarray(0, length));
-      const ledger = await openBatchLedger(path, testBootId);
+      const ledger = await openExistingBatchLedger(path, testBootId);
       await ledger.close();
       const kept = whole.subarray(0, whole.lastIndexOf('\n', length - 1) + 1);
       expect(readFileSync(path).equals(kept)).toBe(true);
@@ -144,7 +144,7 @@ describe('a ledger', () => {
     const { path } = await written();
     const whole = readFileSync(path, 'utf8');
     appendFileSync(path, Buffer.alloc(100));
-    await (await openBatchLedger(path, testBootId)).close();
+    await (await openExistingBatchLedger(path, testBootId)).close();
     expect(readFileSync(path, 'utf8')).toBe(whole);
   });
 
@@ -158,7 +158,7 @@ describe('a ledger', () => {
     const lines = readFileSync(path, 'utf8').split('\n');
     lines[3] = line;
     writeFileSync(path, lines.join('\n'));
-    await expect(openBatchLedger(path, testBootId)).rejects.toMatchObject({
+    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({
       code: 'config_invalid',
       detail: `${path}:4`,
     });
@@ -172,7 +172,7 @@ describe('a ledger', () => {
     const path = testLedgerPath();
     await (await createBatchLedgerAtPath(path, batch, testBootId)).close();
     writeFileSync(path, text);
-    await expect(openBatchLedger(path, testBootId)).rejects.toMatchObject({
+    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({
       code: 'config_invalid',
       detail: `${path}:1`,
     });
@@ -182,13 +182,13 @@ describe('a ledger', () => {
     const path = testLedgerPath();
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, 'Dear diary\n');
-    await expect(openBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'config_invalid' });
+    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({ code: 'config_invalid' });
     expect(readdirSync(dirname(path))).toEqual([basename(path)]);
   });
 
   it('that is not there is a wrong word, and none is made in its place', async () => {
     const path = testLedgerPath();
-    await expect(openBatchLedger(path, testBootId)).rejects.toMatchObject({
+    await expect(openExistingBatchLedger(path, testBootId)).rejects.toMatchObject({
       code: 'usage',
       exitCode: 2,
       message: expect.stringContaining(path),
@@ -258,7 +258,7 @@ describe('what was announced and never sent', () => {
     return path;
   }
   async function opened(path: string, boot: string | undefined) {
-    const ledger = await openBatchLedger(path, async () => boot);
+    const ledger = await openExistingBatchLedger(path, async () => boot);
     await ledger.close();
     return ledger.state;
   }

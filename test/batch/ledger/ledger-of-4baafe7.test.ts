@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ApiResponse } from '../../../src/api/api-response.ts';
 import type { ApiRequest } from '../../../src/api/client.ts';
 import { createMissingDroplets } from '../../../src/batch/create-missing-droplets.ts';
-import { type BatchLedger, openBatchLedger } from '../../../src/batch/ledger/batch-ledger.ts';
+import { type BatchLedger, openExistingBatchLedger } from '../../../src/batch/ledger/batch-ledger.ts';
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
 import { defaultBatchTimeLimits } from '../../../src/batch/sending/batch-time-limits.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
@@ -21,7 +21,7 @@ async function open(name: string): Promise<BatchLedger> {
   const path = testLedgerPath();
   mkdirSync(dirname(path), { recursive: true });
   copyFileSync(join(FIXTURES, name), path);
-  const ledger = await openBatchLedger(path, testBootId);
+  const ledger = await openExistingBatchLedger(path, testBootId);
   onTestFinished(() => ledger.close());
   return ledger;
 }

@@ -14,7 +14,7 @@ import { hbaRulesQuery } from '../../../src/preflight/postgresql/queries/hba-rul
 import { invalidIndexesQuery } from '../../../src/preflight/postgresql/queries/invalid-indexes.ts';
 import { migrationRoleQuery } from '../../../src/preflight/postgresql/queries/migration-role.ts';
 import { objectsNamedInFunctionBodiesQuery } from '../../../src/preflight/postgresql/queries/named-objects.ts';
-import { nullableHashIndexColumnsQuery } from '../../../src/preflight/postgresql/queries/nullable-hash-index-columns.ts';
+import { hashIndexesWithoutNullRowsQuery } from '../../../src/preflight/postgresql/queries/nullable-hash-index-columns.ts';
 import { publicationsQuery } from '../../../src/preflight/postgresql/queries/publications.ts';
 import { regprocColumnsQuery } from '../../../src/preflight/postgresql/queries/regproc-columns.ts';
 import { nonOrdinaryRelationsQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
@@ -22,7 +22,7 @@ import { removedTypeUsesQuery } from '../../../src/preflight/postgresql/queries/
 import {
   noEqualityOperatorColumnsQuery,
   replicaIdentitiesQuery,
-  type TableReplicaIdentity,
+  type TableWithUnsafeReplicaIdentity,
 } from '../../../src/preflight/postgresql/queries/replica-identities.ts';
 import { replicationSlotsQuery } from '../../../src/preflight/postgresql/queries/replication-slots.ts';
 import { roleSettingsQuery } from '../../../src/preflight/postgresql/queries/role-settings.ts';
@@ -52,7 +52,7 @@ function setting(values: SettingValues): Returned {
   return returns(postgresqlSettingsQuery, settings({ ...healthySettings, ...values }));
 }
 
-const table: TableReplicaIdentity = {
+const table: TableWithUnsafeReplicaIdentity = {
   name: 'public.t',
   identity: 'd',
   unlogged: false,
@@ -400,7 +400,7 @@ test('WAL senders with wal_level minimal need the fix of wal_level too, without 
 });
 
 test('REPLICA IDENTITY FULL is not offered where a hash index would not find rows with NULL', () => {
-  const hashed = returns(nullableHashIndexColumnsQuery, [
+  const hashed = returns(hashIndexesWithoutNullRowsQuery, [
     { table: 'public.t', column: 'a', index: 'public.t_a', rows: 'violate' },
   ]);
   const { findings, after } = simulated([returns(replicaIdentitiesQuery, [table]), hashed]);

@@ -1,7 +1,7 @@
 import { createBatchIo } from '../../../batch/batch-io.ts';
 import { findDropletsCreatedByBatch } from '../../../batch/deletion/batch-droplets.ts';
 import { deleteDroplets, requireDropletDeletionPreconditions } from '../../../batch/deletion/delete-droplets.ts';
-import { openBatchLedger } from '../../../batch/ledger/batch-ledger.ts';
+import { openExistingBatchLedger } from '../../../batch/ledger/batch-ledger.ts';
 import { formatBatchLedgerTimestamp } from '../../../batch/ledger/batch-ledger-event.ts';
 import { requireAccountOfBatchLedger } from '../../../batch/ledger/ledger-account.ts';
 import { findBatchLedger } from '../../../batch/ledger/stored-batches.ts';
@@ -39,7 +39,10 @@ export const batchesDeleteCommand: CommandSpec<CommandContext> = {
     const { concurrency, maxWait } = readBatchSendOptions(args);
     const isDryRun = args.has('dry-run');
     requireDropletDeletionPreconditions(context, isDryRun);
-    const ledger = await openBatchLedger(findBatchLedger(host.folders.state, args.positionals[0] ?? ''), host.bootId);
+    const ledger = await openExistingBatchLedger(
+      findBatchLedger(host.folders.state, args.positionals[0] ?? ''),
+      host.bootId,
+    );
     try {
       const { state } = ledger;
       const settings = context.settings();

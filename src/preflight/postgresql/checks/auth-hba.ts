@@ -5,8 +5,8 @@ import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
+  type FailedPostgresqlConnection,
   loginFailedSkipReason,
-  type RefusedPostgresqlConnection,
 } from '../login-step-outcomes.ts';
 
 export const authHbaCheck = declareServerPreflightCheck({
@@ -31,7 +31,7 @@ export const authHbaCheck = declareServerPreflightCheck({
  * Error messages of the login are translated, but in every language they contain the file name and the method names.
  * The server also rejects a login with this message if the pg_hba.conf rule requires a client certificate.
  */
-function hostRefusal({ code, message }: RefusedPostgresqlConnection, username: string) {
+function hostRefusal({ code, message }: FailedPostgresqlConnection, username: string) {
   if (
     code === databaseConnectErrorCodes.authentication ||
     /pg_hba|certificate|\b(ident|peer|gssapi|sspi|oauth)\b/i.test(message)

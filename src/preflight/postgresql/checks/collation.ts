@@ -7,8 +7,8 @@ import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects
 import { collationsQuery } from '../queries/collations.ts';
 import { databasesQuery } from '../queries/databases.ts';
 import {
-  type SuperuserCreatedFunction,
-  superuserCreatedFunctionsQuery,
+  type FunctionNeedingSuperuserOrLocale,
+  functionsNeedingSuperuserOrLocaleQuery,
 } from '../queries/superuser-created-functions.ts';
 import { pluralize } from '../units.ts';
 
@@ -17,7 +17,11 @@ export const collationCheck = declareDatabasePreflightCheck({
   title: 'source and target sort text in the same way',
   headline: 'Collations can differ on the target',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { databases: databasesQuery, collations: collationsQuery, markedFunctions: superuserCreatedFunctionsQuery },
+  queries: {
+    databases: databasesQuery,
+    collations: collationsQuery,
+    markedFunctions: functionsNeedingSuperuserOrLocaleQuery,
+  },
   evaluate({ databases, collations, markedFunctions }, database) {
     const found = findPostgresqlDatabase(databases, database);
     if (found === undefined) return infoOutcome('not reported by the server');
@@ -66,7 +70,7 @@ export const collationCheck = declareDatabasePreflightCheck({
 /** Collations and locales that every server accepts. */
 const portableValue = /=(|C|POSIX|C\.UTF-?8|en_US\.UTF-?8|Default|Australia|India)$/i;
 
-function localeSettings(found: readonly SuperuserCreatedFunction[]): PreflightCheckOutcome {
+function localeSettings(found: readonly FunctionNeedingSuperuserOrLocale[]): PreflightCheckOutcome {
   const [setting = ''] = found.flatMap(({ locales }) => locales).filter((one) => !portableValue.test(one));
   const [name, value] = setting.split('=');
   return {

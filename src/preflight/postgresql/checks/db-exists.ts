@@ -4,8 +4,8 @@ import { declareServerPreflightCheck } from '../check.ts';
 import {
   buildFailedPostgresqlLoginOutcome,
   evaluatePostgresqlLoginStep,
+  type FailedPostgresqlConnection,
   loginFailedSkipReason,
-  type RefusedPostgresqlConnection,
 } from '../login-step-outcomes.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 
@@ -37,7 +37,7 @@ const revokedFromPublic = {
     'The login succeeded, but the first query was denied: a privilege that every client needs was revoked from PUBLIC.',
 };
 
-function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: RefusedPostgresqlConnection): FindingFix {
+function databaseFix({ dbname, username }: PostgresqlSourceFacts, why: FailedPostgresqlConnection): FindingFix {
   const { code } = why;
   const [database, role] = [quoteIdentifier(dbname), quoteIdentifier(username)];
   if (code === '42501' && why.kind === 'refused' && why.asked === true) {

@@ -3,7 +3,7 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import type { UncheckedUniqueIndex } from '../deep/comparable-keys.ts';
 import { buildIncompleteScanOutcome, getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
 import type { DuplicateUniqueKeys } from '../deep/scanned-rows.ts';
-import { reasonText } from '../deep/table-unread-reason.ts';
+import { formatReasonAsWords } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { suggestQueriesForDuplicateKeys } from '../owner-queries.ts';
 import { pluralize } from '../units.ts';
@@ -53,6 +53,6 @@ function found(
 
 function listed(unchecked: readonly UncheckedUniqueIndex[]): { readonly detail?: string } {
   if (unchecked.length === 0) return {};
-  const names = limitFindingObjects(unchecked).map(({ index, reason }) => `${index} (${reasonText(reason)})`);
+  const names = limitFindingObjects(unchecked).map(({ index, reason }) => `${index} (${formatReasonAsWords(reason)})`);
   return { detail: `Keys not compared: ${names.join(', ')}.${buildUnlistedObjectsNote(unchecked)}` };
 }

@@ -2,11 +2,14 @@ import { failOutcome, type PreflightCheckOutcome, passOutcome, warnOutcome } fro
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { selectHashIndexedNullableColumns } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { type NullableHashIndexColumn, nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import {
+  hashIndexesWithoutNullRowsQuery,
+  type NullableHashIndexColumn,
+} from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,
   replicaIdentitiesQuery,
-  type TableReplicaIdentity,
+  type TableWithUnsafeReplicaIdentity,
 } from '../queries/replica-identities.ts';
 import {
   groupIncomparableColumnsByTable,
@@ -24,7 +27,7 @@ export const fullWithoutEqCheck = declareDatabasePreflightCheck({
   queries: {
     identities: replicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
-    hashedNulls: nullableHashIndexColumnsQuery,
+    hashedNulls: hashIndexesWithoutNullRowsQuery,
   },
   evaluate({ identities, unequalColumns, hashedNulls }, database, facts, options) {
     const unequal = groupIncomparableColumnsByTable(unequalColumns);
@@ -71,7 +74,7 @@ function missedRows(missed: readonly NullableHashIndexColumn[], database: string
 }
 
 /** Returns the type of the first incomparable column of the first table: `json` of `doc json`. */
-function firstType([first]: readonly TableReplicaIdentity[], unequal: IncomparableColumnsByTable): string {
+function firstType([first]: readonly TableWithUnsafeReplicaIdentity[], unequal: IncomparableColumnsByTable): string {
   const described = unequal.get(first?.name ?? '')?.[0] ?? '';
   return /^(?:"(?:[^"]|"")*"|\S+) (.*)$/s.exec(described)?.[1] ?? described;
 }

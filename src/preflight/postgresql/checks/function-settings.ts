@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { superuserCreatedFunctionsQuery } from '../queries/superuser-created-functions.ts';
+import { functionsNeedingSuperuserOrLocaleQuery } from '../queries/superuser-created-functions.ts';
 import { pluralize } from '../units.ts';
 
 export const functionSettingsCheck = declareDatabasePreflightCheck({
@@ -9,7 +9,7 @@ export const functionSettingsCheck = declareDatabasePreflightCheck({
   title: 'no function has a setting that only a superuser can change',
   headline: 'A function has a setting that only a superuser can change',
   severity: { continuous: 'blocker', dump: 'info' },
-  queries: { markedFunctions: superuserCreatedFunctionsQuery },
+  queries: { markedFunctions: functionsNeedingSuperuserOrLocaleQuery },
   evaluate({ markedFunctions }) {
     const found = markedFunctions.filter(({ superuserSettings }) => superuserSettings.length > 0);
     const [first] = found;

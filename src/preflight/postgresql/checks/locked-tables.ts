@@ -3,7 +3,7 @@ import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { maxOpenTransactionSeconds } from '../open-transactions.ts';
-import { type TableLock, tableLocksQuery } from '../queries/table-locks.ts';
+import { exclusiveTableLocksQuery, type TableLock } from '../queries/table-locks.ts';
 import { pluralize, timeSpanText } from '../units.ts';
 
 export const lockedTablesCheck = declareDatabasePreflightCheck({
@@ -11,7 +11,7 @@ export const lockedTablesCheck = declareDatabasePreflightCheck({
   title: 'no table has an ACCESS EXCLUSIVE lock',
   headline: 'A table has an ACCESS EXCLUSIVE lock',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { locks: tableLocksQuery },
+  queries: { locks: exclusiveTableLocksQuery },
   evaluate({ locks }) {
     if (locks.length === 0) return passOutcome('none');
     const tables = [...new Set(locks.map(({ table }) => table))];

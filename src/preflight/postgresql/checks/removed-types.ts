@@ -9,7 +9,7 @@ import { versionIncompatibleCallsQuery } from '../queries/incompatible-calls.ts'
 import { versionIncompatibleDefinitionsQuery } from '../queries/incompatible-definitions.ts';
 import { versionIncompatibleFunctionsQuery } from '../queries/incompatible-functions.ts';
 import type { VersionIncompatibleObject } from '../queries/incompatible-object.ts';
-import { versionIncompatibleOperatorsQuery } from '../queries/incompatible-operators.ts';
+import { uncreatableOperatorsAndAggregatesQuery } from '../queries/incompatible-operators.ts';
 import { versionIncompatibleViewsQuery } from '../queries/incompatible-views.ts';
 import { type RemovedTypeUse, removedTypeUsesQuery } from '../queries/removed-type-uses.ts';
 import { pluralize } from '../units.ts';
@@ -22,7 +22,7 @@ export const removedTypesCheck = declareDatabasePreflightCheck({
   queries: {
     removedUses: removedTypeUsesQuery,
     outdatedViews: versionIncompatibleViewsQuery,
-    outdatedOperators: versionIncompatibleOperatorsQuery,
+    outdatedOperators: uncreatableOperatorsAndAggregatesQuery,
     outdatedCalls: versionIncompatibleCallsQuery,
     outdatedDefinitions: versionIncompatibleDefinitionsQuery,
     outdatedFunctions: versionIncompatibleFunctionsQuery,

@@ -2,11 +2,11 @@ import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import { hashIndexesWithoutNullRowsQuery } from '../queries/nullable-hash-index-columns.ts';
 import {
   noEqualityOperatorColumnsQuery,
   replicaIdentitiesQuery,
-  type TableReplicaIdentity,
+  type TableWithUnsafeReplicaIdentity,
 } from '../queries/replica-identities.ts';
 import { laterConnectionServerInstanceQuery, type PostgresqlServerInstance } from '../queries/server-instances.ts';
 import { type WriteCountersStartTime, writeCountersResetTimeQuery } from '../queries/write-counters.ts';
@@ -27,7 +27,7 @@ export const replicaIdentityCheck = declareDatabasePreflightCheck({
   queries: {
     identities: replicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
-    hashedNulls: nullableHashIndexColumnsQuery,
+    hashedNulls: hashIndexesWithoutNullRowsQuery,
     counters: writeCountersResetTimeQuery,
     server: laterConnectionServerInstanceQuery,
   },
@@ -67,8 +67,8 @@ export const replicaIdentityCheck = declareDatabasePreflightCheck({
 });
 
 /** The error messages of the server, one for each kind of unusable replica identity. */
-function impactOf(lacking: readonly TableReplicaIdentity[], version: number): string {
-  const isGenerated = (table: TableReplicaIdentity) =>
+function impactOf(lacking: readonly TableWithUnsafeReplicaIdentity[], version: number): string {
+  const isGenerated = (table: TableWithUnsafeReplicaIdentity) =>
     describeReplicaIdentityProblem(table, version)?.includes('generated') === true;
   const plain = lacking.find((table) => !isGenerated(table));
   const sentences: string[] = [];
@@ -97,7 +97,7 @@ const trustedSeconds = 86_400;
 function isTooYoung(
   { seconds, start, sinceCreation }: WriteCountersStartTime,
   server: PostgresqlServerInstance | undefined,
-  { olderThanCounters }: TableReplicaIdentity,
+  { olderThanCounters }: TableWithUnsafeReplicaIdentity,
 ): boolean {
   const isComplete = sinceCreation || (start !== undefined && server !== undefined && start <= initdbTime(server) + 60);
   return seconds !== undefined && seconds < trustedSeconds && (!isComplete || olderThanCounters);
@@ -108,7 +108,11 @@ function initdbTime({ systemIdentifier }: PostgresqlServerInstance): number {
   return Math.floor(Number(systemIdentifier) / 2 ** 32);
 }
 
-function writesOf(written: readonly TableReplicaIdentity[], all: number, { since }: WriteCountersStartTime): string {
+function writesOf(
+  written: readonly TableWithUnsafeReplicaIdentity[],
+  all: number,
+  { since }: WriteCountersStartTime,
+): string {
   if (written.some(({ writes }) => writes === undefined)) {
     return 'It is not known whether these tables are written to: track_counts is off.';
   }

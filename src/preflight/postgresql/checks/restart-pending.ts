@@ -4,7 +4,7 @@ import { describeRestartImpact } from '../describe-restart-impact.ts';
 import { roleSessionActivityQuery } from '../queries/activity.ts';
 import {
   getPostgresqlSetting,
-  getPostgresqlSettingByName,
+  getSettingOfServerSuppliedName,
   type PostgresqlServerSettings,
   postgresqlSettingsQuery,
 } from '../queries/settings.ts';
@@ -45,7 +45,7 @@ export const restartPendingCheck = declareServerPreflightCheck({
     const changes = pendingChanges.map(({ name, value }) =>
       value === undefined
         ? name
-        : `${name} (active: ${getPostgresqlSettingByName(settings, name)}, configured: ${value})`,
+        : `${name} (active: ${getSettingOfServerSuppliedName(settings, name)}, configured: ${value})`,
     );
     const blocks =
       pendingChanges.some(({ name }) => name === 'wal_level') &&
@@ -113,7 +113,7 @@ function fixOf(
  */
 function isWorse({ name, value }: PendingSetting, settings: PostgresqlServerSettings): boolean {
   if (value === undefined || !relevantSettings.includes(name)) return false;
-  const now = getPostgresqlSettingByName(settings, name);
+  const now = getSettingOfServerSuppliedName(settings, name);
   if (name === 'wal_level') return now === 'logical' && value !== 'logical';
   if (name === 'listen_addresses') return now === '*' && value !== '*';
   return Number(value) < Number(now);

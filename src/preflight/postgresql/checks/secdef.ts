@@ -1,7 +1,7 @@
 import { passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { superuserCreatedFunctionsQuery } from '../queries/superuser-created-functions.ts';
+import { functionsNeedingSuperuserOrLocaleQuery } from '../queries/superuser-created-functions.ts';
 import { superusersQuery } from '../queries/superusers.ts';
 import { pluralize } from '../units.ts';
 
@@ -10,7 +10,7 @@ export const secdefCheck = declareDatabasePreflightCheck({
   title: 'no SECURITY DEFINER function is owned by a superuser',
   headline: 'A SECURITY DEFINER function is owned by a superuser',
   severity: { continuous: 'warning', dump: 'warning' },
-  queries: { markedFunctions: superuserCreatedFunctionsQuery, superusers: superusersQuery },
+  queries: { markedFunctions: functionsNeedingSuperuserOrLocaleQuery, superusers: superusersQuery },
   evaluate({ markedFunctions, superusers }) {
     const owners = new Set(superusers);
     const found = markedFunctions.filter(({ securityDefiner, owner }) => securityDefiner && owners.has(owner));

@@ -5,7 +5,7 @@ import { declareDatabasePreflightCheck } from '../check.ts';
 import { findColumnsWithNullsMissedByHashIndex } from '../find-columns-with-nulls-missed-by-hash-index.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { type UnloggedForeignKey, unloggedForeignKeysQuery } from '../queries/constraints.ts';
-import { nullableHashIndexColumnsQuery } from '../queries/nullable-hash-index-columns.ts';
+import { hashIndexesWithoutNullRowsQuery } from '../queries/nullable-hash-index-columns.ts';
 import { nonOrdinaryRelationsQuery } from '../queries/relations.ts';
 import { noEqualityOperatorColumnsQuery, replicaIdentitiesQuery } from '../queries/replica-identities.ts';
 import {
@@ -29,7 +29,7 @@ export const unloggedCheck = declareDatabasePreflightCheck({
     identities: replicaIdentitiesQuery,
     unequalColumns: noEqualityOperatorColumnsQuery,
     unloggedReferences: unloggedForeignKeysQuery,
-    hashedNulls: nullableHashIndexColumnsQuery,
+    hashedNulls: hashIndexesWithoutNullRowsQuery,
   },
   evaluate(
     { relations, identities, unequalColumns, unloggedReferences, hashedNulls },

@@ -2,7 +2,7 @@ import { type PreflightCheckOutcome, passOutcome, skipOutcome, unknownOutcome } 
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
 import type { UnreadTable } from '../deep/scanned-rows.ts';
-import { isTableUncopyable, reasonText, type TableUnreadReason } from '../deep/table-unread-reason.ts';
+import { formatReasonAsWords, isTableUncopyable, type TableUnreadReason } from '../deep/table-unread-reason.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
 
@@ -31,7 +31,7 @@ const readAgain = { text: 'Run the preflight again with --deep.' };
 function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
   const reasons = [...new Set(tables.map(({ reason }) => reason))];
   return {
-    ...unknownOutcome(`${pluralize(tables.length, 'table')}: ${reasons.map(reasonText).join(', ')}`, {
+    ...unknownOutcome(`${pluralize(tables.length, 'table')}: ${reasons.map(formatReasonAsWords).join(', ')}`, {
       text: [...new Set(reasons.map((reason) => fixes[reason] ?? readAgain.text))].join(' '),
     }),
     premise: 'the tables that were not read can be copied',
@@ -39,7 +39,7 @@ function notRead(tables: readonly UnreadTable[]): PreflightCheckOutcome {
     required: 'every table',
     detail: `The server refused to send the rows, or the reading ended before the last one.${buildUnlistedObjectsNote(tables)}`,
     objects: limitFindingObjects(tables).map(
-      ({ table, reason, message }) => `${table} (${reasonText(reason)}: ${message})`,
+      ({ table, reason, message }) => `${table} (${formatReasonAsWords(reason)}: ${message})`,
     ),
   };
 }

@@ -1,7 +1,10 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
-import { superuserCreatedFunctionsQuery, untrustedLanguagesQuery } from '../queries/superuser-created-functions.ts';
+import {
+  functionsNeedingSuperuserOrLocaleQuery,
+  untrustedLanguagesQuery,
+} from '../queries/superuser-created-functions.ts';
 import { isTargetLibraryMissing } from '../target-libraries.ts';
 import { pluralize } from '../units.ts';
 
@@ -10,7 +13,7 @@ export const untrustedLangCheck = declareDatabasePreflightCheck({
   title: 'no function uses an untrusted language',
   headline: 'A function or a language is untrusted',
   severity: { continuous: 'blocker', dump: 'blocker' },
-  queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: superuserCreatedFunctionsQuery },
+  queries: { untrustedLanguages: untrustedLanguagesQuery, markedFunctions: functionsNeedingSuperuserOrLocaleQuery },
   evaluate({ untrustedLanguages, markedFunctions }, _database, _ground, { targetExtensions }) {
     const functions = markedFunctions.filter(({ untrusted }) => untrusted !== undefined);
     if (untrustedLanguages.length + functions.length === 0) return passOutcome('none');

@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { databaseXidAgesQuery } from '../queries/database-xid-ages.ts';
+import { oldestDatabaseXidAgesQuery } from '../queries/database-xid-ages.ts';
 import { getSourceServerVersion } from '../source-facts.ts';
 
 export const xidWraparoundCheck = declareServerPreflightCheck({
@@ -9,7 +9,7 @@ export const xidWraparoundCheck = declareServerPreflightCheck({
   headline: 'Transaction ids are close to wraparound',
   severity: { continuous: 'blocker', dump: 'warning' },
   needs: 'connection',
-  queries: { ages: databaseXidAgesQuery },
+  queries: { ages: oldestDatabaseXidAgesQuery },
   evaluate({ ages: [oldest] }, facts) {
     if (oldest === undefined) return passOutcome('no database');
     const { database, age } = oldest;

@@ -32,7 +32,7 @@ export async function findDuplicateUniqueKeys(
   const isOpen = (set: UniqueKeyHashSet | undefined): boolean => set !== undefined && set.size > 0;
   const unread = (): UniqueKeyComparison => ({
     duplicates: [],
-    unchecked: buildUncheckedUniqueIndexes(table, keys, 'table_not_read'),
+    unchecked: listUncheckedUniqueIndexes(table, keys, 'table_not_read'),
   });
   if (hashes.some((one, key) => !one.isExact() && isOpen(repeated[key]))) {
     const counts = repeated.map((set) => new Uint8Array(set?.size ?? 0));
@@ -58,10 +58,10 @@ export async function findDuplicateUniqueKeys(
     if (counts.length === 0) return [];
     return [{ index, table, columns: names, keys: counts.length, rows: counts.reduce((sum, rows) => sum + rows, 0) }];
   });
-  return { duplicates, unchecked: buildUncheckedUniqueIndexes(table, tooMany, 'too_many_rows') };
+  return { duplicates, unchecked: listUncheckedUniqueIndexes(table, tooMany, 'too_many_rows') };
 }
 
-export function buildUncheckedUniqueIndexes(
+export function listUncheckedUniqueIndexes(
   table: string,
   keys: readonly ComparableUniqueKey[],
   reason: UncheckedUniqueKeyReason,

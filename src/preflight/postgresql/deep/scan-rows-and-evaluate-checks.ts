@@ -6,7 +6,7 @@ import { evaluateDatabaseChecks } from '../evaluate-checks.ts';
 import type { PostgresqlDatabase } from '../queries/databases.ts';
 import type { RunPreflightQueriesOptions } from '../run-preflight-queries-in-database.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
-import { scanSourceRows } from './scan-source-rows.ts';
+import { scanDatabaseTableRows } from './scan-database-table-rows.ts';
 
 export interface ScanRowsAndEvaluateChecksOptions {
   readonly run: Pick<PreflightEngineInput<unknown>, 'options' | 'cancelled' | 'onRead'>;
@@ -43,7 +43,7 @@ export async function scanRowsAndEvaluateChecks(
     name,
     encoding: known.find((database) => database.name === name)?.encoding ?? '',
   }));
-  const scans = await scanSourceRows(databases, { deep, query, cancelled, onRead });
+  const scans = await scanDatabaseTableRows(databases, { deep, query, cancelled, onRead });
   for (const [name, own] of results) {
     const again = evaluateDatabaseChecks(selectRowDependentChecks(checks), own, name, { ...facts, scans }, options);
     const byId = new Map(again.map((finding) => [finding.id, finding]));

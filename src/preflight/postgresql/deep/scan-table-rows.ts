@@ -15,8 +15,8 @@ import {
   type ScannedRows,
 } from './copy-row-scanner.ts';
 import {
-  buildUncheckedUniqueIndexes,
   findDuplicateUniqueKeys,
+  listUncheckedUniqueIndexes,
   type UniqueKeyComparison,
   type UniqueKeyRereader,
 } from './find-duplicate-unique-keys.ts';
@@ -92,7 +92,7 @@ export async function scanTableRows(
   const compared: UniqueKeyComparison =
     error === undefined
       ? await findDuplicateUniqueKeys(table.table, keys, hashes, readKeys)
-      : { duplicates: [], unchecked: buildUncheckedUniqueIndexes(table.table, keys, 'table_not_read') };
+      : { duplicates: [], unchecked: listUncheckedUniqueIndexes(table.table, keys, 'table_not_read') };
   return {
     isLost: error?.lost === true,
     scan: {

@@ -58,7 +58,7 @@ const reasonOfCode: ReadonlyMap<string, TableUnreadReason> = new Map([
 ]);
 
 /** Formats the identifier of a reason as words: `row_security` is `row security`. */
-export function reasonText(reason: string): string {
+export function formatReasonAsWords(reason: string): string {
   return reason.replaceAll('_', ' ');
 }
 

@@ -88,8 +88,8 @@ export function isOneOfSql(types: readonly number[], column: string): string {
 }
 
 /**
- * Condition for a CHECK constraint of a user (alias `k`) that calls one of the functions, or converts a value to or
- * from text.
+ * Condition for a CHECK constraint of a user (alias `k`) whose expression depends on settings such as DateStyle: it calls a
+ * function that depends on settings, or converts a value to or from text.
  */
 export const checkConstraintDependsOnSettingsSql = `k.oid >= '${firstNormalObjectId}' AND k.contype = 'c' AND k.conbin::text ~ '${settingsDependenceNodeTreePattern}'`;
 

@@ -12,7 +12,7 @@ export interface DatabaseXidAge {
  * The databases with the oldest transaction ids, at most five, the oldest first. Only the oldest databases are
  * reported, because the wraparound limits apply to the whole server.
  */
-export const databaseXidAgesQuery: PostgresqlPreflightQuery<readonly DatabaseXidAge[]> = {
+export const oldestDatabaseXidAgesQuery: PostgresqlPreflightQuery<readonly DatabaseXidAge[]> = {
   id: 'transaction-ages',
   scope: 'server',
   sql: () => 'SELECT datname, age(datfrozenxid) AS age FROM pg_database ORDER BY 2 DESC, 1 LIMIT 5',

@@ -44,7 +44,7 @@ const earlier = `
   )
 `;
 
-export const nullableHashIndexColumnsQuery: PostgresqlPreflightQuery<readonly NullableHashIndexColumn[]> = {
+export const hashIndexesWithoutNullRowsQuery: PostgresqlPreflightQuery<readonly NullableHashIndexColumn[]> = {
   id: 'nullable-hash-index-columns',
   scope: 'database',
   when: whenDatabaseHasFeature('relations'),

@@ -6,7 +6,7 @@ import { decodeOptionalNumberColumn, decodeOptionalTextColumn, decodeTextColumn 
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A table whose replica identity does not identify its rows, or may not identify them. */
-export interface TableReplicaIdentity {
+export interface TableWithUnsafeReplicaIdentity {
   readonly name: string;
   /** pg_class.relreplident: `d` default, `i` index, `f` full, `n` nothing. */
   readonly identity: string;
@@ -41,7 +41,7 @@ const trustedOwnersSql = `
       IN (SELECT oid FROM pg_roles WHERE rolsuper)
 `;
 
-export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableReplicaIdentity[]> = {
+export const replicaIdentitiesQuery: PostgresqlPreflightQuery<readonly TableWithUnsafeReplicaIdentity[]> = {
   id: 'replica-identities',
   scope: 'database',
   when: whenDatabaseHasFeature('relations', 'columns'),

@@ -145,7 +145,7 @@ export function getPostgresqlSetting(settings: PostgresqlServerSettings, name: P
 }
 
 /** The value of a setting whose name came from the server; empty if the setting is missing. */
-export function getPostgresqlSettingByName(settings: PostgresqlServerSettings, name: string): string {
+export function getSettingOfServerSuppliedName(settings: PostgresqlServerSettings, name: string): string {
   return [...settings].find(([one]) => one === name)?.[1].value ?? '';
 }
 

@@ -5,7 +5,7 @@ import { decodeBooleanColumn, decodeOptionalTextColumn, decodeTextArrayColumn, d
 import { buildGrantMonitorRoleStatement } from './grants.ts';
 
 /** A function that only a superuser can create without a change, or that sets a locale. */
-export interface SuperuserCreatedFunction {
+export interface FunctionNeedingSuperuserOrLocale {
   /** With argument types. */
   readonly name: string;
   readonly owner: string;
@@ -42,7 +42,9 @@ const superuserSettings = `
  * Functions of extensions and constructors of range types are left out, because they are created with the extension or
  * type. An aggregate function has the language internal, but creating it does not need a superuser.
  */
-export const superuserCreatedFunctionsQuery: PostgresqlPreflightQuery<readonly SuperuserCreatedFunction[]> = {
+export const functionsNeedingSuperuserOrLocaleQuery: PostgresqlPreflightQuery<
+  readonly FunctionNeedingSuperuserOrLocale[]
+> = {
   id: 'restricted-functions',
   scope: 'database',
   when: whenDatabaseHasFeature('functions'),

@@ -37,7 +37,7 @@ export const databasesWithTableLocksQuery: PostgresqlPreflightQuery<ReadonlySet<
  * Locks are matched with tables of pg_class, but other sessions cannot see a table that the locking transaction
  * created.
  */
-export const tableLocksQuery: PostgresqlPreflightQuery<readonly TableLock[]> = {
+export const exclusiveTableLocksQuery: PostgresqlPreflightQuery<readonly TableLock[]> = {
   id: 'table-locks',
   scope: 'database',
   sql: () => `

@@ -32,7 +32,7 @@ export const pingRefusedCheck = declareRedisPreflightCheck({
   },
 });
 
-/** A replica ignores the error NOPERM in the reply to PING; other errors have checks of their own. */
+/** Errors in the reply to PING that this check ignores: a replica ignores NOPERM, and the others have checks of their own. */
 const ignoredErrors: ReadonlySet<string> = new Set(['NOPERM', 'LOADING', 'BUSY', 'MASTERDOWN']);
 
 function fixOf({ code, message }: { readonly code: string; readonly message: string }, info: RedisInfo): FindingFix {

@@ -1,11 +1,11 @@
 import { parseKeyspace } from '../../../redis/info.ts';
 import {
+  getRdbVersionOfRelease,
   getReportedCompatibleRedisVersion,
   isRedisVersionAtLeast,
   parseRedisServerVersion,
   parseRedisTargetVersion,
   type RedisServerVersion,
-  rdbVersion,
   redisProductNames,
 } from '../../../redis/version.ts';
 import {
@@ -108,7 +108,7 @@ interface Incompatibility {
 /** Why the target cannot read what the source writes; undefined if it can. */
 function incompatibility(format: SourceFormat, target: ProductVersion): Incompatibility | undefined {
   const { source, family } = format;
-  const rdb = rdbVersion(family, source.major, source.minor);
+  const rdb = getRdbVersionOfRelease(family, source.major, source.minor);
   const sent = sentRdbVersion(rdb, target);
   const name = `${redisProductNames[target.product]} ${target.major}${target.minor === undefined ? '' : `.${target.minor}`}`;
   const refusal = `the target logs \`Can't handle RDB format version ${sent}\` and retries without end.`;
@@ -119,7 +119,7 @@ function incompatibility(format: SourceFormat, target: ProductVersion): Incompat
   // Redis and Valkey number their versions separately; Valkey reports the Redis version with which it is compatible.
   const comparable = family === target.product ? source : (getReportedCompatibleRedisVersion(source) ?? source);
   const isNewEnough = isRedisVersionAtLeast(target, comparable.major, comparable.minor);
-  const reads = rdbVersion(target.product, target.major, target.minor ?? 0);
+  const reads = getRdbVersionOfRelease(target.product, target.major, target.minor ?? 0);
   if (!isNewEnough && reads < sent) {
     return blocked(`${name} is older and reads formats up to RDB ${reads}, the source sends RDB ${sent}: ${refusal}`);
   }

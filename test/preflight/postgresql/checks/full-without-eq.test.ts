@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { fullWithoutEqCheck } from '../../../../src/preflight/postgresql/checks/full-without-eq.ts';
 import type {
   ColumnWithoutEqualityOperator,
-  TableReplicaIdentity,
+  TableWithUnsafeReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
 import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 
-function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
+function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWithUnsafeReplicaIdentity {
   return {
     name: 'public.t',
     identity: 'd',
@@ -28,7 +28,7 @@ function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdent
 const doc: ColumnWithoutEqualityOperator = { table: 'public.t', column: 'doc json' };
 
 function evaluate(
-  tables: readonly TableReplicaIdentity[],
+  tables: readonly TableWithUnsafeReplicaIdentity[],
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
 ) {

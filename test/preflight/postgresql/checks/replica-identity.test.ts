@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { replicaIdentityCheck } from '../../../../src/preflight/postgresql/checks/replica-identity.ts';
 import type {
   ColumnWithoutEqualityOperator,
-  TableReplicaIdentity,
+  TableWithUnsafeReplicaIdentity,
 } from '../../../../src/preflight/postgresql/queries/replica-identities.ts';
 import type { PostgresqlServerInstance } from '../../../../src/preflight/postgresql/queries/server-instances.ts';
 import type { WriteCountersStartTime } from '../../../../src/preflight/postgresql/queries/write-counters.ts';
@@ -13,7 +13,7 @@ import { expectText } from '../expect-text.ts';
 import { connected, preflightOptions, short, sourceFacts } from '../facts.ts';
 import { found, preflightServer } from '../preflight.ts';
 
-function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdentity {
+function identityOf(more: Partial<TableWithUnsafeReplicaIdentity> = {}): TableWithUnsafeReplicaIdentity {
   return {
     name: 'public.t',
     identity: 'd',
@@ -34,7 +34,7 @@ function identityOf(more: Partial<TableReplicaIdentity> = {}): TableReplicaIdent
 const doc: ColumnWithoutEqualityOperator = { table: 'public.t', column: 'doc json' };
 
 function evaluate(
-  tables: readonly TableReplicaIdentity[],
+  tables: readonly TableWithUnsafeReplicaIdentity[],
   version = 170_010,
   unequalColumns: readonly ColumnWithoutEqualityOperator[] = [],
   counters: WriteCountersStartTime = { seconds: 90_000, since: '2026-11-01 08:00:00', start: 0, sinceCreation: false },

@@ -16,7 +16,7 @@ export function getWatchedSourceIdentity({ engine, source }: DbSource): WatchedS
 }
 
 /** A state folder that is not writable does not end the watch. The next watch then finds no record of this watch. */
-export function saveWatchedSlots(path: string, source: DbSource, result: WatchedSourcePollResult): void {
+export function updateSlotsOfWatchRecord(path: string, source: DbSource, result: WatchedSourcePollResult): void {
   ignoreFileErrors(() => saveRecord(path, source, result));
 }
 
@@ -49,7 +49,7 @@ export async function recordFirstSlots(
   const options = { clock, ignoreDbs, signal: end.signal, record: readMigrationWatchRecord(path) };
   for await (const result of pollWatchedSource(source, 500, options)) {
     if (!result.reached) return;
-    saveWatchedSlots(path, source, result);
+    updateSlotsOfWatchRecord(path, source, result);
     const isComplete = result.sample.databases.every(({ slot }) => slot !== undefined);
     if (isComplete || performance.now() >= endsAt) return;
   }

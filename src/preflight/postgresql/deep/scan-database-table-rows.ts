@@ -8,7 +8,7 @@ import type { RunPreflightQueriesOptions } from '../run-preflight-queries-in-dat
 import { scanDatabaseRows } from './scan-database-rows.ts';
 import type { DatabaseScanResult } from './scanned-rows.ts';
 
-export interface ScanSourceRowsOptions {
+export interface ScanDatabaseTableRowsOptions {
   readonly deep: DeepReadOptions;
   /**
    * These options leave out the member `signal`, because that signal is aborted at the deadline of the queries, and
@@ -30,9 +30,9 @@ function monotonicClock({ sleep }: Clock): Clock {
 const reportInterval = 200;
 
 /** Reads the rows of the databases, one table after the other. The rate limit applies to the sum of all tables. */
-export async function scanSourceRows(
+export async function scanDatabaseTableRows(
   databases: readonly { readonly name: string; readonly encoding: string }[],
-  { deep, query, cancelled, onRead, monotonic = monotonicClock(query.clock) }: ScanSourceRowsOptions,
+  { deep, query, cancelled, onRead, monotonic = monotonicClock(query.clock) }: ScanDatabaseTableRowsOptions,
 ): Promise<ReadonlyMap<string, DatabaseScanResult>> {
   const expired = deep.timeout === undefined ? [] : [timeoutSignal(deep.timeout)];
   const signal = AbortSignal.any([...expired, ...(cancelled === undefined ? [] : [cancelled])]);

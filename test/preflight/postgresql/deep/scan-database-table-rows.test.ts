@@ -4,9 +4,9 @@ import { systemClock } from '../../../../src/platform/clock.ts';
 import type { Clock } from '../../../../src/platform/host.ts';
 import type { PostgresqlSource } from '../../../../src/postgresql/source.ts';
 import {
-  type ScanSourceRowsOptions,
-  scanSourceRows,
-} from '../../../../src/preflight/postgresql/deep/scan-source-rows.ts';
+  type ScanDatabaseTableRowsOptions,
+  scanDatabaseTableRows,
+} from '../../../../src/preflight/postgresql/deep/scan-database-table-rows.ts';
 import type { DatabaseScanResult } from '../../../../src/preflight/postgresql/deep/scanned-rows.ts';
 import { Secret } from '../../../../src/secret.ts';
 import { postgresEndpointOf } from '../../../engine/engine-servers.ts';
@@ -16,7 +16,7 @@ import { startStandby } from '../../../fixtures/standby.ts';
 
 const fast = { bytesPerSecond: 1e9, timeout: undefined };
 
-interface ScanOptions extends Partial<ScanSourceRowsOptions> {
+interface ScanOptions extends Partial<ScanDatabaseTableRowsOptions> {
   readonly source?: Partial<PostgresqlSource>;
   readonly encoding?: string;
 }
@@ -26,7 +26,7 @@ async function scan(server: Postgres, database: string, more: ScanOptions = {}):
   const [{ version } = { version: 0 }] = await server.query<{ version: number }>(
     "SELECT current_setting('server_version_num')::int AS version",
   );
-  const found = await scanSourceRows([{ name: database, encoding }], {
+  const found = await scanDatabaseTableRows([{ name: database, encoding }], {
     deep: fast,
     query: {
       source: { ...postgresEndpointOf(server), ...source },

@@ -55,7 +55,7 @@ export function otherAccountGrantError(
 }
 
 /** Called after a refresh: stores the names of the account, and warns about a narrower scope. */
-export async function handleRefreshedTokenGrant(
+export async function updateAccountAfterTokenRefresh(
   deps: RefreshedTokenGrantDeps,
   before: CredentialRecord,
   record: CredentialRecord,
