@@ -48,10 +48,17 @@ export async function checkCutover(api: ApiClient, options: CheckCutoverOptions)
   const targetFailure = await readTargetFailure(options);
   if (targetFailure !== undefined) return { engine, migration, ...targetFailure };
   onCheck('observing writes to the source, for about 20 s');
-  const startedAt = clock.now();
-  const before = await readSourceActivity(options);
+  let startedAt = clock.now();
+  let before = await readSourceActivity(options);
   const lag = await watchUntilIdle(options, hasEnded ? minimumWatch : watchLimit);
-  const after = await readSourceActivity(options);
+  let after = await readSourceActivity(options);
+  if (hasEnded && countWritesBetweenReadings(before, after) > 0) {
+    // When a migration ends, its slots and publications are removed, which are writes as well.
+    startedAt = clock.now();
+    before = after;
+    await clock.sleep(minimumWatch, signal);
+    after = await readSourceActivity(options);
+  }
   const seconds = Math.round((clock.now() - startedAt) / 1000);
   const writes = { count: countWritesBetweenReadings(before, after), open: after.open, seconds };
   const facts: CutoverFacts = { engine, migration, writes, lag };

@@ -12,7 +12,7 @@ test('CONTRIBUTING.md has a tutorial for a command, a check and an API resource'
   expect(tutorials.map(({ title }) => title)).toEqual(['Add a command', 'Add a check', 'Add an API resource']);
 });
 
-test.each(tutorials)('the tutorial "$title" works as it is written', ({ blocks }) => {
+test.each(tutorials)('the tutorial "$title" works as it is written', { timeout: 400_000 }, ({ blocks }) => {
   const copy = copyProject();
   for (const block of blocks) {
     if (block.language === 'sh') runScript(copy, block.text);
@@ -84,7 +84,7 @@ function runScript(folder: string, script: string): void {
     cwd: folder,
     env: { PATH, TMPDIR, HOME: folder },
     encoding: 'utf8',
-    timeout: 100_000,
+    timeout: 400_000,
   });
   expect(ran.status, `${script}\n${ran.stdout.slice(-4000)}${ran.stderr.slice(-4000)}`).toBe(0);
 }
