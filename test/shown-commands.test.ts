@@ -27,7 +27,7 @@ it('every command that a hint, an error or a page shows whole is one that the pr
     if (typeof fault === 'string' && !isName) wrong.push(`${command}: ${fault}`);
   }
   expect(wrong).toEqual([]);
-});
+}, 60_000);
 
 it('a command without its argument is found', async () => {
   const words = wordsOf('cloudctl droplets get');

@@ -75,11 +75,7 @@ const tokenErrors: Readonly<Record<string, TokenErrorRow & Partial<Record<TokenO
     reason: 'the authorization server does not support this grant type',
     hint: 'sendForm',
   },
-  invalid_scope: {
-    code: 'api_error',
-    reason: 'the authorization server rejected the scope',
-    hint: 'retry',
-  },
+  invalid_scope: { code: 'api_error', reason: 'the authorization server rejected the scope', hint: 'retry' },
 };
 
 const otherError: TokenErrorRow = {

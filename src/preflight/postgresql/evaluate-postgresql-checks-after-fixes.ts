@@ -44,7 +44,7 @@ export function evaluatePostgresqlChecksAfterFixes(
   const own = ownEffects(placed);
   for (const [database, results] of collected.retained) {
     const local = own.get(database) ?? [];
-    if (results.size === 0 || !(isShared || local.length > 0)) continue;
+    if (!isShared && local.length === 0) continue;
     const before = new Map([...collected.results, ...results]);
     const after = new Map([...server, ...applyFixEffectsToPostgresqlResults(results, [...everywhere, ...local])]);
     for (const check of checks) {

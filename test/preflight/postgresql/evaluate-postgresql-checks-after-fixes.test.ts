@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { CheckFinding } from '../../../src/preflight/finding.ts';
+import { type CheckFinding, passOutcome } from '../../../src/preflight/finding.ts';
+import { declareDatabasePreflightCheck } from '../../../src/preflight/postgresql/check.ts';
+import { evaluatePostgresqlChecksAfterFixes } from '../../../src/preflight/postgresql/evaluate-postgresql-checks-after-fixes.ts';
 import { connectionCapacityQuery } from '../../../src/preflight/postgresql/queries/connection-capacity.ts';
 import {
   nullableInheritedColumnsQuery,
@@ -28,7 +30,7 @@ import { replicationSlotsQuery } from '../../../src/preflight/postgresql/queries
 import { roleSettingsQuery } from '../../../src/preflight/postgresql/queries/role-settings.ts';
 import { serverSpecificColumnsQuery } from '../../../src/preflight/postgresql/queries/server-specific-columns.ts';
 import { sessionDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/session-dependent-constraints.ts';
-import { postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
+import { getPostgresqlSetting, postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
 import { settingsDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
 import { rolesInStoredSettingsQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
 import {
@@ -43,7 +45,7 @@ import { unreadableObjectsQuery } from '../../../src/preflight/postgresql/querie
 import { unvalidatedConstraintsQuery } from '../../../src/preflight/postgresql/queries/unvalidated-constraints.ts';
 import { walSendersQuery } from '../../../src/preflight/postgresql/queries/wal-senders.ts';
 import type { PostgresqlSourceFacts } from '../../../src/preflight/postgresql/source-facts.ts';
-import { connected, copy, database, role, settings, slot, slots } from './facts.ts';
+import { connected, copy, database, preflightOptions, role, settings, slot, slots, sourceFacts } from './facts.ts';
 import { findingOf, healthySettings, type Returned, returns, simulated } from './simulated.ts';
 
 type SettingValues = Parameters<typeof settings>[0];
@@ -339,7 +341,7 @@ test.each(cases)(
   },
 );
 
-test('every check with statements is in the list, or says why its fix cannot be simulated', () => {
+test('every fix with statements is simulated here or in the test of its check, or says why it cannot be', () => {
   const folder = new URL('../../../src/preflight/postgresql/checks/', import.meta.url);
   const offersStatements =
     /\bsql: (?!\()|\bshell: |alterSystemFix\(|resetRoleSetting\(|raiseSlotsFix\(|replicaIdentityFix\(|allowRuleFix\(/;
@@ -348,7 +350,13 @@ test('every check with statements is in the list, or says why its fix cannot be 
     return offersStatements.test(text) && !text.includes('notSimulated');
   });
   const listed = cases.map(({ id }) => `${id}.ts`);
-  expect(offering.filter((name) => !listed.includes(name))).toEqual([]);
+  const hasOwnTest = (name: string): boolean =>
+    readFileSync(new URL(`./checks/${name.replace('.ts', '.test.ts')}`, import.meta.url), 'utf8').includes(
+      'simulated(',
+    );
+  const missing = offering.filter((name) => !listed.includes(name) && !hasOwnTest(name));
+  const remedy = 'call `simulated` in the test of the check (CONTRIBUTING.md, "Add a check"), or set `notSimulated`';
+  expect(missing, remedy).toEqual([]);
 });
 
 test('a restart that activates a lower wal_level is not written', () => {
@@ -437,4 +445,40 @@ test('an effect in one database changes no finding of another', () => {
   const effect = { kind: 'replica-identity', table: 'public.t', identity: 'FULL' } as const;
   expect([...evaluate([{ effect, database: 'd1' }]).changed.keys()].every((key) => key.endsWith(' d1'))).toBe(true);
   expect(evaluate([{ effect, database: 'postgres' }]).changed.size).toBe(0);
+});
+
+test('a check of databases that reads only queries of the server is evaluated again', () => {
+  const check = declareDatabasePreflightCheck({
+    id: 'wal-level',
+    title: '',
+    headline: '',
+    severity: { continuous: 'blocker' },
+    queries: { settings: postgresqlSettingsQuery },
+    evaluate: ({ settings: values }) => passOutcome(getPostgresqlSetting(values, 'wal_level')),
+  });
+  const results = new Map([
+    [
+      postgresqlSettingsQuery,
+      { kind: 'known', value: settings({ ...healthySettings, wal_level: 'replica' }) } as const,
+    ],
+  ]);
+  const facts = sourceFacts();
+  const collected = {
+    facts,
+    databases: facts.databases,
+    access: facts.access,
+    results,
+    lost: undefined,
+    findings: [],
+    retained: new Map([['d1', new Map()]]),
+    sizes: new Map(),
+    walRate: facts.walRate,
+    waited: 0,
+  };
+  const effects = [
+    { effect: { kind: 'setting', name: 'wal_level', value: 'logical' }, database: undefined },
+    { effect: { kind: 'restart' }, database: undefined },
+  ] as const;
+  const { changed } = evaluatePostgresqlChecksAfterFixes([check], collected, facts, preflightOptions(), effects);
+  expect([...changed.values()]).toMatchObject([{ database: 'd1', observed: 'logical' }]);
 });
