@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { serverTests } from './scripts/test-files.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
@@ -31,12 +32,30 @@ const servers = serverTests(root).filter(
   (path) => !/^test\/(adversary|e2e|attack|faults|standalone|truth)\//.test(path),
 );
 
+/** Files that take minutes although they are small. Vitest begins with the largest files, and would run these alone at the end. */
+const slowFiles = [
+  'test/e2e/contributing.test.ts',
+  'test/preflight/postgresql/cut-off.test.ts',
+  'test/truth/mutations.test.ts',
+  'test/truth/postgresql.test.ts',
+];
+
+class SlowFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isSlow = ({ moduleId }: TestSpecification): boolean =>
+      slowFiles.some((path) => moduleId.endsWith(`/${path}`));
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
+
 // `light` and `unit` test the sources and need nothing but Node, `servers` needs real servers as well; `story`, `e2e`,
 // `hard` and `adversary` run the built program, `standalone` its executable.
 export default defineConfig({
   test: {
     maxWorkers: 2,
     environment: 'node',
+    sequence: { sequencer: SlowFilesFirst },
     projects: [
       {
         test: {
