@@ -11,7 +11,7 @@ import {
   isCredentialStoreUnavailable,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
-import { formatCommandForProfile } from './suggested-commands.ts';
+import { formatShareJoinCommand } from './suggested-commands.ts';
 
 /** The variable with the keys of the share, for machines that keep nothing, such as containers of a CI system. */
 export const sharedStoreKeyVariable = 'CLOUDCTL_STORE_KEY';
@@ -39,7 +39,7 @@ export async function readSharedStoreKeys(places: SharedStoreKeyLocations): Prom
     `profile "${profile.name}" has no keys of its shared credential store on this machine`,
     {
       detail: `the profile uses a shared credential store, and ${sharedStoreKeyVariable} is not set`,
-      hint: `join the share: ${formatCommandForProfile(profile, 'auth share join')} < KEYFILE`,
+      hint: `join the share: ${formatShareJoinCommand(profile)}`,
     },
   );
 }
@@ -66,7 +66,7 @@ export async function findSharedStoreKeys({
     const keys = decodeSharedStoreKeys(item.value.reveal());
     if (keys !== undefined) return { keys, from };
     throw new CliError('config_invalid', `the keys of the share in the ${from} are damaged`, {
-      hint: `join the share again: ${formatCommandForProfile(file.profile, 'auth share join')} < KEYFILE`,
+      hint: `join the share again: ${formatShareJoinCommand(file.profile)}`,
     });
   }
   return undefined;

@@ -1,8 +1,10 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec } from '../../../cli/command.ts';
+import type { ProfileReference } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { findSharedStoreKeys, sharedStoreKeyVariable, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { decodeSharedStoreKeys, mergeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
 import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
 
@@ -14,7 +16,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
   run: async (context, args) => {
     const { settings, share } = await requireSharedProfile(context);
     share.address();
-    const given = await readKeys(context);
+    const given = await readKeys(context, settings.profile);
     const existing = await findSharedStoreKeys(share.keyPlaces);
     if (existing?.from === 'variable')
       throw usageError(
@@ -24,7 +26,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
     if (existing !== undefined && existing.keys.share !== given.share)
       throw new CliError('config_invalid', `this machine belongs to share ${existing.keys.share}`, {
         detail: `the key on standard input is of share ${given.share}`,
-        hint: 'leave the other share first: `cloudctl auth share leave`',
+        hint: `leave the other share first: ${formatCommandForProfile(settings.profile, 'auth share leave')}`,
       });
     const keys = existing === undefined ? given : mergeSharedStoreKeys(given, existing.keys);
     const snapshot = await mapShareErrorsToUnreachable(settings, async () => {
@@ -47,14 +49,14 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
   },
 };
 
-async function readKeys({ host }: CommandContext) {
+async function readKeys({ host }: CommandContext, profile: ProfileReference) {
   if (host.stdin.isTTY === true)
-    throw usageError('standard input is a terminal', 'redirect the key file: `cloudctl auth share join < share.key`');
+    throw usageError('standard input is a terminal', `redirect the key file: ${formatShareJoinCommand(profile)}`);
   const keys = decodeSharedStoreKeys(await readAll(host.stdin));
   if (keys === undefined)
     throw usageError(
       'the text on standard input is not the key of a share',
-      'redirect the whole key file of `cloudctl auth share init`',
+      `redirect the whole key file of ${formatCommandForProfile(profile, 'auth share init')}`,
     );
   return keys;
 }

@@ -1,11 +1,12 @@
 import type { CommandSpec } from '../../../cli/command.ts';
-import type { ProfileSettings } from '../../../config/settings.ts';
+import type { ProfileReference, ProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, exitCodes } from '../../../errors.ts';
 import type { HeldFileLock } from '../../../platform/file-lock.ts';
 import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
 import { removeSharedStoreKeys } from '../../../session/share-key-items.ts';
 import { readSharedSessionCopy, removeSharedSessionCopy } from '../../../session/shared-copy.ts';
+import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import { compareSharedSessionVersions } from '../../../shared-store/shared-session.ts';
 import { requireSharedProfile, withOpenSharedStore } from './use-share.ts';
 
@@ -47,7 +48,7 @@ async function publishWhatIsOnlyHere(context: CommandContext, settings: ProfileS
     const { row } = await store.run({ op: 'read' });
     const copy = readSharedSessionCopy(context.profilePaths(settings.profileName), found.keys.share);
     if (copy === undefined || (row !== undefined && compareSharedSessionVersions(copy, row) !== 'newer')) return;
-    throw unpublishedError();
+    throw unpublishedError(settings.profile);
   });
 }
 
@@ -59,15 +60,15 @@ async function requireNothingUnpublished(
 ): Promise<void> {
   const store = await context.store(settings);
   const record = await store.withItems(async (items) => items.shared?.knownRecord(), lock);
-  if (record !== undefined && store.journal.inspect(record).pending) throw unpublishedError();
+  if (record !== undefined && store.journal.inspect(record).pending) throw unpublishedError(settings.profile);
 }
 
-function unpublishedError(): CliError {
+function unpublishedError(profile: ProfileReference): CliError {
   return new CliError(
     'busy',
     'could not leave the share: the session in the store is older than the copy on this machine',
     {
-      hint: 'run `cloudctl auth share leave` again',
+      hint: `run ${formatCommandForProfile(profile, 'auth share leave')} again`,
     },
   );
 }

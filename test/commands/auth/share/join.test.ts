@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectGolden } from '../../../fixtures/golden.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { runCloudctl } from '../../run-cloudctl.ts';
 import { shareFixture } from './share-fixture.ts';
@@ -32,5 +33,27 @@ describe.skipIf(lacks('redis-server'))('auth share join', () => {
     });
     const other = await (await shareFixture()).first();
     expect((await runCloudctl(other, join, { stdin: key })).error()).toMatchObject({ code: 'config_invalid' });
+  });
+
+  it('suggests commands for the profile of --profile', async () => {
+    const [fixture, other] = [await shareFixture(), await shareFixture()];
+    const [first, ofOther] = [await fixture.first(), await other.first()];
+    const machine = fixture.machine('ci-2');
+    const { raw } = machine.readConfig();
+    const { default: values } = raw.profiles as Readonly<Record<string, object>>;
+    machine.writeConfig({ current: 'default', profiles: { default: values, work: values } });
+    const work = [...join, '--profile', 'work'];
+    const stdin = fixture.keysOf(first);
+    for (const argv of [join, work]) expect((await runCloudctl(machine, argv, { stdin })).code).toBe(0);
+    const refused = [
+      (await runCloudctl(machine, work, { stdin: other.keysOf(ofOther) })).error(),
+      (await runCloudctl(machine, work, { stdin: 'damaged' })).error(),
+      (await runCloudctl(machine, ['auth', 'logout', '--local', '--profile', 'work', '-o', 'json'])).error(),
+    ];
+    expectGolden('auth-share', refused.map(({ hint }) => hint).join('\n'), 'refused');
+    const init = await runCloudctl(machine, ['auth', 'share', 'init', '--profile', 'work']);
+    const rotated = await runCloudctl(machine, ['auth', 'share', 'rotate-key', '--profile', 'work']);
+    const last = ({ err }: { readonly err: string }) => err.trim().split('\n').at(-1);
+    expectGolden('auth-share', [init, rotated].map(last).join('\n'), 'next steps');
   });
 });
