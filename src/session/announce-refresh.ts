@@ -131,6 +131,6 @@ function unreportedText(machines: readonly string[], sinceMs: number | undefined
 function busyError(deps: SessionRefreshDeps, detail: string): CliError {
   return new CliError('busy', 'could not refresh the session: another machine is refreshing it', {
     detail,
-    hint: `run the command again, or see \`cloudctl auth share status${deps.profile.isDefault ? '' : ` --profile ${deps.profile.name}`}\``,
+    hint: `run the command again, or see ${formatCommandForProfile(deps.profile, 'auth share status')}`,
   });
 }

@@ -1,6 +1,7 @@
 import {
   findRefreshClaimObstacle,
   listMachinesWithUnreportedRefresh,
+  refreshLeaseMs,
   type SharedSessionRow,
   type SharedSessionSnapshot,
   type SharedSessionStore,
@@ -24,7 +25,7 @@ export interface RefreshClaimTiming {
 }
 
 export const refreshClaimTiming: RefreshClaimTiming = {
-  leaseMs: 15_000,
+  leaseMs: refreshLeaseMs,
   renewMs: 5_000,
   waitMs: 45_000,
   commitMs: 35_000,

@@ -6,7 +6,7 @@ import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { RefreshClaimResult } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import { formatCommandForProfile } from './suggested-commands.ts';
+import { formatCommandForProfile, type StoreErrorHint } from './suggested-commands.ts';
 
 /**
  * The items of a profile in the credential store: the session, the client secret of the registered application, and the keys of
@@ -22,8 +22,8 @@ export interface CredentialStoreUnavailable {
   readonly kind: 'unavailable';
   readonly why: KeychainUnavailable['why'] | 'file' | 'too_long' | 'shared';
   readonly reason: string;
-  /** A hint that replaces the general hint for the reason `why`. */
-  readonly hint?: string;
+  /** A hint that replaces the general hint for the reason `why`; a function if it suggests a command for the profile. */
+  readonly hint?: StoreErrorHint;
 }
 
 export type CredentialItemReadResult =
@@ -110,27 +110,26 @@ export function isCredentialStoreUnavailable(result: { readonly kind: string }):
 
 /** Creates the error `keychain_unavailable` (exit code 1), or `unreachable` (6) for a shared store, with the hint for the reason. */
 export function credentialStoreUnavailableError(
-  { why, reason, hint: other }: CredentialStoreUnavailable,
+  { why, reason, hint: given }: CredentialStoreUnavailable,
   profile: ProfileReference,
 ): CliError {
-  const { message, hint, code = 'keychain_unavailable' } = storeErrorTexts[why];
-  const usual =
-    typeof hint === 'string' ? hint : hint(formatCommandForProfile(profile, 'config set credential_store file'));
+  const { message, hint: usual, code = 'keychain_unavailable' } = storeErrorTexts[why];
+  const hint = given ?? usual;
   return new CliError(code, message, {
     detail: reason,
-    hint: other ?? usual,
+    hint: typeof hint === 'string' ? hint : hint(profile),
   });
 }
 
-/** If `hint` is a function, it receives the command that selects the file store. */
 interface StoreErrorText {
   readonly message: string;
   /** Default: `keychain_unavailable`. */
   readonly code?: CliErrorCode;
-  readonly hint: string | ((fileStoreCommand: string) => string);
+  readonly hint: StoreErrorHint;
 }
 
-const fileStoreHint = (command: string): string => `store sessions in files of mode 0600 with ${command}`;
+const fileStoreHint = (profile: ProfileReference): string =>
+  `store sessions in files of mode 0600 with ${formatCommandForProfile(profile, 'config set credential_store file')}`;
 
 const storeErrorTexts: Readonly<Record<CredentialStoreUnavailable['why'], StoreErrorText>> = {
   locked: {
@@ -145,7 +144,7 @@ const storeErrorTexts: Readonly<Record<CredentialStoreUnavailable['why'], StoreE
   failed: { message: 'could not use the keychain', hint: fileStoreHint },
   too_long: {
     message: 'could not store the session: its tokens are too long for a keychain item',
-    hint: (command) => `store sessions in files of mode 0600 with ${command}, then log in again`,
+    hint: (profile) => `${fileStoreHint(profile)}, then log in again`,
   },
   file: {
     message: 'could not use the credential file',
@@ -154,6 +153,7 @@ const storeErrorTexts: Readonly<Record<CredentialStoreUnavailable['why'], StoreE
   shared: {
     message: 'could not use the shared credential store',
     code: 'unreachable',
-    hint: 'check the server and the network, then run `cloudctl auth share status`',
+    hint: (profile) =>
+      `check the server and the network, then run ${formatCommandForProfile(profile, 'auth share status')}`,
   },
 };

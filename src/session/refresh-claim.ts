@@ -1,4 +1,5 @@
 import type { CredentialRecord } from './credential-record.ts';
+import type { StoreErrorHint } from './suggested-commands.ts';
 
 /** The result of announcing a refresh to the other machines that share the session. */
 export type RefreshClaimResult =
@@ -15,7 +16,7 @@ export interface SharedStoreUnavailable {
   readonly kind: 'unavailable';
   readonly why: 'shared';
   readonly reason: string;
-  readonly hint?: string;
+  readonly hint?: StoreErrorHint;
   /** Whether the server refused the operation, so that it certainly had no effect. */
   readonly isRejected: boolean;
 }

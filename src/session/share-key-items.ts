@@ -11,7 +11,7 @@ import {
   isCredentialStoreUnavailable,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
-import { formatCommandForProfile } from './suggested-commands.ts';
+import { formatShareJoinCommand } from './suggested-commands.ts';
 
 /** The variable with the keys of the share, for machines that keep nothing, such as containers of a CI system. */
 export const sharedStoreKeyVariable = 'CLOUDCTL_STORE_KEY';
@@ -39,7 +39,7 @@ export async function readSharedStoreKeys(places: SharedStoreKeyLocations): Prom
     `profile "${profile.name}" has no keys of its shared credential store on this machine`,
     {
       detail: `the profile uses a shared credential store, and ${sharedStoreKeyVariable} is not set`,
-      hint: `join the share: ${formatCommandForProfile(profile, 'auth share join')} < KEYFILE`,
+      hint: `join the share: ${formatShareJoinCommand(profile)}`,
     },
   );
 }
@@ -61,12 +61,12 @@ export async function findSharedStoreKeys({
   }
   for (const [from, store] of [['file', file] as const, ['keychain', keychain] as const]) {
     const item = await store?.withItems((items) => items.read('share'));
-    if (item === undefined || item.kind === 'absent') continue;
+    if (item === undefined || item.kind === 'absent' || isMissingKeychain(item)) continue;
     if (isCredentialStoreUnavailable(item)) throw credentialStoreUnavailableError(item, file.profile);
     const keys = decodeSharedStoreKeys(item.value.reveal());
     if (keys !== undefined) return { keys, from };
     throw new CliError('config_invalid', `the keys of the share in the ${from} are damaged`, {
-      hint: `join the share again: ${formatCommandForProfile(file.profile, 'auth share join')} < KEYFILE`,
+      hint: `join the share again: ${formatShareJoinCommand(file.profile)}`,
     });
   }
   return undefined;
@@ -78,10 +78,23 @@ export async function writeSharedStoreKeys(store: CredentialStore, keys: SharedS
   requireCredentialStoreAvailable(written, store.profile);
 }
 
-/** Removes the keys of the share from this machine. Throws `keychain_unavailable`. */
+/**
+ * Removes the keys of the share from this machine. Throws `keychain_unavailable`. The keychain is first, so that the file is
+ * kept if the keychain is locked.
+ */
 export async function removeSharedStoreKeys({ file, keychain }: SharedStoreKeyLocations): Promise<void> {
-  for (const store of [file, keychain]) {
+  for (const store of [keychain, file]) {
     const removed = await store?.withItems((items) => items.remove('share'));
-    if (removed !== undefined) requireCredentialStoreAvailable(removed, file.profile);
+    if (removed !== undefined && !isMissingKeychain(removed)) requireCredentialStoreAvailable(removed, file.profile);
   }
+}
+
+/** Removes the key file after the keys were stored in the keychain, because the file would be read first. */
+export async function removeSharedStoreKeyFile({ file }: SharedStoreKeyLocations): Promise<void> {
+  requireCredentialStoreAvailable(await file.withItems((items) => items.remove('share')), file.profile);
+}
+
+/** A machine without a keychain, such as a server, has no key in it. */
+function isMissingKeychain(result: { readonly kind: string; readonly why?: string }): boolean {
+  return result.kind === 'unavailable' && result.why === 'missing';
 }

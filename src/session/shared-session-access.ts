@@ -27,6 +27,7 @@ import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-se
 import { readSharedSessionCopy, type SharedSessionCopy, writeSharedSessionCopy } from './shared-copy.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
 import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
+import { formatShareJoinCommand } from './suggested-commands.ts';
 
 export interface SharedSessionAccessDeps {
   readonly place: ProfilePaths;
@@ -223,7 +224,7 @@ function resultOf(opened: DecryptedSharedSession, kid: string): CredentialItemRe
         kind: 'unavailable',
         why: 'shared',
         reason: `the session is encrypted with the key ${kid}, which this machine does not have`,
-        hint: 'give this machine the keys of the share: `cloudctl auth share join < KEYFILE`',
+        hint: (profile) => `give this machine the keys of the share: ${formatShareJoinCommand(profile)}`,
       };
     case 'damaged':
       // The decrypted text is not a session record, so callers report a damaged session.

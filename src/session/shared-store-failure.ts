@@ -1,5 +1,6 @@
 import { DatabaseConnectError, DatabaseError, databaseConnectErrorCodes } from '../platform/connect-error.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
+import { formatCommandForProfile, type StoreErrorHint } from './suggested-commands.ts';
 
 /** An error of the server makes the store unavailable. */
 export async function catchSharedStoreUnavailable<T>(
@@ -23,9 +24,10 @@ export async function catchSharedStoreUnavailable<T>(
   }
 }
 
-const createSchema = 'create the schema: `cloudctl auth share init`';
+const createSchema: StoreErrorHint = (profile) =>
+  `create the schema: ${formatCommandForProfile(profile, 'auth share init')}`;
 const usePrimary = 'set CLOUDCTL_STORE_URL to the primary server: a replica may be behind it, so it is never read';
-const hints: Readonly<Record<string, string>> = {
+const hints: Readonly<Record<string, StoreErrorHint>> = {
   '3F000': createSchema,
   '42883': createSchema,
   [databaseConnectErrorCodes.tls]:

@@ -69,6 +69,9 @@ export type SharedSessionOperation =
   | ({ readonly op: 'refuse'; readonly by: string } & SharedSessionVersion)
   | ({ readonly op: 'reseal'; readonly by: string; readonly oldKid: string } & EncryptedSharedSession);
 
+/** The length of the lease that a machine claims for a refresh. */
+export const refreshLeaseMs = 15_000;
+
 /** A lease that ends this much later than a new one would is of a clock that was set back, and counts as ended. */
 export const longestClockStepMs = 60_000;
 
@@ -129,6 +132,19 @@ export function findRefreshClaimObstacle(
 ): RefreshClaimObstacle {
   if (row === undefined || compareSharedSessionVersions(row, wanted) !== 'same') return 'changed';
   return row.refusedGen === row.gen ? 'refused' : 'held';
+}
+
+/**
+ * Whether a machine has the lease at the time `nowMs` of the store. `newLeaseMs` is the length of a lease that another machine
+ * would claim now. The claim in SQL and Lua decides the same way.
+ */
+export function isRefreshLeaseHeld(
+  { holder, leaseMs }: Pick<SharedSessionRow, 'holder' | 'leaseMs'>,
+  nowMs: number,
+  newLeaseMs: number = refreshLeaseMs,
+): boolean {
+  if (holder === undefined || leaseMs === undefined) return false;
+  return leaseMs >= nowMs && leaseMs <= nowMs + newLeaseMs + longestClockStepMs;
 }
 
 /** The machines that began a refresh of the current generation and have not reported. */

@@ -10,7 +10,7 @@ import {
   writeSharedStoreKeys,
 } from '../../src/session/share-key-items.ts';
 import { createSharedStoreKeys, encodeSharedStoreKeys } from '../../src/shared-store/shared-store-keys.ts';
-import { testHost } from '../fixtures/host.ts';
+import { memoryKeychain, testHost } from '../fixtures/host.ts';
 import { keychainStoreOf } from '../fixtures/session.ts';
 
 function placesOf(env: Readonly<Record<string, string>> = {}) {
@@ -41,4 +41,20 @@ it('damaged keys are an error and never a missing key', async () => {
   await expect(readSharedStoreKeys(placesOf({ CLOUDCTL_STORE_KEY: 'secret' }))).rejects.toMatchObject({
     code: 'usage',
   });
+});
+
+it('a machine without a keychain has no key in it, and a locked keychain keeps the key file', async () => {
+  const keys = createSharedStoreKeys(randomBytes);
+  let trouble: 'missing' | 'locked' = 'missing';
+  const host = testHost({ keychain: memoryKeychain(new Map(), () => trouble) });
+  const place = profilePaths(host.folders.state, 'default');
+  const places = { env: {}, file: createFileCredentialStore(place), keychain: keychainStoreOf(host) };
+  expect(await findSharedStoreKeys(places)).toBeUndefined();
+  await writeSharedStoreKeys(places.file, keys);
+  trouble = 'locked';
+  await expect(removeSharedStoreKeys(places)).rejects.toMatchObject({ code: 'keychain_unavailable' });
+  expect(await findSharedStoreKeys(places)).toMatchObject({ from: 'file' });
+  trouble = 'missing';
+  await removeSharedStoreKeys(places);
+  expect(await findSharedStoreKeys(places)).toBeUndefined();
 });

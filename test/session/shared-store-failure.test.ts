@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 import { DatabaseConnectError, DatabaseError } from '../../src/platform/connect-error.ts';
+import { credentialStoreUnavailableError } from '../../src/session/credential-store.ts';
 import { catchSharedStoreUnavailable } from '../../src/session/shared-store-failure.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 
 it.each([
   [new DatabaseConnectError('network', 'ECONNREFUSED', 'refused'), undefined],
-  [new DatabaseError('42883', 'function does not exist', false), expect.stringContaining('auth share init')],
   [new DatabaseError('25006', 'read-only transaction', false), expect.stringContaining('primary')],
   [new DatabaseError('READONLY', 'read only replica', false), expect.stringContaining('primary')],
   [new DatabaseError('42501', 'permission denied', false), expect.stringContaining('cloudctl_share_member')],
@@ -18,4 +19,13 @@ it('other errors are thrown, and a result is returned', async () => {
     TypeError,
   );
   expect(await catchSharedStoreUnavailable('memory', async () => 1)).toBe(1);
+});
+
+it.each(['3F000', '42883'])('the hint of %s creates the schema for the profile', async (code) => {
+  const error = new DatabaseError(code, 'the schema does not exist', false);
+  const result = await catchSharedStoreUnavailable('memory', () => Promise.reject(error));
+  if (result.kind !== 'unavailable') throw new Error('the store is available');
+  expect(credentialStoreUnavailableError(result, profileNamed('work')).hint).toContain(
+    '`cloudctl auth share init --profile work`',
+  );
 });

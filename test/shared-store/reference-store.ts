@@ -1,6 +1,6 @@
 import {
   compareSharedSessionVersions,
-  longestClockStepMs,
+  isRefreshLeaseHeld,
   type SharedSessionLogEntry,
   type SharedSessionOperation,
   type SharedSessionRow,
@@ -32,9 +32,7 @@ export function applySharedOperation(
       return { applied: true, row };
     case 'claim': {
       if (row === undefined || compareSharedSessionVersions(row, operation) !== 'same') return rejected;
-      const { leaseMs: leaseEnd = 0 } = row;
-      const isLease = leaseEnd >= nowMs && leaseEnd <= nowMs + operation.leaseMs + longestClockStepMs;
-      const isHeld = row.holder !== undefined && row.holder !== operation.by && isLease;
+      const isHeld = row.holder !== operation.by && isRefreshLeaseHeld(row, nowMs, operation.leaseMs);
       if (row.refusedGen === row.gen || isHeld) return rejected;
       const claimed = {
         ...row,

@@ -12,6 +12,7 @@ import { buildSessionBinding } from '../../session/credential-record.ts';
 import { performLogout as endSession, type LogoutOutcome } from '../../session/logout.ts';
 import type { TokenAcceptance } from '../../session/send-access-token-probe.ts';
 import { buildRefusedRequestHints } from '../../session/session-binding.ts';
+import { formatCommandForProfile } from '../../session/suggested-commands.ts';
 
 export const authLogoutCommand: CommandSpec<CommandContext> = {
   description:
@@ -75,7 +76,7 @@ export async function logoutProfile(
   if (local && store.kind === 'shared')
     throw usageError(
       'cannot use --local with a shared credential store: the session belongs to all machines',
-      'remove this machine from the share: `cloudctl auth share leave`',
+      `remove this machine from the share: ${formatCommandForProfile(settings.profile, 'auth share leave')}`,
     );
   removeCachedCompletionNames(context.host.folders.state, profileName);
   return endSession(

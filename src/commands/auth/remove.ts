@@ -6,13 +6,12 @@ import { CliError, usageError } from '../../errors.ts';
 import type { LogoutOutcome } from '../../session/logout.ts';
 import { readExistingKeychainAccount } from '../../session/profile-paths.ts';
 import { removeSessionFiles, removeStoredClientSecret } from '../../session/remove-profile-secrets.ts';
-import { removeSharedStoreKeys } from '../../session/share-key-items.ts';
-import { removeSharedSessionCopy } from '../../session/shared-copy.ts';
 import { logoutProfile, logoutText } from './logout.ts';
+import { leaveShare } from './share/leave.ts';
 
 export const authRemoveCommand: CommandSpec<CommandContext> = {
   description:
-    'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6. With a shared credential store, only this machine is removed from the share.',
+    'Ends the session of the profile as `auth logout` does, then deletes its client secret, its account file, and the profile in config.json. If it was the current profile, none is current afterwards. If the server cannot be reached, the profile is removed nevertheless and the exit code is 6. With a shared credential store, this machine leaves the share as `auth share leave` does, and the session goes on for the other machines; if the session cannot be published, nothing is removed.',
   arguments: [
     {
       name: 'PROFILE',
@@ -21,7 +20,13 @@ export const authRemoveCommand: CommandSpec<CommandContext> = {
       completion: { from: 'profile' },
     },
   ],
-  options: [{ name: 'local', description: 'delete the session without revoking the token' }],
+  options: [
+    {
+      name: 'local',
+      description:
+        'delete the session without revoking the token; with a shared credential store, without publishing what only this machine has',
+    },
+  ],
   examples: [{ text: 'Remove the profile of an account that is no longer used', command: 'cloudctl auth remove work' }],
   run: async (context, args) => {
     const [name = ''] = args.positionals;
@@ -62,7 +67,7 @@ async function removeSecrets(
   local: boolean,
 ): Promise<LogoutOutcome> {
   const paths = context.profilePaths(settings.profileName);
-  if (settings.values.credential_store === 'shared') return leaveShare(context, settings);
+  if (settings.values.credential_store === 'shared') return removeFromShare(context, settings, local);
   const outcome = await removeFromStore(context, settings, local);
   const other = settings.values.credential_store === 'file' ? 'keychain' : 'file';
   // If no keychain account id is stored, the profile never used the keychain.
@@ -72,14 +77,20 @@ async function removeSecrets(
   return outcome.kind === 'nothing' && left !== undefined ? left : outcome;
 }
 
-/** Removes this machine from the share. The session is not revoked, because other machines use it. */
-async function leaveShare(context: CommandContext, settings: ProfileSettings): Promise<LogoutOutcome> {
-  const paths = context.profilePaths(settings.profileName);
-  await removeSharedStoreKeys((await context.share(settings)).keyPlaces);
-  removeSharedSessionCopy(paths);
-  removeSessionFiles(paths);
+/**
+ * Removes this machine from the share. The session is not revoked, because other machines use it. An earlier session in the
+ * file store is revoked.
+ */
+async function removeFromShare(
+  context: CommandContext,
+  settings: ProfileSettings,
+  local: boolean,
+): Promise<LogoutOutcome> {
+  await leaveShare(context, settings, { publishes: !local });
   await context.output.warn('the session goes on for the other machines; `auth logout` ends it for all');
-  return { kind: 'nothing' };
+  // The file store also contains the client secret of a shared profile.
+  const earlier = await removeFromOtherStore(context, settings, 'file', local);
+  return earlier?.kind === 'unproven' ? earlier : { kind: 'nothing' };
 }
 
 async function removeFromStore(

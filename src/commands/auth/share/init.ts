@@ -2,6 +2,7 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
 import { findSharedStoreKeys, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { buildShareSchemaSql, defaultSharedStoreRole } from '../../../shared-store/postgresql-schema.ts';
 import { prepareSharedStore } from '../../../shared-store/prepare-shared-store.ts';
 import { createSharedStoreKeys, encodeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
@@ -38,7 +39,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
       await context.output.text(prepared.sql.trimEnd());
       throw new CliError('api_error', 'could not create the schema of the shared credential store', {
         detail: `${prepared.reason}; the SQL on standard output creates the schema`,
-        hint: 'give the SQL to a DBA, then run `cloudctl auth share init` again',
+        hint: `give the SQL to a DBA, then run ${formatCommandForProfile(settings.profile, 'auth share init')} again`,
       });
     }
     if (prepared.kind === 'unsuitable')
@@ -55,7 +56,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
       existing === undefined
         ? `The key of share ${keys.share} was created (${args.has('keychain') ? 'keychain' : share.keyFile}).`
         : `This machine has the key of share ${keys.share} (${existing.from}).`,
-      'Copy the key to the other machines, and run `cloudctl auth share join < KEYFILE` there.',
+      `Copy the key to the other machines, and run ${formatShareJoinCommand(settings.profile)} there.`,
     ]);
     return 0;
   },

@@ -1,20 +1,32 @@
 import { text as readAll } from 'node:stream/consumers';
 import type { CommandSpec } from '../../../cli/command.ts';
+import type { ProfileReference } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
-import { findSharedStoreKeys, sharedStoreKeyVariable, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import {
+  findSharedStoreKeys,
+  removeSharedStoreKeyFile,
+  sharedStoreKeyVariable,
+  writeSharedStoreKeys,
+} from '../../../session/share-key-items.ts';
+import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { decodeSharedStoreKeys, mergeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
 import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
 
 export const shareJoinCommand: CommandSpec<CommandContext> = {
   description:
     'Reads the key of a share from standard input, checks that the store of CLOUDCTL_STORE_URL can be used, and stores the key on this machine. Run it again after `auth share rotate-key`, to add the new key.',
-  options: [{ name: 'keychain', description: 'store the key in the keychain instead of a file of mode 0600' }],
+  options: [
+    {
+      name: 'keychain',
+      description: 'store the key in the keychain instead of a file of mode 0600, and remove the file if there is one',
+    },
+  ],
   examples: [{ text: 'Join the share', command: 'cloudctl auth share join < share.key' }],
   run: async (context, args) => {
     const { settings, share } = await requireSharedProfile(context);
     share.address();
-    const given = await readKeys(context);
+    const given = await readKeys(context, settings.profile);
     const existing = await findSharedStoreKeys(share.keyPlaces);
     if (existing?.from === 'variable')
       throw usageError(
@@ -24,7 +36,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
     if (existing !== undefined && existing.keys.share !== given.share)
       throw new CliError('config_invalid', `this machine belongs to share ${existing.keys.share}`, {
         detail: `the key on standard input is of share ${given.share}`,
-        hint: 'leave the other share first: `cloudctl auth share leave`',
+        hint: `leave the other share first: ${formatCommandForProfile(settings.profile, 'auth share leave')}`,
       });
     const keys = existing === undefined ? given : mergeSharedStoreKeys(given, existing.keys);
     const snapshot = await mapShareErrorsToUnreachable(settings, async () => {
@@ -35,10 +47,13 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
         await store.close();
       }
     });
-    const place = args.has('keychain') || existing?.from === 'keychain' ? share.keychain : share.keyPlaces.file;
-    await writeSharedStoreKeys(place, keys);
+    const isInKeychain = args.has('keychain') || existing?.from === 'keychain';
+    await writeSharedStoreKeys(isInKeychain ? share.keychain : share.keyPlaces.file, keys);
+    const isMoved = isInKeychain && existing?.from === 'file';
+    if (isMoved) await removeSharedStoreKeyFile(share.keyPlaces);
     await context.output.note([
       `This machine (${share.machine()}) has joined share ${keys.share}.`,
+      ...(isMoved ? ['The key was moved from its file to the keychain.'] : []),
       snapshot.row === undefined
         ? 'The store has no session of this profile: log in on one machine.'
         : `The store has the session of this profile (epoch ${snapshot.row.epoch}, generation ${snapshot.row.gen}).`,
@@ -47,14 +62,14 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
   },
 };
 
-async function readKeys({ host }: CommandContext) {
+async function readKeys({ host }: CommandContext, profile: ProfileReference) {
   if (host.stdin.isTTY === true)
-    throw usageError('standard input is a terminal', 'redirect the key file: `cloudctl auth share join < share.key`');
+    throw usageError('standard input is a terminal', `redirect the key file: ${formatShareJoinCommand(profile)}`);
   const keys = decodeSharedStoreKeys(await readAll(host.stdin));
   if (keys === undefined)
     throw usageError(
       'the text on standard input is not the key of a share',
-      'redirect the whole key file of `cloudctl auth share init`',
+      `redirect the whole key file of ${formatCommandForProfile(profile, 'auth share init')}`,
     );
   return keys;
 }

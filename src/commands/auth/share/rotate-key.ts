@@ -3,6 +3,7 @@ import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
 import { sharedStoreKeyVariable, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { addSharedStoreKey, encodeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
 import { type OpenedShare, withOpenSharedStore } from './use-share.ts';
 
@@ -30,7 +31,9 @@ export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
   },
 };
 
-async function createNextKey({ host, output }: CommandContext, { share, found }: OpenedShare): Promise<void> {
+const activation = 'auth share rotate-key --activate';
+
+async function createNextKey({ host, output }: CommandContext, { settings, share, found }: OpenedShare): Promise<void> {
   if (found.from === 'variable')
     throw usageError(
       `the keys come from ${sharedStoreKeyVariable}, so no key can be added`,
@@ -40,7 +43,7 @@ async function createNextKey({ host, output }: CommandContext, { share, found }:
   await writeSharedStoreKeys(found.from === 'keychain' ? share.keychain : share.keyPlaces.file, keys);
   await output.note([
     `Key ${keys.keys[0].kid} was added to share ${keys.share}.`,
-    'Copy the keys to the other machines, then run `cloudctl auth share rotate-key --activate`.',
+    `Copy the keys to the other machines, then run ${formatCommandForProfile(settings.profile, activation)}.`,
   ]);
 }
 
@@ -61,7 +64,7 @@ async function activateNewestKey(
     const opened = sealer.open(row);
     if (opened.kind === 'unknown_key' || opened.kind === 'damaged')
       throw new CliError('config_invalid', `this machine cannot decrypt the session in the store (key ${row.kid})`, {
-        hint: 'join with the keys of another machine: `cloudctl auth share join < KEYFILE`',
+        hint: `join with the keys of another machine: ${formatShareJoinCommand(settings.profile)}`,
       });
     const content = opened.kind === 'record' ? opened.record : 'tombstone';
     const sealed = sealer.seal(row, content, kid);
@@ -71,7 +74,7 @@ async function activateNewestKey(
     'busy',
     'could not encrypt the session with the new key, because the session changes all the time',
     {
-      hint: 'run `cloudctl auth share rotate-key --activate` again',
+      hint: `run ${formatCommandForProfile(settings.profile, activation)} again`,
     },
   );
 }

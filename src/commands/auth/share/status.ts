@@ -5,6 +5,7 @@ import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts
 import { readSharedSessionCopy } from '../../../session/shared-copy.ts';
 import {
   compareSharedSessionVersions,
+  isRefreshLeaseHeld,
   listMachinesWithUnreportedRefresh,
 } from '../../../shared-store/shared-session.ts';
 import { withOpenSharedStore } from './use-share.ts';
@@ -63,7 +64,7 @@ export const shareStatusCommand: CommandSpec<CommandContext> = {
       const sealer = createSharedSessionEncryptor(found.keys, settings.profileName, context.host.random);
       const opened = row === undefined ? undefined : sealer.open(row).kind;
       const machine = share.machine();
-      const isHeld = row?.holder !== undefined && (row.leaseMs ?? 0) >= nowMs;
+      const isHeld = row !== undefined && isRefreshLeaseHeld(row, nowMs);
       const report: ShareStatusReport = {
         share: found.keys.share,
         store: store.location,

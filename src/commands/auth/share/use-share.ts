@@ -12,11 +12,10 @@ import type { SharedSessionStore } from '../../../shared-store/shared-session.ts
  * The settings of the profile and its shared credential store. Throws a usage error if the profile uses another credential
  * store.
  */
-export async function requireSharedProfile(context: CommandContext): Promise<{
-  readonly settings: ProfileSettings;
-  readonly share: SharedProfile;
-}> {
-  const settings = context.settings();
+export async function requireSharedProfile(
+  context: CommandContext,
+  settings = context.settings(),
+): Promise<{ readonly settings: ProfileSettings; readonly share: SharedProfile }> {
   if (settings.values.credential_store !== 'shared')
     throw usageError(
       `the credential store of profile "${settings.profileName}" is not shared`,
@@ -39,8 +38,9 @@ export interface OpenedShare {
 export async function withOpenSharedStore<T>(
   context: CommandContext,
   work: (open: OpenedShare) => Promise<T>,
+  settings = context.settings(),
 ): Promise<T> {
-  const { settings, share } = await requireSharedProfile(context);
+  const { share } = await requireSharedProfile(context, settings);
   const found = await readSharedStoreKeys(share.keyPlaces);
   const store = await share.open({ share: found.keys.share, profile: settings.profileName });
   try {

@@ -1,4 +1,8 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { profilePaths } from '../../../../src/session/profile-paths.ts';
+import { expectGolden } from '../../../fixtures/golden.ts';
+import { memoryKeychain } from '../../../fixtures/host.ts';
 import { lacks } from '../../../fixtures/needs.ts';
 import { runCloudctl } from '../../run-cloudctl.ts';
 import { shareFixture } from './share-fixture.ts';
@@ -32,5 +36,76 @@ describe.skipIf(lacks('redis-server'))('auth share join', () => {
     });
     const other = await (await shareFixture()).first();
     expect((await runCloudctl(other, join, { stdin: key })).error()).toMatchObject({ code: 'config_invalid' });
+  });
+
+  it('suggests commands for the profile of --profile', async () => {
+    const [fixture, other] = [await shareFixture(), await shareFixture()];
+    const [first, ofOther] = [await fixture.first(), await other.first()];
+    const machine = fixture.machine('ci-2');
+    const { raw } = machine.readConfig();
+    const { default: values } = raw.profiles as Readonly<Record<string, object>>;
+    machine.writeConfig({ current: 'default', profiles: { default: values, work: values } });
+    const work = [...join, '--profile', 'work'];
+    const stdin = fixture.keysOf(first);
+    for (const argv of [join, work]) expect((await runCloudctl(machine, argv, { stdin })).code).toBe(0);
+    const refused = [
+      (await runCloudctl(machine, work, { stdin: other.keysOf(ofOther) })).error(),
+      (await runCloudctl(machine, work, { stdin: 'damaged' })).error(),
+      (await runCloudctl(machine, ['auth', 'logout', '--local', '--profile', 'work', '-o', 'json'])).error(),
+    ];
+    expectGolden('auth-share', refused.map(({ hint }) => hint).join('\n'), 'refused');
+    const init = await runCloudctl(machine, ['auth', 'share', 'init', '--profile', 'work']);
+    const rotated = await runCloudctl(machine, ['auth', 'share', 'rotate-key', '--profile', 'work']);
+    const last = ({ err }: { readonly err: string }) => err.trim().split('\n').at(-1);
+    expectGolden('auth-share', [init, rotated].map(last).join('\n'), 'next steps');
+  });
+
+  it('with --keychain moves the key from its file to the keychain', async () => {
+    const fixture = await shareFixture();
+    const first = await fixture.first();
+    await fixture.login(first);
+    const keychain = memoryKeychain();
+    const machine = fixture.machine('ci-2');
+    await runCloudctl(machine, join, { stdin: fixture.keysOf(first), keychain });
+    await runCloudctl(first, ['auth', 'share', 'rotate-key']);
+    const moved = ['auth', 'share', 'join', '--keychain'];
+    const ran = await runCloudctl(machine, moved, { stdin: fixture.keysOf(first), keychain });
+    expect(ran.code).toBe(0);
+    expectGolden(
+      'auth-share',
+      ran.err
+        .replace(/[0-9a-f]{16}/, 'SHARE')
+        .replace(/#[\w-]+/, '#ID')
+        .replace(/\d{10}/, 'N'),
+    );
+    expect(existsSync(profilePaths(machine.folders.state, 'default').shareFile)).toBe(false);
+    await runCloudctl(first, ['auth', 'share', 'rotate-key', '--activate']);
+    await runCloudctl(first, ['auth', 'refresh']);
+    expect((await runCloudctl(machine, ['auth', 'refresh', '-o', 'json'], { keychain })).code).toBe(0);
+    const report = (await runCloudctl(machine, ['auth', 'share', 'status', '-o', 'json'], { keychain })).json();
+    expect(report).toMatchObject({ key_place: 'keychain', state: 'session' });
+  });
+
+  it('keeps the key file if the keychain cannot be used', async () => {
+    const fixture = await shareFixture();
+    const stdin = fixture.keysOf(await fixture.first());
+    const machine = fixture.machine('ci-2');
+    await runCloudctl(machine, join, { stdin });
+    const keychain = memoryKeychain(new Map(), () => 'locked');
+    const ran = await runCloudctl(machine, [...join, '--keychain'], { stdin, keychain });
+    expect(ran.error()).toMatchObject({ code: 'keychain_unavailable' });
+    expect(fixture.keysOf(machine)).toBe(stdin);
+  });
+
+  it('works again after the machine has left, without a keychain', async () => {
+    const fixture = await shareFixture();
+    const stdin = fixture.keysOf(await fixture.first());
+    const machine = fixture.machine('ci-2');
+    const keychain = memoryKeychain(new Map(), () => 'missing');
+    for (const words of ['join', 'leave', 'join', 'leave'])
+      expect(await runCloudctl(machine, ['auth', 'share', words], { stdin, keychain })).toMatchObject({ code: 0 });
+    expect((await runCloudctl(machine, ['auth', 'token', '-o', 'json'], { keychain })).error()).toMatchObject({
+      code: 'not_logged_in',
+    });
   });
 });

@@ -1,21 +1,18 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DatabaseConnectError } from '../../../../src/platform/connect-error.ts';
-import { acquireFileLock, type HeldFileLock } from '../../../../src/platform/file-lock.ts';
-import { refreshClaimTiming } from '../../../../src/session/claim-token-refresh.ts';
-import { createFileCredentialStore } from '../../../../src/session/file-store.ts';
-import { createProfileAccessTokenProvider } from '../../../../src/session/profile-access-token-provider.ts';
+import { acquireFileLock } from '../../../../src/platform/file-lock.ts';
+import type { Secret } from '../../../../src/secret.ts';
+import { encodeCredentialRecord } from '../../../../src/session/credential-record.ts';
+import type { CredentialStoreItems } from '../../../../src/session/credential-store.ts';
 import { listRefreshJournalFiles, profilePaths } from '../../../../src/session/profile-paths.ts';
-import { createSharedCredentialStore } from '../../../../src/session/shared-credential-store.ts';
-import { openSharedStore } from '../../../../src/shared-store/open-shared-store.ts';
-import { decodeSharedStoreKeys } from '../../../../src/shared-store/shared-store-keys.ts';
-import { parseSharedStoreUrl } from '../../../../src/shared-store/store-url.ts';
+import { expectGolden } from '../../../fixtures/golden.ts';
 import type { TestHost } from '../../../fixtures/host.ts';
 import { lacks } from '../../../fixtures/needs.ts';
-import { profileNamed } from '../../../fixtures/profile.ts';
-import { refreshDeps } from '../../../fixtures/session.ts';
+import { recordOf } from '../../../fixtures/session.ts';
+import { tokenFor } from '../../../sandbox/requests.ts';
 import { runCloudctl } from '../../run-cloudctl.ts';
-import { type ShareFixture, shareFixture } from './share-fixture.ts';
+import { shareFixture } from './share-fixture.ts';
+import { refreshWithoutStore, storeWithoutCommit } from './store-without-commit.ts';
 
 describe.skipIf(lacks('redis-server'))('auth share leave', () => {
   it('removes key and copy from the machine, and the session goes on for the others', async () => {
@@ -42,35 +39,6 @@ describe.skipIf(lacks('redis-server'))('auth share leave', () => {
     expect(existsSync(profilePaths(host.folders.state, 'default').sharedCopyFile)).toBe(true);
   });
 });
-
-/** A refresh whose record could not be stored, because the store went away: the grant is only in the journal of the machine. */
-async function refreshWithoutStore(fixture: ShareFixture, host: TestHost, lock?: HeldFileLock): Promise<void> {
-  const place = profilePaths(host.folders.state, 'default');
-  const keys = decodeSharedStoreKeys(fixture.keysOf(host));
-  if (keys === undefined) throw new Error('the machine has no keys');
-  const away = new DatabaseConnectError('network', 'ECONNREFUSED', 'the store is away');
-  const store = createSharedCredentialStore({
-    profile: profileNamed('default'),
-    place,
-    keys: async () => keys,
-    open: async (key) => {
-      const real = await openSharedStore(
-        parseSharedStoreUrl(fixture.url, () => undefined),
-        key,
-      );
-      return { ...real, run: (operation) => (operation.op === 'commit' ? Promise.reject(away) : real.run(operation)) };
-    },
-    local: createFileCredentialStore(place),
-    location: 'Redis',
-    machine: () => 'ci-1#test',
-    clock: host.clock,
-    random: host.random,
-    warn: async () => undefined,
-    timing: { ...refreshClaimTiming, commitMs: 100 },
-  });
-  const held = lock === undefined ? {} : { lock: async () => ({ ...lock, release: () => undefined }) };
-  await createProfileAccessTokenProvider({ ...refreshDeps(host, fixture.sandbox, { store }), ...held }).forceRefresh();
-}
 
 describe.skipIf(lacks('redis-server'))('a grant that only this machine has', () => {
   const journalOf = (host: TestHost) => listRefreshJournalFiles(profilePaths(host.folders.state, 'default'));
@@ -116,19 +84,47 @@ describe.skipIf(lacks('redis-server'))('a grant that only this machine has', () 
     expect(journalOf(host)).toHaveLength(1);
     expect((await runCloudctl(host, ['auth', 'share', 'leave'])).code).toBe(0);
   });
+
+  it.each([
+    ['login', async (items: CredentialStoreItems, record: Secret) => items.write('credential', record)],
+    ['logout', async (items: CredentialStoreItems) => items.remove('credential')],
+  ])('is not removed if it is of a %s that the store has not confirmed', async (_name, change) => {
+    const fixture = await shareFixture();
+    const host = await fixture.first();
+    await fixture.login(host);
+    await runCloudctl(host, ['auth', 'token']);
+    const place = profilePaths(host.folders.state, 'default');
+    const lock = await acquireFileLock(place.lock, { waitMs: 5_000, clock: host.clock, random: host.random });
+    const leaving = runCloudctl(host, ['auth', 'share', 'leave', '-o', 'json']);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const record = recordOf(host, fixture.sandbox, await tokenFor(fixture.sandbox), { sid: 'feedfeedfeedfeed' });
+    const store = storeWithoutCommit(fixture, host);
+    await store.withItems((items) => change(items, encodeCredentialRecord(record)), lock);
+    const before = readFileSync(place.sharedCopyFile, 'utf8');
+    lock.release();
+    expect((await leaving).error()).toMatchObject({ code: 'busy' });
+    expect([readFileSync(place.sharedCopyFile, 'utf8'), existsSync(place.shareFile)]).toEqual([before, true]);
+    expect((await runCloudctl(host, ['auth', 'share', 'leave'])).code).toBe(0);
+    expect(existsSync(place.sharedCopyFile)).toBe(false);
+  });
 });
 
-it.skipIf(lacks('redis-server'))('auth remove leaves the share, and auth logout ends the session for all', async () => {
+it.skipIf(lacks('redis-server'))('a machine with the key in the variable stays in the share', async () => {
   const fixture = await shareFixture();
   const host = await fixture.first();
   await fixture.login(host);
-  const second = fixture.machine('ci-2');
-  await runCloudctl(second, ['auth', 'share', 'join'], { stdin: fixture.keysOf(host) });
-  await runCloudctl(second, ['auth', 'token']);
   const third = fixture.machine('ci-3', { CLOUDCTL_STORE_KEY: fixture.keysOf(host) });
-  expect((await runCloudctl(second, ['auth', 'remove', 'default'])).code).toBe(0);
-  expect((await runCloudctl(third, ['auth', 'status', '-o', 'json'])).json()).toMatchObject({ store: 'shared' });
-  expect((await runCloudctl(third, ['auth', 'logout', '--local'])).code).toBe(2);
-  expect((await runCloudctl(third, ['auth', 'logout'])).code).toBe(0);
-  expect((await runCloudctl(host, ['auth', 'token', '-o', 'json'])).error()).toMatchObject({ code: 'not_logged_in' });
+  await runCloudctl(third, ['auth', 'token']);
+  const ran = await runCloudctl(third, ['auth', 'share', 'leave']);
+  expect(ran.code).toBe(2);
+  expectGolden('auth-share', ran.err);
+  expect(existsSync(profilePaths(third.folders.state, 'default').sharedCopyFile)).toBe(true);
+});
+
+it.skipIf(lacks('redis-server'))('a machine that has no session leaves without asking the store', async () => {
+  const fixture = await shareFixture();
+  const host = await fixture.first();
+  await fixture.redis.stop();
+  expect((await runCloudctl(host, ['auth', 'share', 'leave'])).code).toBe(0);
+  expect(existsSync(profilePaths(host.folders.state, 'default').shareFile)).toBe(false);
 });
