@@ -116,7 +116,7 @@ export function replayAuthorizationCode(
 }
 
 /** Sends ten refreshes with the same refresh token in parallel, and one more when all have ended. */
-export function replayRefreshToken(
+export function sendSameRefreshTokenRepeatedly(
   server: ServerUnderTest,
 ): Promise<{ readonly parallel: readonly ConformanceResponse[]; readonly late: ConformanceResponse }> {
   return computeOncePerServer(server, 'refresh replay', async () => {

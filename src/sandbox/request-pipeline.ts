@@ -12,8 +12,8 @@ import { addRedirectToLoginTrace } from './login-trace.ts';
 import type { LoggedRequest, RequestLogFields, SandboxLoginTrace } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
 
-/** The server of one origin: authorization server or resource API. */
-export interface SandboxOriginServer<R extends SandboxRoute> {
+/** The functions with which the pipeline answers requests to one origin: the authorization server or the resource API. */
+export interface SandboxOriginHandlers<R extends SandboxRoute> {
   readonly router: Router<R>;
   /**
    * Checks the credentials of the request. The returned function processes the request and creates the reply, also when no
@@ -58,7 +58,7 @@ const ERRORS = {
  * the state of the sandbox in one synchronous step, so its reply exists after the change and before the delivery.
  */
 export function handleSandboxRequest<R extends SandboxRoute>(
-  server: SandboxOriginServer<R>,
+  server: SandboxOriginHandlers<R>,
   service: SandboxHandlerContext,
   names: SandboxServerOrigin,
   message: IncomingMessage,
@@ -126,7 +126,7 @@ function takeFaults(
 
 /** An exception in a handler gives its request status 500 and does not end the process. */
 function admitSafely<R extends SandboxRoute>(
-  server: SandboxOriginServer<R>,
+  server: SandboxOriginHandlers<R>,
   match: RouteMatch<R>,
   request: HttpRequest,
   service: SandboxHandlerContext,

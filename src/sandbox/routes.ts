@@ -49,20 +49,20 @@ import { renderLoginTimelinePanelPage } from './panel/timeline.ts';
 import { renderTokensPanelPage } from './panel/tokens.ts';
 import type { SandboxOAuthScope } from './records.ts';
 import type { RequestLogFields, SandboxLoginTrace } from './request-log.ts';
-import { handleGetAccount } from './v2/account.ts';
-import { handleGetAction, handleGetActions } from './v2/actions.ts';
+import { handleGetAccountRequest } from './v2/account.ts';
+import { handleGetActionRequest, handleGetActionsRequest } from './v2/actions.ts';
 import type { ApiCaller } from './v2/api-caller.ts';
 import type { ApiReply } from './v2/api-reply.ts';
-import { handleGetImages, handleGetRegions, handleGetSizes } from './v2/catalogue-lists.ts';
-import { handleGetDatabases } from './v2/databases.ts';
+import { handleGetImagesRequest, handleGetRegionsRequest, handleGetSizesRequest } from './v2/catalogue-lists.ts';
+import { handleGetDatabasesRequest } from './v2/databases.ts';
 import {
-  handleDeleteDroplet,
-  handleDeleteDropletsByTag,
-  handleGetDroplet,
-  handleGetDroplets,
-  handlePostDroplets,
+  handleDeleteDropletRequest,
+  handleDeleteDropletsByTagRequest,
+  handleGetDropletRequest,
+  handleGetDropletsRequest,
+  handlePostDropletsRequest,
 } from './v2/droplets.ts';
-import { handleDeleteMigration, handleGetMigration, handlePutMigration } from './v2/migrations.ts';
+import { handleDeleteMigrationRequest, handleGetMigrationRequest, handlePutMigrationRequest } from './v2/migrations.ts';
 
 interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -187,21 +187,21 @@ export const SANDBOX_ROUTES: { readonly auth: readonly AuthServerRoute[]; readon
     { method: 'GET', path: '/_sandbox/world', scope: 'admin', handle: handleGetSandboxDescription },
   ],
   api: [
-    { method: 'GET', path: '/v2/account', scope: 'read', handle: handleGetAccount },
-    { method: 'GET', path: '/v2/actions', scope: 'read', handle: handleGetActions },
-    { method: 'GET', path: '/v2/actions/{id}', scope: 'read', handle: handleGetAction },
-    { method: 'GET', path: '/v2/droplets', scope: 'read', handle: handleGetDroplets },
-    { method: 'POST', path: '/v2/droplets', scope: 'read write', handle: handlePostDroplets },
-    { method: 'DELETE', path: '/v2/droplets', scope: 'read write', handle: handleDeleteDropletsByTag },
-    { method: 'GET', path: '/v2/droplets/{id}', scope: 'read', handle: handleGetDroplet },
-    { method: 'DELETE', path: '/v2/droplets/{id}', scope: 'read write', handle: handleDeleteDroplet },
-    { method: 'GET', path: '/v2/regions', scope: 'read', handle: handleGetRegions },
-    { method: 'GET', path: '/v2/sizes', scope: 'read', handle: handleGetSizes },
-    { method: 'GET', path: '/v2/images', scope: 'read', handle: handleGetImages },
-    { method: 'GET', path: '/v2/databases', scope: 'read', handle: handleGetDatabases },
-    { method: 'PUT', path: MIGRATION, scope: 'read write', handle: handlePutMigration },
-    { method: 'GET', path: MIGRATION, scope: 'read', handle: handleGetMigration },
-    { method: 'DELETE', path: MIGRATION, scope: 'read write', handle: handleDeleteMigration },
-    { method: 'DELETE', path: `${MIGRATION}/{id}`, scope: 'read write', handle: handleDeleteMigration },
+    { method: 'GET', path: '/v2/account', scope: 'read', handle: handleGetAccountRequest },
+    { method: 'GET', path: '/v2/actions', scope: 'read', handle: handleGetActionsRequest },
+    { method: 'GET', path: '/v2/actions/{id}', scope: 'read', handle: handleGetActionRequest },
+    { method: 'GET', path: '/v2/droplets', scope: 'read', handle: handleGetDropletsRequest },
+    { method: 'POST', path: '/v2/droplets', scope: 'read write', handle: handlePostDropletsRequest },
+    { method: 'DELETE', path: '/v2/droplets', scope: 'read write', handle: handleDeleteDropletsByTagRequest },
+    { method: 'GET', path: '/v2/droplets/{id}', scope: 'read', handle: handleGetDropletRequest },
+    { method: 'DELETE', path: '/v2/droplets/{id}', scope: 'read write', handle: handleDeleteDropletRequest },
+    { method: 'GET', path: '/v2/regions', scope: 'read', handle: handleGetRegionsRequest },
+    { method: 'GET', path: '/v2/sizes', scope: 'read', handle: handleGetSizesRequest },
+    { method: 'GET', path: '/v2/images', scope: 'read', handle: handleGetImagesRequest },
+    { method: 'GET', path: '/v2/databases', scope: 'read', handle: handleGetDatabasesRequest },
+    { method: 'PUT', path: MIGRATION, scope: 'read write', handle: handlePutMigrationRequest },
+    { method: 'GET', path: MIGRATION, scope: 'read', handle: handleGetMigrationRequest },
+    { method: 'DELETE', path: MIGRATION, scope: 'read write', handle: handleDeleteMigrationRequest },
+    { method: 'DELETE', path: `${MIGRATION}/{id}`, scope: 'read write', handle: handleDeleteMigrationRequest },
   ],
 };

@@ -20,7 +20,7 @@ import {
 import { randomString, systemRandom } from './random.ts';
 import { buildSandboxReadyLine, type SandboxReadyLine } from './ready-line.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
-import { handleSandboxRequest, type SandboxOriginServer } from './request-pipeline.ts';
+import { handleSandboxRequest, type SandboxOriginHandlers } from './request-pipeline.ts';
 import type { SandboxRoute } from './routes.ts';
 import { SandboxStateManager } from './sandbox-state-manager.ts';
 import { createSandboxSeedDataFromOptions, updateSandboxSeedData } from './seed-options.ts';
@@ -123,7 +123,7 @@ export async function startSandboxServers(options: SandboxServerOptions = {}): P
   };
   let service: SandboxHandlerContext | undefined;
   const serve =
-    <R extends SandboxRoute>(server: SandboxOriginServer<R>) =>
+    <R extends SandboxRoute>(server: SandboxOriginHandlers<R>) =>
     (names: SandboxServerOrigin): HttpHandler => {
       return (message, body) => {
         if (service === undefined) return STARTING;

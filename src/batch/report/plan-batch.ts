@@ -34,7 +34,7 @@ export interface BatchPlanDeps {
  * Compares the names of a batch with the droplets of the account. Droplets with the tag of the same `--batch-id` that are not
  * in the batch get additional rows at the end.
  */
-export async function planBatch(
+export async function previewBatchActions(
   state: BatchState,
   { lane, lookup, signal }: BatchPlanDeps,
 ): Promise<readonly BatchPlanRow[]> {

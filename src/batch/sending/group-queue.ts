@@ -68,8 +68,8 @@ export function createDropletRequestGroupQueue({
 }
 
 /**
- * Records in the ledger that announced groups were never sent. Without this event, the result of these names would count as
- * unknown after a reboot.
+ * Writes an event to the ledger for each announced group that was never sent. Without it, the result of these names would
+ * count as unknown after a reboot.
  */
 export function recordUnsentRequestGroups({
   ledger,

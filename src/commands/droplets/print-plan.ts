@@ -2,7 +2,7 @@ import type { ApiClient } from '../../api/client.ts';
 import { createBatchIo } from '../../batch/batch-io.ts';
 import type { BatchState } from '../../batch/ledger/batch-state.ts';
 import { createDropletFinder } from '../../batch/lookup/droplet-finder.ts';
-import { batchPlanListView, planBatch } from '../../batch/report/plan-batch.ts';
+import { batchPlanListView, previewBatchActions } from '../../batch/report/plan-batch.ts';
 import { createRateLimitedSender } from '../../batch/sending/send-lane.ts';
 import type { ProfileSettings } from '../../config/settings.ts';
 import type { CommandContext } from '../../context.ts';
@@ -33,7 +33,7 @@ export async function printBatchPlan(
     onPause: (ms) => showRateLimitWait(io, ms),
   });
   const signal = new AbortController().signal;
-  const rows = await planBatch(state, { lane, lookup: createDropletFinder(lane), signal });
+  const rows = await previewBatchActions(state, { lane, lookup: createDropletFinder(lane), signal });
   await io.progress.stop();
   await output.list(rows, batchPlanListView);
   return 0;

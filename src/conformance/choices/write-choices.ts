@@ -35,7 +35,7 @@ export const writeSpecGapProbes: readonly SpecGapProbe[] = [
       const names = ['b', 'a'].map((end) => `${createUniqueConformanceName(server)}-${end}`);
       const many = await create(server, { names }, (response, droplets) => {
         const created = droplets.map((droplet) => readStringField(droplet, 'name')).join();
-        const order = created === names.join() ? 'the order of names' : 'another order';
+        const order = created === names.join() ? 'in the order of names' : 'in another order';
         return `${summarizeResponse(response)} droplets, ${order}`;
       });
       const one = await create(server, { name: createUniqueConformanceName(server) }, (response) => {

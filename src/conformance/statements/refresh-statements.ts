@@ -11,7 +11,11 @@ import {
   readGrantedTokens,
   requestActionList,
 } from '../grants.ts';
-import { refreshTokensOfTestedServerOnce, replayRefreshToken, useAccessTokensAfterRefresh } from '../journeys.ts';
+import {
+  refreshTokensOfTestedServerOnce,
+  sendSameRefreshTokenRepeatedly,
+  useAccessTokensAfterRefresh,
+} from '../journeys.ts';
 import { createMadeUpSecret, requireTokenError } from '../made-up-codes.ts';
 import {
   advanceSandboxClock,
@@ -47,7 +51,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     text: 'A refresh token cannot be used a second time.',
     needs: ['grant'],
     turn: 1,
-    play: async (server) => requireOAuthError((await replayRefreshToken(server)).late, 'invalid_grant'),
+    play: async (server) => requireOAuthError((await sendSameRefreshTokenRepeatedly(server)).late, 'invalid_grant'),
   },
   {
     number: '52b',
@@ -56,7 +60,7 @@ export const refreshConformanceStatements: readonly ConformanceStatement[] = [
     needs: ['grant'],
     turn: 1,
     play: async (server) => {
-      const { parallel } = await replayRefreshToken(server);
+      const { parallel } = await sendSameRefreshTokenRepeatedly(server);
       const successes = parallel.filter(isSuccessfulResponse);
       const [shown = parallel[0]] = successes.slice(1);
       if (shown !== undefined) requireResponseCondition(successes.length === 1, 'one success of ten', shown);

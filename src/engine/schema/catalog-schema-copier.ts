@@ -4,12 +4,16 @@ import { createSchemaPartLookup, orderSchemaObjects } from './order-schema-objec
 import { readSourceSchema, type SourceSchema } from './read-schema.ts';
 import type { SchemaObjectDefinition } from './schema-object-definition.ts';
 import { withSchemaCopySession } from './schema-session.ts';
-import { type SourceAndTargetSchema, type TargetSchemaWriter, withTargetSchemaWriter } from './schema-writer.ts';
 import {
   findMissingSchemaRequirements,
   findSchemaCopyObstacles,
   findSchemaCopyVersionObstacles,
 } from './target-obstacles.ts';
+import {
+  type SourceAndTargetSchema,
+  type TargetSchemaCreator,
+  withTargetSchemaWriter,
+} from './target-schema-creator.ts';
 
 /**
  * Copies a schema by reading the system catalogs of the source and running DDL on the target, in one transaction.
@@ -28,7 +32,7 @@ export const copySchemaFromCatalog: SchemaCopier = (from, to, signal, superuser)
 export async function copySchemaBetween(
   from: SchemaCopyEndpoint,
   { source, target }: SourceAndTargetSchema,
-  writer: TargetSchemaWriter,
+  writer: TargetSchemaCreator,
 ): Promise<SchemaCopyResult> {
   const versions = { from: source.version, to: target.version };
   const unfit = [

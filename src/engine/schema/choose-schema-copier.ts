@@ -6,7 +6,7 @@ import { copySchemaBetween } from './catalog-schema-copier.ts';
 import { findOldestUsablePgDump, findPgDumpPrograms } from './find-pg-dump.ts';
 import { canConnectByPgDump, copySchemaByPgDump } from './pg-dump-schema-copier.ts';
 import { withSchemaCopySession } from './schema-session.ts';
-import { withTargetSchemaWriter } from './schema-writer.ts';
+import { withTargetSchemaWriter } from './target-schema-creator.ts';
 
 export interface SchemaCopierOptions {
   readonly env: ProcessEnvironment;

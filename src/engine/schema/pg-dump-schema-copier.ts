@@ -7,8 +7,8 @@ import { buildPgDumpEnvironment, type PgDumpProgram } from './find-pg-dump.ts';
 import { runWithLibpqEnvironment } from './libpq-environment.ts';
 import { removePgDumpStatements } from './remove-pg-dump-statements.ts';
 import { queryColumnValues } from './schema-session.ts';
-import type { SourceAndTargetSchema, TargetSchemaWriter } from './schema-writer.ts';
 import { findSchemaCopyObstacles, findSchemaCopyVersionObstacles } from './target-obstacles.ts';
+import type { SourceAndTargetSchema, TargetSchemaCreator } from './target-schema-creator.ts';
 import { uncopiedSchemaPropertiesQuery } from './uncopied-schema-properties-query.ts';
 
 export interface PgDumpDeps {
@@ -23,7 +23,7 @@ export interface PgDumpDeps {
 export async function copySchemaByPgDump(
   program: PgDumpProgram,
   from: SchemaCopyEndpoint,
-  sides: SourceAndTargetSchema & { readonly writer: TargetSchemaWriter },
+  sides: SourceAndTargetSchema & { readonly writer: TargetSchemaCreator },
   deps: PgDumpDeps,
   signal: AbortSignal,
 ): Promise<SchemaCopyResult> {

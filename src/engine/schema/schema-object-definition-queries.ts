@@ -1,76 +1,68 @@
-import { commentDefinitionsQuery } from './parts/comments.ts';
+import { commentCreationQuery } from './parts/comments.ts';
 import {
-  checkConstraintDefinitionsQuery,
+  checkConstraintCreationQuery,
   constraintValidationsQuery,
-  foreignKeyDefinitionsQuery,
-  keyConstraintDefinitionsQuery,
+  foreignKeyCreationQuery,
+  keyConstraintCreationQuery,
 } from './parts/constraints.ts';
-import { aggregateDefinitionsQuery, functionDefinitionsQuery } from './parts/functions.ts';
+import { aggregateCreationQuery, functionCreationQuery } from './parts/functions.ts';
+import { indexCreationQuery, indexPartitionCreationQuery, tableSettingCreationQuery } from './parts/indexes.ts';
+import { collationCreationQuery, extensionCreationQuery, namespaceCreationQuery } from './parts/namespaces.ts';
+import { publicationCreationQuery } from './parts/publications.ts';
+import { sequenceCreationQuery, sequenceOwnerCreationQuery } from './parts/sequences.ts';
+import { columnSettingCreationQuery, tableCreationQuery } from './parts/tables.ts';
 import {
-  indexDefinitionsQuery,
-  indexPartitionDefinitionsQuery,
-  tableSettingDefinitionsQuery,
-} from './parts/indexes.ts';
-import { collationDefinitionsQuery, extensionDefinitionsQuery, namespaceDefinitionsQuery } from './parts/namespaces.ts';
-import { publicationDefinitionsQuery } from './parts/publications.ts';
-import { sequenceDefinitionsQuery, sequenceOwnerDefinitionsQuery } from './parts/sequences.ts';
-import { columnSettingDefinitionsQuery, tableDefinitionsQuery } from './parts/tables.ts';
-import {
-  eventTriggerDefinitionsQuery,
+  eventTriggerCreationQuery,
   extendedStatisticsQuery,
-  partitionTriggerDefinitionsQuery,
-  rewriteRuleDefinitionsQuery,
-  rowPolicyDefinitionsQuery,
-  triggerDefinitionsQuery,
+  partitionTriggerCreationQuery,
+  rewriteRuleCreationQuery,
+  rowPolicyCreationQuery,
+  triggerCreationQuery,
 } from './parts/triggers.ts';
 import {
-  castDefinitionsQuery,
-  compositeTypeDefinitionsQuery,
-  domainConstraintDefinitionsQuery,
-  domainTypeDefinitionsQuery,
-  enumTypeDefinitionsQuery,
-  rangeTypeDefinitionsQuery,
+  castCreationQuery,
+  compositeTypeCreationQuery,
+  domainConstraintCreationQuery,
+  domainTypeCreationQuery,
+  enumTypeCreationQuery,
+  rangeTypeCreationQuery,
 } from './parts/types.ts';
-import {
-  columnDefaultDefinitionsQuery,
-  materializedViewDefinitionsQuery,
-  viewDefinitionsQuery,
-} from './parts/views.ts';
+import { columnDefaultCreationQuery, materializedViewCreationQuery, viewCreationQuery } from './parts/views.ts';
 import type { SchemaObjectDefinitionQuery } from './schema-object-definition.ts';
 
 /** Queries for all objects that can be copied, one per kind. */
 export const schemaObjectDefinitionQueries: readonly SchemaObjectDefinitionQuery[] = [
-  namespaceDefinitionsQuery,
-  extensionDefinitionsQuery,
-  collationDefinitionsQuery,
-  enumTypeDefinitionsQuery,
-  compositeTypeDefinitionsQuery,
-  domainTypeDefinitionsQuery,
-  domainConstraintDefinitionsQuery,
-  rangeTypeDefinitionsQuery,
-  castDefinitionsQuery,
-  functionDefinitionsQuery,
-  aggregateDefinitionsQuery,
-  sequenceDefinitionsQuery,
-  sequenceOwnerDefinitionsQuery,
-  tableDefinitionsQuery,
-  columnSettingDefinitionsQuery,
-  columnDefaultDefinitionsQuery,
-  viewDefinitionsQuery,
-  materializedViewDefinitionsQuery,
-  checkConstraintDefinitionsQuery,
+  namespaceCreationQuery,
+  extensionCreationQuery,
+  collationCreationQuery,
+  enumTypeCreationQuery,
+  compositeTypeCreationQuery,
+  domainTypeCreationQuery,
+  domainConstraintCreationQuery,
+  rangeTypeCreationQuery,
+  castCreationQuery,
+  functionCreationQuery,
+  aggregateCreationQuery,
+  sequenceCreationQuery,
+  sequenceOwnerCreationQuery,
+  tableCreationQuery,
+  columnSettingCreationQuery,
+  columnDefaultCreationQuery,
+  viewCreationQuery,
+  materializedViewCreationQuery,
+  checkConstraintCreationQuery,
   constraintValidationsQuery,
-  keyConstraintDefinitionsQuery,
-  indexDefinitionsQuery,
-  indexPartitionDefinitionsQuery,
-  tableSettingDefinitionsQuery,
+  keyConstraintCreationQuery,
+  indexCreationQuery,
+  indexPartitionCreationQuery,
+  tableSettingCreationQuery,
   extendedStatisticsQuery,
-  triggerDefinitionsQuery,
-  partitionTriggerDefinitionsQuery,
-  rewriteRuleDefinitionsQuery,
-  rowPolicyDefinitionsQuery,
-  foreignKeyDefinitionsQuery,
-  publicationDefinitionsQuery,
-  commentDefinitionsQuery,
-  eventTriggerDefinitionsQuery,
+  triggerCreationQuery,
+  partitionTriggerCreationQuery,
+  rewriteRuleCreationQuery,
+  rowPolicyCreationQuery,
+  foreignKeyCreationQuery,
+  publicationCreationQuery,
+  commentCreationQuery,
+  eventTriggerCreationQuery,
 ];

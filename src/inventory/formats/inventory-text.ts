@@ -110,7 +110,7 @@ export function stepPlacesText({ servers, databases }: SourceInventoryFixStep, m
 }
 
 /** Formats the number of sources and servers that a finding is about: `12 sources on 3 servers`. */
-export function formatAffectedSourcesAndServers({ sources, servers }: SourceInventoryFinding): string {
+export function formatAffectedSourceAndServerCounts({ sources, servers }: SourceInventoryFinding): string {
   return `${countedNoun(sources, 'source')} on ${countedNoun(servers, 'server')}`;
 }
 

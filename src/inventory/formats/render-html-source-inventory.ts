@@ -8,7 +8,7 @@ import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-
 import {
   commonSourceInventoryMethod,
   countedNoun,
-  formatAffectedSourcesAndServers,
+  formatAffectedSourceAndServerCounts,
   formatCount,
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
@@ -137,7 +137,7 @@ function findingPart(finding: SourceInventoryFinding, isFirst: boolean): string 
       : `<details><summary>${countedNoun(count - 5, 'more place')}</summary><ul>${more.join('')}</ul>${hidden > 0 ? `<p class="soft">${formatCount(hidden)} more are in the JSON report of each source.</p>` : ''}</details>`;
   const statements =
     fix === undefined || fix.sql.length === 0 ? '' : `<pre tabindex="0">${escapeHtmlLines(fix.sql.join('\n'))}</pre>`;
-  return `<section class="finding ${status}"${isFirst ? ` id="${escapeHtml(id)}"` : ''}><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${formatAffectedSourcesAndServers(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(example === undefined ? fix.text : `For example on ${example}: ${fix.text}`)}</p>`}${statements}</section>`;
+  return `<section class="finding ${status}"${isFirst ? ` id="${escapeHtml(id)}"` : ''}><h3><span class="tag">${status}</span>${escapeHtml(title)}</h3><p class="meta"><code>${escapeHtml(id)}</code> · ${formatAffectedSourceAndServerCounts(finding)}${isBlocker ? ' · blocks' : ''}</p><ul>${shown.join('')}</ul>${rest}${fix === undefined ? '' : `<p>${escapeHtml(example === undefined ? fix.text : `For example on ${example}: ${fix.text}`)}</p>`}${statements}</section>`;
 }
 
 function servers({ servers: all }: SourceInventoryReport): string {

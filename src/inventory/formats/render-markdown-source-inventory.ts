@@ -2,7 +2,7 @@ import { escapeMarkdown, markdownCodeCell } from '../../sanitize/markdown-text.t
 import type { SourceInventoryReport } from '../source-inventory-report.ts';
 import {
   commonSourceInventoryMethod,
-  formatAffectedSourcesAndServers,
+  formatAffectedSourceAndServerCounts,
   formatCount,
   formatInventoryFindingPlace,
   formatMigratableSourcesSentence,
@@ -79,7 +79,7 @@ function findings({ findings: all }: SourceInventoryReport): readonly string[] {
     markdownCodeCell(finding.id),
     `${finding.status}${finding.is_blocker ? ', blocks' : ''}`,
     escapeMarkdown(finding.title),
-    formatAffectedSourcesAndServers(finding),
+    formatAffectedSourceAndServerCounts(finding),
     finding.places
       .slice(0, shownPlaces)
       .map((place) => escapeMarkdown(formatInventoryFindingPlace(place, shownNames)))

@@ -7,7 +7,7 @@ import type { SourceInventoryReport, SourceInventoryReportRow } from '../source-
 import {
   commonSourceInventoryMethod,
   findingFixText,
-  formatAffectedSourcesAndServers,
+  formatAffectedSourceAndServerCounts,
   formatCount,
   formatFixStepGain,
   formatInventoryFindingPlace,
@@ -147,7 +147,7 @@ function findingLines(finding: SourceInventoryFinding, ink: TerminalStyles): str
   const rest = count - shownPlaces;
   const fix = findingFixText(finding);
   return [
-    line(`${mark} ${id}: ${formatAffectedSourcesAndServers(finding)}${isBlocker ? ' (blocks)' : ''}`),
+    line(`${mark} ${id}: ${formatAffectedSourceAndServerCounts(finding)}${isBlocker ? ' (blocks)' : ''}`),
     line(`   ${title}`),
     ...(fix === undefined ? [] : [line(`   Fix: ${fix}`)]),
     ...places.slice(0, shownPlaces).map((place) => line(`   ${formatInventoryFindingPlace(place, shownNames)}`)),

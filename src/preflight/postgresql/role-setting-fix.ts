@@ -15,7 +15,7 @@ export function describeEffectiveRoleSetting({ database, value, set }: Effective
  * ALTER ROLE overrides settings of the database and the server; a value that ALTER ROLE … IN DATABASE set must be
  * changed with the same statement.
  */
-export function buildResetRoleSettingFix(
+export function buildSetRoleSettingFix(
   name: string,
   value: string,
   found: readonly EffectiveRoleSetting[],

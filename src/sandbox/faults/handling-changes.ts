@@ -1,6 +1,6 @@
 import type { SandboxHandlerContext } from '../handler-context.ts';
 import type { HttpRequest } from '../http/http-request.ts';
-import { replaceDropletAttributeAliases } from '../v2/replace-droplet-attribute-aliases.ts';
+import { normalizeDropletAttributeValues } from '../v2/normalize-droplet-attribute-values.ts';
 import type { Fault } from './fault.ts';
 
 /** The arguments of a request handler. */
@@ -16,7 +16,7 @@ export function applyRequestHandlingFault(
 ): SandboxHandlerInput {
   const { request, service } = input;
   if (action === 'normalize_attributes')
-    return { service, request: { ...request, body: replaceDropletAttributeAliases(request.body) } };
+    return { service, request: { ...request, body: normalizeDropletAttributeValues(request.body) } };
   if (action === 'lag_lists')
     return { request, service: { ...service, settings: { ...service.settings, listLagMs: delay } } };
   return input;

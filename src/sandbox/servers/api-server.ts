@@ -5,7 +5,7 @@ import type { HttpRequest } from '../http/http-request.ts';
 import { createRouter, type RouteMatch } from '../http/router.ts';
 import { createLoginTraceOfTokenPair } from '../login-trace.ts';
 import { getLastTokenCharacters } from '../request-log.ts';
-import type { SandboxOriginServer } from '../request-pipeline.ts';
+import type { SandboxOriginHandlers } from '../request-pipeline.ts';
 import { type ApiServerRoute, SANDBOX_ROUTES } from '../routes.ts';
 import {
   type ApiCaller,
@@ -24,7 +24,7 @@ const routeWithoutSlash = createRouter(SANDBOX_ROUTES.api);
  * Serves the origin of the resource API. Authenticates the caller before looking up the path, so that only authenticated
  * callers learn which paths exist.
  */
-export const sandboxApiServer: SandboxOriginServer<ApiServerRoute> = {
+export const sandboxApiServer: SandboxOriginHandlers<ApiServerRoute> = {
   router: (method, path) => routeWithoutSlash(method, path.replace(/(?<=[^/])\/$/, '')),
   admit: (match, request, service) => {
     const result = authenticateApiCaller(request, service);

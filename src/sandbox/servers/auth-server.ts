@@ -6,11 +6,11 @@ import { createRouter, type RouteMatch } from '../http/router.ts';
 import { oauthError } from '../oauth/oauth-errors.ts';
 import { renderErrorPage } from '../panel/error-page.ts';
 import { findPanelSession, redirectToSignIn } from '../panel/panel-session.ts';
-import type { SandboxOriginServer } from '../request-pipeline.ts';
+import type { SandboxOriginHandlers } from '../request-pipeline.ts';
 import { type AuthServerRoute, SANDBOX_ROUTES } from '../routes.ts';
 
 /** Serves the origin of the authorization server, the control panel and the admin API. */
-export const sandboxAuthServer: SandboxOriginServer<AuthServerRoute> = {
+export const sandboxAuthServer: SandboxOriginHandlers<AuthServerRoute> = {
   router: createRouter(SANDBOX_ROUTES.auth),
   admit: (match, request, service) => () => {
     const reply = respond(match, request, service);

@@ -123,7 +123,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     question: 'Response to the creation of droplets',
     choice:
       'The response to a creation request is 202 with droplet for a request with name, or droplets for a request with names in the same order, and the create actions in links.',
-    observed: { name: '202 droplet, links', names: '202 droplets, the order of names' },
+    observed: { name: '202 droplet, links', names: '202 droplets, in the order of names' },
   },
   {
     id: 'create-required',

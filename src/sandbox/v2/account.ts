@@ -7,7 +7,7 @@ import { type ApiReply, apiReply } from './api-reply.ts';
  * Shows the person who owns the token and the team of its grant; spec.md does not list this endpoint, but clients of the public
  * service use GET /v2/account.
  */
-export function handleGetAccount(
+export function handleGetAccountRequest(
   _request: HttpRequest,
   { world, settings }: SandboxHandlerContext,
   caller: ApiCaller,

@@ -8,7 +8,11 @@ import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts'
 import { serializeAction } from './resource-json.ts';
 
 /** Newest first. */
-export function handleGetActions(request: HttpRequest, { world }: SandboxHandlerContext, caller: ApiCaller): ApiReply {
+export function handleGetActionsRequest(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const page = readListPageRequest(request);
   if ('status' in page) return page;
   const slice = sliceListPage(world.actions(caller.account), page, 'backwards');
@@ -17,7 +21,11 @@ export function handleGetActions(request: HttpRequest, { world }: SandboxHandler
   return buildListReply(request, 'actions', page, slice, views);
 }
 
-export function handleGetAction(request: HttpRequest, { world }: SandboxHandlerContext, caller: ApiCaller): ApiReply {
+export function handleGetActionRequest(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const action = world.action(readIdFromRequestPath(request) ?? 0);
   if (action === undefined || action.account !== caller.account) return notFoundReply();
   return apiReplyOfJson(200, `{"action":${serializeAction(action, world.now())}}`);

@@ -3,15 +3,15 @@ import type { ApiReply } from './api-reply.ts';
 import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';
 import { SANDBOX_IMAGES_JSON, SANDBOX_REGIONS_JSON, SANDBOX_SIZES_JSON } from './resource-json.ts';
 
-export function handleGetRegions(request: HttpRequest): ApiReply {
+export function handleGetRegionsRequest(request: HttpRequest): ApiReply {
   return catalogueReply(request, 'regions', SANDBOX_REGIONS_JSON);
 }
 
-export function handleGetSizes(request: HttpRequest): ApiReply {
+export function handleGetSizesRequest(request: HttpRequest): ApiReply {
   return catalogueReply(request, 'sizes', SANDBOX_SIZES_JSON);
 }
 
-export function handleGetImages(request: HttpRequest): ApiReply {
+export function handleGetImagesRequest(request: HttpRequest): ApiReply {
   return catalogueReply(request, 'images', SANDBOX_IMAGES_JSON);
 }
 

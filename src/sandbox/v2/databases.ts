@@ -6,7 +6,7 @@ import type { ApiReply } from './api-reply.ts';
 import { buildListReply, readListPageRequest, sliceListPage } from './paging.ts';
 
 /** Lists the database clusters of the account in the order of their registration. */
-export function handleGetDatabases(
+export function handleGetDatabasesRequest(
   request: HttpRequest,
   service: SandboxHandlerContext,
   { account }: ApiCaller,

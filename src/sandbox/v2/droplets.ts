@@ -14,7 +14,7 @@ import { serializeDroplet } from './resource-json.ts';
  * Droplets are listed oldest first, so that a droplet that is created while a client reads the pages appears on the last page
  * and moves no other droplet.
  */
-export function handleGetDroplets(
+export function handleGetDropletsRequest(
   request: HttpRequest,
   { world, settings }: SandboxHandlerContext,
   caller: ApiCaller,
@@ -35,7 +35,11 @@ export function handleGetDroplets(
   return buildListReply(request, 'droplets', page, slice, views);
 }
 
-export function handleGetDroplet(request: HttpRequest, { world }: SandboxHandlerContext, caller: ApiCaller): ApiReply {
+export function handleGetDropletRequest(
+  request: HttpRequest,
+  { world }: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const droplet = ownDroplet(request, world, caller);
   return droplet === undefined
     ? notFoundReply()
@@ -43,7 +47,7 @@ export function handleGetDroplet(request: HttpRequest, { world }: SandboxHandler
 }
 
 /** Creates a droplet for every name in the request, or for none of them. */
-export function handlePostDroplets(
+export function handlePostDropletsRequest(
   request: HttpRequest,
   { world, settings }: SandboxHandlerContext,
   caller: ApiCaller,
@@ -68,7 +72,7 @@ export function handlePostDroplets(
   return apiReplyOfJson(202, `{${droplets},"links":${JSON.stringify({ actions })}}`);
 }
 
-export function handleDeleteDroplet(
+export function handleDeleteDropletRequest(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
   caller: ApiCaller,
@@ -80,7 +84,7 @@ export function handleDeleteDroplet(
 }
 
 /** Deletes all droplets of the account that have the tag. */
-export function handleDeleteDropletsByTag(
+export function handleDeleteDropletsByTagRequest(
   request: HttpRequest,
   { world }: SandboxHandlerContext,
   caller: ApiCaller,

@@ -16,7 +16,7 @@ import { decodeSandboxMigrationRequest, readRequestedMigrationSource } from './m
 import { formatTimestamp } from './resource-json.ts';
 
 /** Starts an online migration into a cluster (spec §4.5). A successful response does not mean that the source could be reached. */
-export function handlePutMigration(
+export function handlePutMigrationRequest(
   request: HttpRequest,
   { world, planes }: SandboxHandlerContext,
   caller: ApiCaller,
@@ -48,7 +48,11 @@ export function handlePutMigration(
   return apiReply(200, { id: migration.id, status: 'running', created_at: formatTimestamp(migration.startedAt) });
 }
 
-export function handleGetMigration(request: HttpRequest, service: SandboxHandlerContext, caller: ApiCaller): ApiReply {
+export function handleGetMigrationRequest(
+  request: HttpRequest,
+  service: SandboxHandlerContext,
+  caller: ApiCaller,
+): ApiReply {
   const { world } = service;
   const cluster = clusterOf(request, world, caller);
   const migration =
@@ -61,7 +65,7 @@ export function handleGetMigration(request: HttpRequest, service: SandboxHandler
  * Stops the latest migration of the cluster; an id in the path must be the id of that migration. Data that was already copied
  * remains on the target (spec §3).
  */
-export function handleDeleteMigration(
+export function handleDeleteMigrationRequest(
   request: HttpRequest,
   { world, planes }: SandboxHandlerContext,
   caller: ApiCaller,

@@ -2,7 +2,7 @@ import type { RedisSource } from '../../redis/source.ts';
 import type { SourceWatcher, SourceWatchOptions } from '../source-watcher.ts';
 import { getKnownMigrationStart } from '../watch-record.ts';
 import { createRedisSourceObserver } from './redis-observer.ts';
-import { createRedisWatchState, updateRedisWatchState } from './track-redis-poll.ts';
+import { createRedisMigrationWatchState, updateRedisWatchState } from './track-redis-poll.ts';
 
 /** Watches a Redis source without writing to it. */
 export function createRedisWatcher(source: RedisSource, options: SourceWatchOptions): SourceWatcher {
@@ -15,7 +15,7 @@ export function createRedisWatcher(source: RedisSource, options: SourceWatchOpti
     migrationStart: (firstSeen: number | undefined) =>
       getKnownMigrationStart({ ...record, firstSeen: record?.firstSeen ?? firstSeen }, now()),
   };
-  let state = createRedisWatchState(record?.slots?.[0]?.name, record?.before, record?.firstSeen, now());
+  let state = createRedisMigrationWatchState(record?.slots?.[0]?.name, record?.before, record?.firstSeen, now());
   return {
     async poll() {
       const step = updateRedisWatchState(state, await observer.poll(), tracking);

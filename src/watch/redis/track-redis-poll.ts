@@ -20,7 +20,7 @@ import {
 } from './redis-sample.ts';
 
 /** The state that is kept between two polls of a Redis source. */
-export interface RedisWatchState {
+export interface RedisMigrationWatchState {
   readonly first: WatchedRedisFacts | undefined;
   /** The facts of recent polls, oldest first. */
   readonly window: readonly WatchedRedisFacts[];
@@ -54,12 +54,12 @@ export interface RedisWatchOptions {
   readonly migrationStart: (firstSeen: number | undefined) => KnownMigrationStart | undefined;
 }
 
-export function createRedisWatchState(
+export function createRedisMigrationWatchState(
   knownReplica: string | undefined,
   otherReplicas: readonly string[] | undefined,
   firstSeen: number | undefined,
   now: number,
-): RedisWatchState {
+): RedisMigrationWatchState {
   return {
     first: undefined,
     window: [],
@@ -82,10 +82,10 @@ export function createRedisWatchState(
 }
 
 export function updateRedisWatchState(
-  state: RedisWatchState,
+  state: RedisMigrationWatchState,
   poll: RedisWatchPoll,
   tracking: RedisWatchOptions,
-): WatchPollResult<RedisWatchState> {
+): WatchPollResult<RedisMigrationWatchState> {
   return poll.kind === 'outage' ? trackOutage(state, poll.outage, tracking) : trackFacts(state, poll.facts, tracking);
 }
 
@@ -99,7 +99,7 @@ export function identifyTargetReplica(
     named,
     knownReplica,
     otherReplicas,
-  }: { readonly named: readonly string[] } & Pick<RedisWatchState, 'knownReplica' | 'otherReplicas'>,
+  }: { readonly named: readonly string[] } & Pick<RedisMigrationWatchState, 'knownReplica' | 'otherReplicas'>,
 ): ConnectedReplica | undefined {
   if (named.length > 0) return replicas.find(({ name }) => named.includes(name));
   return (
@@ -109,10 +109,10 @@ export function identifyTargetReplica(
 }
 
 function trackFacts(
-  previous: RedisWatchState,
+  previous: RedisMigrationWatchState,
   facts: WatchedRedisFacts,
   { limits, named, migrationStart }: RedisWatchOptions,
-): WatchPollResult<RedisWatchState> {
+): WatchPollResult<RedisMigrationWatchState> {
   const { at } = facts;
   const { knownReplica: earlier, otherReplicas } = previous;
   const replica = identifyTargetReplica(facts.replicas, { named, knownReplica: earlier, otherReplicas });
@@ -198,10 +198,10 @@ function trackFacts(
 
 /** Returns the result of a poll that could not reach the source: the values of the last successful poll are kept. */
 function trackOutage(
-  previous: RedisWatchState,
+  previous: RedisMigrationWatchState,
   outage: RedisSourceOutage,
   { limits, migrationStart }: RedisWatchOptions,
-): WatchPollResult<RedisWatchState> {
+): WatchPollResult<RedisMigrationWatchState> {
   const since = previous.outage?.since ?? outage.at;
   const start = migrationStart(previous.firstSeen);
   const phase = outage.at - since >= limits.unreachable ? 'gone' : 'stalled';

@@ -3,7 +3,7 @@ import { deriveBatchFromId } from '../../../src/batch/ledger/batch-id.ts';
 import type { BatchDescriptionEvent, BatchLedgerEvent } from '../../../src/batch/ledger/batch-ledger-event.ts';
 import { createBatchState } from '../../../src/batch/ledger/batch-state.ts';
 import { createDropletFinder } from '../../../src/batch/lookup/droplet-finder.ts';
-import { batchPlanListView, planBatch } from '../../../src/batch/report/plan-batch.ts';
+import { batchPlanListView, previewBatchActions } from '../../../src/batch/report/plan-batch.ts';
 import { createRateLimitedSender } from '../../../src/batch/sending/send-lane.ts';
 import { workLoginHints } from '../../api/login-hints.ts';
 import { apiOf, batchOf, batchResponse, instantClock } from '../batch-fixtures.ts';
@@ -38,7 +38,7 @@ async function rowsOf(
     maxPause: 900_000,
     onPause: async () => {},
   });
-  const rows = await planBatch(state, {
+  const rows = await previewBatchActions(state, {
     lane,
     lookup: createDropletFinder(lane),
     signal: new AbortController().signal,

@@ -9,7 +9,7 @@ import {
 import { parseWatchedRedisFacts, type WatchedRedisFacts } from '../../../src/watch/redis/redis-facts.ts';
 import { redisOutageViolations, runRedisWatchRules } from '../../../src/watch/redis/redis-rules.ts';
 import {
-  createRedisWatchState,
+  createRedisMigrationWatchState,
   identifyTargetReplica,
   updateRedisWatchState,
 } from '../../../src/watch/redis/track-redis-poll.ts';
@@ -122,7 +122,7 @@ it('INFO is read: replicas with their addresses, and the snapshot while it runs'
 describe('phases', () => {
   const tracking = { limits: defaultMigrationWatchLimits, named: [], migrationStart: () => undefined };
   const all = (looks: readonly WatchedRedisFacts[]) => {
-    let memory = createRedisWatchState(undefined, undefined, undefined, 0);
+    let memory = createRedisMigrationWatchState(undefined, undefined, undefined, 0);
     return looks.map((one) => {
       const step = updateRedisWatchState(memory, { kind: 'seen', facts: one }, tracking);
       memory = step.state;

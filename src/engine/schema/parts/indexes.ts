@@ -2,7 +2,7 @@ import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts
 import { sqlTextArray, sqlTextArrayConcat, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 /** Indexes without a constraint. Invalid indexes are left out, as pg_dump does, and reported by omissions-query.ts. */
-export const indexDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const indexCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'index',
   sql: () => `SELECT 'pg_class:' || x.oid AS id, format('index %s.%s', n.nspname, x.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
@@ -16,7 +16,7 @@ const statisticsTargetStatements = `ARRAY(SELECT format('ALTER INDEX %I.%I ALTER
     a.attnum, a.attstattarget)
   FROM pg_attribute a WHERE a.attrelid = x.oid AND a.attstattarget >= 0 AND NOT a.attisdropped ORDER BY a.attnum)`;
 
-export const indexPartitionDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const indexPartitionCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'index partition',
   sql: () => `SELECT 'attach:' || x.oid AS id, format('index %s.%s', xn.nspname, x.relname) AS name,
       ${sqlTextArray(`'pg_class:' || x.oid`, `'pg_class:' || p.oid`)} AS depends_on,
@@ -29,7 +29,7 @@ export const indexPartitionDefinitionsQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Replica identity, clustered index and row-level security of a table. */
-export const tableSettingDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const tableSettingCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'setting',
   sql: () => `SELECT 'settings:' || c.oid AS id, format('settings of %s.%s', n.nspname, c.relname) AS name,
       (SELECT array_agg(need) FROM (SELECT 'pg_class:' || c.oid UNION ALL

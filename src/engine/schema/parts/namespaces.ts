@@ -2,7 +2,7 @@ import { firstNormalObjectId } from '../../../postgresql/catalog-oids.ts';
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import { sqlTextArray, userObjectCondition, userSchemaCondition } from '../sql-fragments.ts';
 
-export const namespaceDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const namespaceCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'schema',
   sql: () => `SELECT 'pg_namespace:' || n.oid AS id, 'schema ' || n.nspname AS name,
     ${sqlTextArray(`format('CREATE SCHEMA %I', n.nspname)`)} AS statements
@@ -10,7 +10,7 @@ export const namespaceDefinitionsQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** CREATE EXTENSION names no version, so the target installs its default version, as with a dump of pg_dump. */
-export const extensionDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const extensionCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'extension',
   sql: () => `SELECT 'pg_extension:' || e.oid AS id, 'extension ' || e.extname AS name,
     ${sqlTextArray(`'pg_namespace:' || n.oid`)} AS depends_on, ${sqlTextArray(`'extension:' || e.extname`)} AS requirements,
@@ -19,7 +19,7 @@ export const extensionDefinitionsQuery: SchemaObjectDefinitionQuery = {
     WHERE e.oid >= ${firstNormalObjectId} AND e.extname <> 'plpgsql'`,
 };
 
-export const collationDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const collationCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'collation',
   sql: ({ from }) => {
     const locale = from >= 170_000 ? 'c.colllocale' : from >= 150_000 ? 'c.colliculocale' : 'c.collcollate';

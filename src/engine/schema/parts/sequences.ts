@@ -2,7 +2,7 @@ import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts
 import { sequenceOptionsSql, sqlTextArray, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
 /** Sequences, except those of identity columns. The values of the sequences are copied later, as data. */
-export const sequenceDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const sequenceCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'sequence',
   sql: ({ from }) => `SELECT 'pg_class:' || c.oid AS id, format('sequence %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(
@@ -15,7 +15,7 @@ export const sequenceDefinitionsQuery: SchemaObjectDefinitionQuery = {
       AND d.deptype = 'i' AND d.refclassid = 'pg_class'::regclass)`,
 };
 
-export const sequenceOwnerDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const sequenceOwnerCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'owned sequence',
   sql: () => `SELECT 'owned:' || c.oid AS id, format('owner of sequence %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`, `'pg_class:' || t.oid`)} AS depends_on,

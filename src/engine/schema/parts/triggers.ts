@@ -8,7 +8,7 @@ import {
 } from '../sql-fragments.ts';
 
 /** Triggers, except those of partitions, which are created with their parent's. */
-export const triggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const triggerCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'trigger',
   sql: (versions) => `SELECT 'pg_trigger:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -20,7 +20,7 @@ export const triggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Triggers of partitions whose enabled state differs from the parent's. */
-export const partitionTriggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const partitionTriggerCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: (versions) => `SELECT 'state:' || t.oid AS id,
       format('trigger %s of %s.%s', t.tgname, n.nspname, c.relname) AS name,
@@ -41,7 +41,7 @@ function triggerState(column: string): string {
 }
 
 /** Rewrite rules, except the rule that defines a view. */
-export const rewriteRuleDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const rewriteRuleCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'rule',
   sql: () => `SELECT 'pg_rewrite:' || r.oid AS id, format('rule %s of %s.%s', r.rulename, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,
@@ -52,7 +52,7 @@ export const rewriteRuleDefinitionsQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Event triggers are created last, because they would fire for all later DDL. */
-export const eventTriggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const eventTriggerCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'event trigger',
   sql: () => `SELECT 'pg_event_trigger:' || e.oid AS id, 'event trigger ' || e.evtname AS name,
       ${sqlTextArrayConcat(`ARRAY[format('CREATE EVENT TRIGGER %I ON %s%s EXECUTE FUNCTION %I.%I()', e.evtname, e.evtevent,
@@ -65,7 +65,7 @@ export const eventTriggerDefinitionsQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Row-level security policies. Their roles must exist on the target. */
-export const rowPolicyDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const rowPolicyCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'policy',
   sql: () => `SELECT 'pg_policy:' || p.oid AS id, format('policy %s of %s.%s', p.polname, n.nspname, c.relname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,

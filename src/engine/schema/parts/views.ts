@@ -1,7 +1,7 @@
 import type { SchemaObjectDefinitionQuery } from '../schema-object-definition.ts';
 import { buildStorageParametersSql, sqlTextArray, userRelationsFromClauseSql } from '../sql-fragments.ts';
 
-export const viewDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const viewCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('view %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`format('CREATE VIEW %I.%I%s AS %s', n.nspname, c.relname,
@@ -10,7 +10,7 @@ export const viewDefinitionsQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Materialized views WITH NO DATA. The views are refreshed when the rows of their tables have been copied. */
-export const materializedViewDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const materializedViewCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'view',
   sql: () => `SELECT 'pg_class:' || c.oid AS id, format('materialized view %s.%s', n.nspname, c.relname) AS name,
       ${sqlTextArray(`format('CREATE MATERIALIZED VIEW %I.%I%s%s AS %s WITH NO DATA', n.nspname, c.relname,
@@ -21,7 +21,7 @@ export const materializedViewDefinitionsQuery: SchemaObjectDefinitionQuery = {
 };
 
 /** Column defaults of tables and views. Generated columns have their expression in CREATE TABLE. */
-export const columnDefaultDefinitionsQuery: SchemaObjectDefinitionQuery = {
+export const columnDefaultCreationQuery: SchemaObjectDefinitionQuery = {
   kind: 'default',
   sql: () => `SELECT 'pg_attrdef:' || d.oid AS id, format('default of %s.%s.%s', n.nspname, c.relname, a.attname) AS name,
       ${sqlTextArray(`'pg_class:' || c.oid`)} AS depends_on,

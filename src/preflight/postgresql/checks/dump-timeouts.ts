@@ -4,7 +4,7 @@ import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildResetRoleSettingFix, combinePreflightFixes } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, combinePreflightFixes } from '../role-setting-fix.ts';
 import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
 /** The timeouts that pg_dump sets to 0 first, but that can cancel even the statement that sets them. */
@@ -44,7 +44,7 @@ export const dumpTimeoutsCheck = declareServerPreflightCheck({
         only: [...new Set(found.map(({ database }) => database))],
         fix: combinePreflightFixes(
           names.map((name) =>
-            buildResetRoleSettingFix(
+            buildSetRoleSettingFix(
               name,
               '0',
               found.filter((one) => one.name === name),

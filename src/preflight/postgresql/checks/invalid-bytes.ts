@@ -1,6 +1,6 @@
 import { failOutcome, infoOutcome, passOutcome } from '../../finding.ts';
 import { declareDatabasePreflightCheck } from '../check.ts';
-import { classifyDatabaseEncoding } from '../deep/byte-validator.ts';
+import { classifyEncodingByAcceptedBytes } from '../deep/byte-validator.ts';
 import { buildIncompleteScanOutcome, getDatabaseScanOrOutcome } from '../deep/get-database-scan-or-outcome.ts';
 import { buildUnlistedObjectsNote, limitFindingObjects } from '../listed-objects.ts';
 import { pluralize } from '../units.ts';
@@ -16,7 +16,7 @@ export const invalidBytesCheck = declareDatabasePreflightCheck({
     const read = getDatabaseScanOrOutcome(database, facts, options);
     if ('outcome' in read) return read.outcome;
     const { encoding, invalid, rows } = read.scan;
-    const kind = classifyDatabaseEncoding(encoding);
+    const kind = classifyEncodingByAcceptedBytes(encoding);
     if (kind === 'any bytes') return passOutcome(`${encoding} has no invalid bytes`);
     if (kind === 'unknown')
       return infoOutcome(`no check for the encoding ${encoding}`, {

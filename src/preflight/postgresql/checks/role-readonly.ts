@@ -4,7 +4,7 @@ import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildResetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 
 export const roleReadonlyCheck = declareServerPreflightCheck({
   id: 'role-readonly',
@@ -26,7 +26,7 @@ export const roleReadonlyCheck = declareServerPreflightCheck({
           'CREATE PUBLICATION fails: "cannot execute CREATE PUBLICATION in a read-only transaction". The replication slot is still created, and remains after the failed migration.',
         objects: on.map(describeEffectiveRoleSetting),
         ...(on.length === all.length ? {} : { only: on.map(({ database }) => database) }),
-        fix: buildResetRoleSettingFix('default_transaction_read_only', 'off', on, role),
+        fix: buildSetRoleSettingFix('default_transaction_read_only', 'off', on, role),
       },
     );
   },

@@ -5,7 +5,7 @@ import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildResetRoleSettingFix, combinePreflightFixes, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, combinePreflightFixes, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { parsePostgresqlDuration, timeSpanText } from '../units.ts';
 
@@ -50,9 +50,7 @@ export const roleTimeoutsCheck = declareServerPreflightCheck({
       required: 'none',
       objects: found.slice(0, 20).map((one) => `${one.name} ${describeEffectiveRoleSetting(one)}`),
       fix: combinePreflightFixes(
-        fixes
-          .filter(({ set }) => set.length > 0)
-          .map(({ name, set }) => buildResetRoleSettingFix(name, '0', set, role)),
+        fixes.filter(({ set }) => set.length > 0).map(({ name, set }) => buildSetRoleSettingFix(name, '0', set, role)),
         `After this change, new sessions of ${role.name} have no such timeout. pg_dump sets these timeouts to 0 itself.`,
       ),
     };

@@ -4,7 +4,7 @@ import { listStoredRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { rolesInStoredSettingsQuery } from '../queries/stored-roles.ts';
-import { buildResetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix, describeEffectiveRoleSetting } from '../role-setting-fix.ts';
 
 export const storedRoleCheck = declareServerPreflightCheck({
   id: 'stored-role',
@@ -23,7 +23,7 @@ export const storedRoleCheck = declareServerPreflightCheck({
         'ALTER ROLE or ALTER DATABASE … SET role gives every session of the migration the privileges of another role: CREATE PUBLICATION, the replication slot or the copy of a table fails with "permission denied". The preflight does not use the stored role, so its other findings are those of the role that logs in.',
       objects: weaker.map(describeEffectiveRoleSetting),
       ...(weaker.length === facts.databases.length ? {} : { only: weaker.map(({ database }) => database) }),
-      fix: buildResetRoleSettingFix('role', 'none', weaker, role),
+      fix: buildSetRoleSettingFix('role', 'none', weaker, role),
     });
   },
 });

@@ -4,7 +4,7 @@ import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
 import { postgresqlSettingsQuery } from '../queries/settings.ts';
-import { buildResetRoleSettingFix } from '../role-setting-fix.ts';
+import { buildSetRoleSettingFix } from '../role-setting-fix.ts';
 import type { PostgresqlSourceFacts } from '../source-facts.ts';
 import { binarySizeText, parsePostgresqlSize } from '../units.ts';
 
@@ -43,7 +43,7 @@ export const tempFileLimitCheck = declareServerPreflightCheck({
       required: 'temp_file_limit -1',
       detail: `A sort that exceeds work_mem uses a temporary file. pg_dump sorts at least ${binarySizeText(worst.sorted)} of the catalogs of ${worst.database}: "temporary file size exceeds temp_file_limit". After this error neither the schema nor the list of tables can be read.`,
       // Only a superuser can set temp_file_limit, unlike a timeout.
-      fix: { ...buildResetRoleSettingFix('temp_file_limit', '-1', tight, role), by: 'a superuser' },
+      fix: { ...buildSetRoleSettingFix('temp_file_limit', '-1', tight, role), by: 'a superuser' },
     };
     const failing = tight.filter(({ room, sorted }) => room < sorted);
     if (failing.length === 0) return warnOutcome(observed, more);

@@ -16,7 +16,7 @@ export interface ByteValidator {
 export type DatabaseEncodingKind = 'any bytes' | 'multibyte' | 'unknown';
 
 /** Single-byte encodings accept every byte but zero, which COPY never sends. */
-export function classifyDatabaseEncoding(encoding: string): DatabaseEncodingKind {
+export function classifyEncodingByAcceptedBytes(encoding: string): DatabaseEncodingKind {
   if (rules.has(encoding)) return 'multibyte';
   return singleByte.test(encoding) ? 'any bytes' : 'unknown';
 }

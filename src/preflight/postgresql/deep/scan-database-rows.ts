@@ -8,7 +8,7 @@ import {
   type RunPreflightQueriesOptions,
   runPreflightQueriesInDatabase,
 } from '../run-preflight-queries-in-database.ts';
-import { classifyDatabaseEncoding } from './byte-validator.ts';
+import { classifyEncodingByAcceptedBytes } from './byte-validator.ts';
 import { planTableScan } from './comparable-keys.ts';
 import { type ScanTableRowsOptions, scanTableRows } from './scan-table-rows.ts';
 import {
@@ -87,7 +87,11 @@ function tableOptions(
     // A database with SQL_ASCII accepts any bytes, but a target with another encoding may reject them, so its rows are
     // checked as UTF-8.
     encoding:
-      encoding === 'SQL_ASCII' ? 'UTF8' : classifyDatabaseEncoding(encoding) === 'multibyte' ? encoding : undefined,
+      encoding === 'SQL_ASCII'
+        ? 'UTF8'
+        : classifyEncodingByAcceptedBytes(encoding) === 'multibyte'
+          ? encoding
+          : undefined,
     ...(pace === undefined ? {} : { pace }),
     ...(keyMemory === undefined ? {} : { keyMemory }),
   };

@@ -1,7 +1,7 @@
 import { parsePostgresqlArray } from '../../../postgresql/nested-text.ts';
 import type { PostgresqlRow } from '../../../postgresql/postgresql-row.ts';
 
-/** A missing column decodes to NULL, because queries for older versions leave some columns out. */
+/** Returns an empty text for NULL and for a missing column, because queries for older versions leave some columns out. */
 export function decodeTextColumn(row: PostgresqlRow, column: string): string {
   return row[column] ?? '';
 }

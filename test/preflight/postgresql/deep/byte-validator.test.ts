@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import {
-  classifyDatabaseEncoding,
+  classifyEncodingByAcceptedBytes,
   createByteValidator,
 } from '../../../../src/preflight/postgresql/deep/byte-validator.ts';
 
@@ -18,7 +18,7 @@ test.each([
   ['MULE_INTERNAL', 'unknown'],
   ['toString', 'unknown'],
 ])('%s has %s', (encoding, kind) => {
-  expect(classifyDatabaseEncoding(encoding)).toBe(kind);
+  expect(classifyEncodingByAcceptedBytes(encoding)).toBe(kind);
   expect(createByteValidator(encoding) === undefined).toBe(kind !== 'multibyte');
 });
 

@@ -7,7 +7,7 @@ import { SANDBOX_IMAGES, SANDBOX_IMAGES_BY_ID, SANDBOX_REGIONS, SANDBOX_SIZES } 
  * an image the newest one of its distribution. Values outside the catalogue, and a body that is not a JSON object, are not
  * changed.
  */
-export function replaceDropletAttributeAliases(body: string): string {
+export function normalizeDropletAttributeValues(body: string): string {
   const { value, repeated = [] } = parseJsonWithDuplicateKeys(body) ?? {};
   if (!isJsonObject(value) || repeated.length > 0) return body;
   const stored = Object.entries(value).map(([name, sent]) => [name, STORED.get(name)?.(sent) ?? sent]);

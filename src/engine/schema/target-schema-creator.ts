@@ -13,7 +13,7 @@ import { queryColumnValues, type SchemaCopySession, withSchemaCopySession } from
 import { superuserOnlyObjectsQuery } from './superuser-objects.ts';
 
 /** The ways in which objects of a schema are created on the target. */
-export interface TargetSchemaWriter {
+export interface TargetSchemaCreator {
   readonly session: SchemaCopySession['session'];
   readonly transaction: SchemaCopyTransactionStatements;
   /** Names of objects that need a superuser and are not permitted; the schema is then not copied. */
@@ -33,7 +33,7 @@ export interface TargetSchemaWriter {
 }
 
 /** Creates a schema writer that creates all objects with the login of the target. */
-export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession): TargetSchemaWriter {
+export function createSchemaWriterAsTargetLogin({ session }: SchemaCopySession): TargetSchemaCreator {
   return {
     session,
     transaction: defaultSchemaCopyTransactionStatements,
@@ -59,7 +59,7 @@ export function withTargetSchemaWriter(
   { source, target }: SourceAndTargetSchema,
   superuser: TargetSuperuserLogin | undefined,
   signal: AbortSignal,
-  copy: (writer: TargetSchemaWriter) => Promise<SchemaCopyResult>,
+  copy: (writer: TargetSchemaCreator) => Promise<SchemaCopyResult>,
 ): Promise<SchemaCopyResult> {
   if (superuser === undefined) return copy(createSchemaWriterAsTargetLogin(target));
   return withSchemaCopySession(superuser.endpoint, signal, async (admin) => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { SANDBOX_IMAGES, SANDBOX_REGIONS, SANDBOX_SIZES } from '../../../src/sandbox/v2/catalogue.ts';
-import { replaceDropletAttributeAliases } from '../../../src/sandbox/v2/replace-droplet-attribute-aliases.ts';
+import { normalizeDropletAttributeValues } from '../../../src/sandbox/v2/normalize-droplet-attribute-values.ts';
 
 it.each([
   ['a region of the place', { region: 'nyc1' }, { region: 'nyc3' }],
@@ -11,14 +11,14 @@ it.each([
   ['values that are not in the catalogue', { region: 'moon', size: 1, image: null }, undefined],
   ['no attribute', { name: 'a' }, undefined],
 ])('%s', (_what, sent, stored) => {
-  expect(JSON.parse(replaceDropletAttributeAliases(JSON.stringify({ name: 'a', ...sent })))).toEqual({
+  expect(JSON.parse(normalizeDropletAttributeValues(JSON.stringify({ name: 'a', ...sent })))).toEqual({
     name: 'a',
     ...(stored ?? sent),
   });
 });
 
 it.each(['', '[1]', '{"size":"1gb","size":"2gb"}', '{'])('the body %j stays as it is', (body) => {
-  expect(replaceDropletAttributeAliases(body)).toBe(body);
+  expect(normalizeDropletAttributeValues(body)).toBe(body);
 });
 
 it('what is stored is stored as it is when it is sent again', () => {
@@ -27,7 +27,7 @@ it('what is stored is stored as it is when it is sent again', () => {
     [...SANDBOX_REGIONS.keys()][at % SANDBOX_REGIONS.size],
     [...SANDBOX_IMAGES.keys()][at % SANDBOX_IMAGES.size],
   ])) {
-    const once = replaceDropletAttributeAliases(JSON.stringify({ size, region, image }));
-    expect(replaceDropletAttributeAliases(once)).toBe(once);
+    const once = normalizeDropletAttributeValues(JSON.stringify({ size, region, image }));
+    expect(normalizeDropletAttributeValues(once)).toBe(once);
   }
 });
