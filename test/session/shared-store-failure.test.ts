@@ -19,3 +19,13 @@ it('other errors are thrown, and a result is returned', async () => {
   );
   expect(await catchSharedStoreUnavailable('memory', async () => 1)).toBe(1);
 });
+
+it.each([
+  [new DatabaseError('42501', 'permission denied', false), true],
+  [new DatabaseError('LOADING', 'the connection was lost before', true), false],
+  [new DatabaseError('57P01', 'terminating connection', false), false],
+  [new DatabaseError('PROTOCOL', 'the reply of the script has an unknown form', false), false],
+  [new DatabaseConnectError('network', 'ECONNREFUSED', 'refused'), false],
+])('the error %s is the rejection of an operation: %s', async (error, isRejected) => {
+  expect(await catchSharedStoreUnavailable('memory', () => Promise.reject(error))).toMatchObject({ isRejected });
+});
