@@ -1,5 +1,5 @@
 import type { ProfileReference } from '../config/settings.ts';
-import type { Clock } from '../platform/host.ts';
+import type { Clock, Signals } from '../platform/host.ts';
 import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
 import type { SharedStoreKeys } from '../shared-store/shared-store-keys.ts';
 import { claimTokenRefresh, type RefreshClaimTiming } from './claim-token-refresh.ts';
@@ -29,6 +29,8 @@ export interface SharedCredentialStoreOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
   readonly timing?: RefreshClaimTiming;
+  /** A signal ends the repetition of the commit of a login or a logout. */
+  readonly signals?: Signals;
 }
 
 /**
