@@ -69,6 +69,7 @@ export function createSharedProfile(
     clock: host.clock,
     random: host.random,
     warn,
+    signals: host.signals,
   });
   const readKeys = () => readSharedStoreKeys(keyPlaces);
   return { store, keyPlaces, readKeys, keychain, keyFile: place.shareFile, machine, address, open };

@@ -10,6 +10,7 @@ import type {
   ClaimableCredentialVersion,
   RefreshClaim,
   RefreshClaimResult,
+  RefreshRefusal,
   RefreshRefusalResult,
   SharedStoreUnavailable,
 } from './refresh-claim.ts';
@@ -82,7 +83,11 @@ export async function claimTokenRefresh(
 
 interface ClaimedRefresh {
   readonly kind: 'claimed';
-  readonly claim: RefreshClaim & { refuse(): Promise<RefreshRefusalResult> };
+  readonly claim: Omit<RefreshClaim, 'refuse'> & { refuse(): Promise<RecordedRefusal> };
+}
+
+interface RecordedRefusal extends RefreshRefusal {
+  readonly wait: () => Promise<RefreshRefusalResult>;
 }
 
 interface ClaimState {
@@ -122,12 +127,16 @@ function createClaim(
     async refuse() {
       const { epoch, sid, gen } = version;
       const { applied, row: current } = await store.run({ op: 'renew', attempt, leaseMs });
+      const recorded = (snapshot: SharedSessionSnapshot): RecordedRefusal => ({
+        kind: 'recorded',
+        wait: () => waitAfterRefusal(deps, version, snapshot),
+      });
       const hasNamesakeClaimed = !applied && current?.holder === machine;
       if (!hasNamesakeClaimed && !hasNamesake(deps, row))
-        return waitAfterRefusal(deps, version, await store.run({ op: 'refuse', by: machine, epoch, sid, gen }));
+        return recorded(await store.run({ op: 'refuse', by: machine, epoch, sid, gen }));
       // A refusal by this name would end the wait of all machines for the namesake.
       await store.run({ op: 'release', attempt, unsent: false }).catch(ignoreError);
-      return waitAfterRefusal(deps, version, await store.run({ op: 'read' }));
+      return recorded(await store.run({ op: 'read' }));
     },
   };
 }

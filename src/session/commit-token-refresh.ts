@@ -61,7 +61,8 @@ export async function commitTokenRefresh(
     return requireStoredSession(stored, deps.profile, deps.store.location).record;
   }
   reachFailpoint(deps, 'K10-stored');
-  deps.store.journal.removeCommitted(next);
+  // Without a copy, the write-ahead file is what this machine can publish after a restore of a shared store.
+  if (!('hasCopy' in written) || written.hasCopy !== false) deps.store.journal.removeCommitted(next);
   reachFailpoint(deps, 'K10-cleared');
   return next;
 }

@@ -1,7 +1,8 @@
 import type { ProfileReference } from '../config/settings.ts';
 import { CliError, type CliErrorCode } from '../errors.ts';
+import { interruptedError } from '../platform/defer-signals.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
-import type { Clock, KeychainUnavailable } from '../platform/host.ts';
+import type { Clock, KeychainUnavailable, SignalName } from '../platform/host.ts';
 import type { Secret } from '../secret.ts';
 import type { CredentialRecord } from './credential-record.ts';
 import type { RefreshClaimResult } from './refresh-claim.ts';
@@ -24,13 +25,40 @@ export interface CredentialStoreUnavailable {
   readonly reason: string;
   /** A hint that replaces the general hint for the reason `why`; a function if it suggests a command for the profile. */
   readonly hint?: StoreErrorHint;
+  /** Present if a shared store may have applied the login or logout nevertheless. */
+  readonly unconfirmed?: UnconfirmedWrite;
+}
+
+/** A login or logout that a shared store may or may not have stored. */
+export interface UnconfirmedWrite {
+  readonly event: 'login' | 'logout';
+  /** Whether this machine keeps the record as its copy, which a later command publishes. */
+  readonly isKept: boolean;
+  /** The signal that ended the repetition of the commit. */
+  readonly interruptedBy: SignalName | undefined;
+  readonly replaced: ReplacedSession | undefined;
+}
+
+/** The session that a login or a logout has replaced in a shared store. */
+export interface ReplacedSession {
+  readonly record: CredentialRecord;
+  /** Whether the server has already refused the refresh token, and no machine may have the next one. */
+  readonly isRefreshTokenUsed: boolean;
 }
 
 export type CredentialItemReadResult =
   | { readonly kind: 'found'; readonly value: Secret }
   | { readonly kind: 'absent' }
   | CredentialStoreUnavailable;
-export type CredentialItemWriteResult = { readonly kind: 'done' } | CredentialStoreUnavailable;
+export type CredentialItemWriteResult =
+  | {
+      readonly kind: 'done';
+      /** Only of a shared store: the session that a login or a logout has replaced. */
+      readonly replaced?: ReplacedSession | undefined;
+      /** False if a shared store has the record, but the copy on this machine could not be written. */
+      readonly hasCopy?: boolean;
+    }
+  | CredentialStoreUnavailable;
 /**
  * `superseded` means that the store contains a newer grant, another session or no session, and was not changed. With `isEnded`,
  * it is known that the session was replaced by a login or ended by a logout.
@@ -108,17 +136,43 @@ export function isCredentialStoreUnavailable(result: { readonly kind: string }):
   return result.kind === 'unavailable';
 }
 
+/** The error for a login or logout that the store may have stored, so that its tokens must not be revoked. */
+export class UnconfirmedWriteError extends CliError {}
+
 /** Creates the error `keychain_unavailable` (exit code 1), or `unreachable` (6) for a shared store, with the hint for the reason. */
 export function credentialStoreUnavailableError(
-  { why, reason, hint: given }: CredentialStoreUnavailable,
+  { why, reason, hint: given, unconfirmed }: CredentialStoreUnavailable,
   profile: ProfileReference,
 ): CliError {
+  if (unconfirmed !== undefined) return unconfirmedWriteError(unconfirmed, reason, profile);
   const { message, hint: usual, code = 'keychain_unavailable' } = storeErrorTexts[why];
   const hint = given ?? usual;
   return new CliError(code, message, {
     detail: reason,
     hint: typeof hint === 'string' ? hint : hint(profile),
   });
+}
+
+function unconfirmedWriteError(
+  { event, isKept, interruptedBy }: UnconfirmedWrite,
+  reason: string,
+  profile: ProfileReference,
+): UnconfirmedWriteError {
+  const message = `the shared credential store did not confirm the ${event}`;
+  const check = `run ${formatCommandForProfile(profile, 'auth status --check')}`;
+  const repeat = formatCommandForProfile(profile, `auth ${event}`);
+  const parts = isKept
+    ? {
+        detail: `it may be stored, and this machine keeps it (${reason})`,
+        hint: `${check}, which reads the store and publishes the ${event}`,
+      }
+    : {
+        detail: `it may be stored, and this machine could not keep it (${reason})`,
+        hint: `${check}; if the store does not have the ${event}, repeat it: ${repeat}`,
+      };
+  if (interruptedBy === undefined) return new UnconfirmedWriteError('unreachable', message, parts);
+  const { code, message: interruption, exitCode } = interruptedError(interruptedBy);
+  return new UnconfirmedWriteError(code, interruption, { ...parts, detail: `${message}; ${parts.detail}`, exitCode });
 }
 
 interface StoreErrorText {

@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { CliError, type CliErrorParts } from '../errors.ts';
 import { interruptedError } from '../platform/defer-signals.ts';
 import type { Clock, Signals } from '../platform/host.ts';
 
@@ -8,8 +8,8 @@ export interface LoginInterruption {
   readonly signal: AbortSignal;
   /** Waits for `work`; rejects immediately when a signal arrives, and with `timeoutError()` after `limit` milliseconds. */
   orInterrupt<T>(work: Promise<T>, limit: number, timeoutError: () => CliError): Promise<T>;
-  /** Waits for `work`; after a signal for at most 5 s more (login.md rule 6). */
-  withGrace<T>(work: Promise<T>): Promise<T>;
+  /** Waits for `work`; after a signal for at most 5 s more (login.md rule 6). `abandoned`: parts of the error after these 5 s. */
+  withGrace<T>(work: Promise<T>, abandoned?: CliErrorParts): Promise<T>;
   /** Throws `cancelled` (exit code 130, or 143 after SIGTERM) when a signal arrived, because the signal determines the exit code. */
   throwIfInterrupted(): void;
   close(): void;
@@ -51,12 +51,13 @@ export function createLoginInterruption({
         done.abort();
       }
     },
-    async withGrace(work) {
+    async withGrace(work, parts = requestAbandoned) {
       const done = new AbortController();
       const abandoned = onceAborted(signal)
         .then(() => sleepOrNever(clock, graceMs, done.signal))
         .then(() => {
-          if (ending !== undefined) ending = abandonedError(ending);
+          if (ending !== undefined)
+            ending = new CliError('cancelled', ending.message, { ...parts, exitCode: ending.exitCode });
           throwIfInterrupted();
         })
         .then(() => new Promise<never>(() => {}));
@@ -82,10 +83,7 @@ function sleepOrNever(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
   return clock.sleep(ms, signal).catch(() => new Promise<void>(() => {}));
 }
 
-function abandonedError({ message, exitCode }: CliError): CliError {
-  return new CliError('cancelled', message, {
-    exitCode,
-    detail: 'the login was abandoned while a request was in progress',
-    hint: 'start again with `cloudctl auth login`',
-  });
-}
+const requestAbandoned: CliErrorParts = {
+  detail: 'the login was abandoned while a request was in progress',
+  hint: 'start again with `cloudctl auth login`',
+};

@@ -17,7 +17,11 @@ import {
   createPastedAuthorizationReceiver,
 } from './authorization-receiver.ts';
 import { confirmGrantedOAuthScope, requireRequestedAccount, type ScopeMismatchPolicy } from './confirm-grant.ts';
-import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from './credential-store.ts';
+import {
+  credentialStoreUnavailableError,
+  requireCredentialStoreAvailable,
+  UnconfirmedWriteError,
+} from './credential-store.ts';
 import {
   type AuthorizationCodeExchange,
   type AuthorizationCodeExchangeDeps,
@@ -28,6 +32,7 @@ import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import { requireAuthorizationResponseGrant } from './require-authorization-response-grant.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from './revoke-grant.ts';
 import { type LoginResult, type StoreLoginSessionDeps, storeLoginSession } from './store-login.ts';
+import { formatCommandForProfile } from './suggested-commands.ts';
 
 export interface LoginDeps
   extends AuthorizationCodeExchangeDeps,
@@ -51,7 +56,7 @@ export interface LoginDeps
 
 /**
  * Logs in through the browser (https://www.rfc-editor.org/rfc/rfc8252): one login has one state parameter, one code exchange
- * and one stored session. Throws a CliError, in which case no session is stored.
+ * and one stored session. Throws a CliError, in which case no session is stored, or UnconfirmedWriteError.
  */
 export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions): Promise<LoginResult> {
   deps.requireSafe();
@@ -87,6 +92,10 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
     const scope = await confirmGrant(deps, request, grant, signal, showOutcome).catch(revoke);
     const stored = await interruption.withGrace(
       storeLoginSession(deps, grant, { scope, flow: request.flow }).catch(revoke),
+      {
+        detail: 'the session was being stored, and may be stored',
+        hint: `see ${formatCommandForProfile(deps.profile, 'auth status --check')}`,
+      },
     );
 
     showOutcome(signedInOutcome(grant));
@@ -97,7 +106,8 @@ export async function performLogin(deps: LoginDeps, request: OAuthLoginOptions):
     return stored;
   } catch (error) {
     receiver?.showOutcome(failureOutcome(error));
-    interruption?.throwIfInterrupted();
+    // Its text says that the session may be stored, and its exit code is that of the signal.
+    if (!(error instanceof UnconfirmedWriteError)) interruption?.throwIfInterrupted();
     // The login waits for the browser tab only if a tab sent the accepted response.
     const isCancelled = error instanceof CliError && error.code === 'cancelled';
     if (receiver?.isAccepted() === true && !isCancelled) await receiver.closed;

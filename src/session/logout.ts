@@ -14,6 +14,9 @@ import { type CredentialRecord, decodeCredentialRecord, isTokenExpiryKnown } fro
 import {
   type CredentialStore,
   type CredentialStoreItems,
+  credentialStoreUnavailableError,
+  isCredentialStoreUnavailable,
+  type ReplacedSession,
   requireCredentialStoreAvailable,
 } from './credential-store.ts';
 import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts';
@@ -48,21 +51,31 @@ export type LogoutOutcome =
 export async function performLogout(deps: LogoutDeps, local: boolean): Promise<LogoutOutcome> {
   if (!local) deps.requireSafe();
   const lock = await deps.lock();
-  let record: CredentialRecord | undefined;
+  let deleted: DeletedSession;
   try {
-    const ended = await deps.store.withItems((items) => deleteSession(deps.store, items), lock);
+    deleted = await deps.store.withItems((items) => deleteSession(deps.store, items), lock);
     deps.removeAccount();
-    if (ended.kind === 'nothing') return ended;
-    record = ended.record;
   } finally {
     lock.release();
   }
-  if (local || record === undefined) return { kind: 'local' };
+  if (deleted.kind === 'nothing') return deleted;
+  const { session, unconfirmed } = deleted;
+  const outcome = local || session === undefined ? { kind: 'local' as const } : await endGrant(deps, session);
+  return unconfirmed === undefined
+    ? outcome
+    : { kind: 'unproven', error: buildUnconfirmedLogoutError(unconfirmed, outcome) };
+}
+
+/** Revokes the tokens of a deleted session. */
+async function endGrant(deps: LogoutDeps, session: ReplacedSession): Promise<LogoutOutcome> {
+  const { record } = session;
   try {
+    if (deps.store.kind !== 'shared') return await revoke(deps, record);
     // Backups of the store may contain the refresh token. A refresh token that was already used is worthless, even if the
     // server does not invalidate it at a revocation.
-    const newest = deps.store.kind === 'shared' ? await spendRefreshToken(deps, record) : record;
-    return await revoke(deps, newest);
+    const spent = await spendRefreshToken(deps, session);
+    const outcome = await revoke(deps, spent.record);
+    return spent.error === undefined ? outcome : { kind: 'unproven', error: spent.error };
   } catch (error) {
     if (!(error instanceof HttpSendError || error instanceof CliError)) throw error;
     return { kind: 'unproven', error: revocationError(record, error) };
@@ -71,7 +84,12 @@ export async function performLogout(deps: LogoutDeps, local: boolean): Promise<L
 
 type DeletedSession =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'ended'; readonly record: CredentialRecord | undefined };
+  | {
+      readonly kind: 'ended';
+      readonly session: ReplacedSession | undefined;
+      /** The error if a shared store may not have stored the logout. */
+      readonly unconfirmed: CliError | undefined;
+    };
 
 /** The item is deleted first, because it contains the key without which the journal files of the session cannot be decrypted. */
 async function deleteSession(
@@ -84,9 +102,15 @@ async function deleteSession(
   const stored = decodeCredentialRecord(item.value.reveal()) ?? items.shared?.knownRecord();
   // The newest record is revoked, because the tokens of older records are already invalid.
   const newest = stored === undefined ? undefined : findNewestCredentialRecord(journal, stored);
-  requireCredentialStoreAvailable(await items.remove('credential'), profile);
+  const removed = await items.remove('credential');
+  const known = newest === undefined ? undefined : { record: newest, isRefreshTokenUsed: false };
+  if (isCredentialStoreUnavailable(removed) && removed.unconfirmed !== undefined) {
+    const { replaced = known } = removed.unconfirmed;
+    return { kind: 'ended', session: replaced, unconfirmed: credentialStoreUnavailableError(removed, profile) };
+  }
+  const { replaced = known } = requireCredentialStoreAvailable(removed, profile);
   if (stored !== undefined) journal.removeSession(stored.sid);
-  return { kind: 'ended', record: newest };
+  return { kind: 'ended', session: replaced, unconfirmed: undefined };
 }
 
 async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<LogoutOutcome> {
@@ -119,16 +143,33 @@ async function revoke(deps: LogoutDeps, record: CredentialRecord): Promise<Logou
   return { kind: 'unproven', error: new CliError('api_error', message, { detail, hint: revokeInPanelHint }) };
 }
 
-/**
- * Refreshes the session without storing the grant.
- * @returns the record with the new tokens, or the old record if the server refused the refresh
- */
-async function spendRefreshToken(deps: LogoutDeps, record: CredentialRecord): Promise<CredentialRecord> {
-  if (record.refreshToken === undefined) return record;
-  const request = buildTokenRefreshRequest(await deps.client(record), record.refreshToken);
+interface SpentSession {
+  /** The record with the new tokens, or the old record if the server granted none. */
+  readonly record: CredentialRecord;
+  /** Present if a refresh token of the session may still be valid. */
+  readonly error?: CliError;
+}
+
+/** Refreshes the session without storing the grant. */
+async function spendRefreshToken(
+  deps: LogoutDeps,
+  { record, isRefreshTokenUsed }: ReplacedSession,
+): Promise<SpentSession> {
+  if (record.refreshToken === undefined) return { record };
+  const client = await deps.client(record);
+  const request = buildTokenRefreshRequest(client, record.refreshToken);
   const response = await sendTokenRequest(await deps.createSender(), request, AbortSignal.timeout(30_000));
   const result = processTokenResponse(response);
-  return buildCredentialRecordOfResponse(record, result, record.obtainedAt) ?? record;
+  const next = buildCredentialRecordOfResponse(record, result, record.obtainedAt);
+  if (next !== undefined || result.kind === 'granted') return { record: next ?? record };
+  if (result.kind !== 'refused' || result.error !== 'invalid_grant')
+    return {
+      record,
+      error: grantLeftError(record, 'the refresh that spends the refresh token failed', response.status),
+    };
+  return isRefreshTokenUsed
+    ? { record }
+    : { record, error: grantLeftError(record, 'another machine refreshed the session at the same time') };
 }
 
 interface Revocation {
@@ -165,6 +206,25 @@ function revocationError(record: CredentialRecord, error: HttpSendError | CliErr
   const detail = remainingTokens(record);
   if (error instanceof HttpSendError) return tokenRequestFailedError(error, 'revokeAccessToken', { detail });
   return new CliError(error.code, error.message, { detail, hint: revokeInPanelHint, cause: error });
+}
+
+/** The error for a session that was ended in the shared store, although a newer grant of it may be valid. */
+function grantLeftError(record: CredentialRecord, reason: string, status?: number): CliError {
+  return new CliError('api_error', `the session was ended, but its tokens may still be valid: ${reason}`, {
+    detail: `the session was deleted in the shared store; at ${record.authOrigin} a refresh token may be valid`,
+    hint: revokeInPanelHint,
+    status,
+  });
+}
+
+function buildUnconfirmedLogoutError(error: CliError, outcome: LogoutOutcome): CliError {
+  const revocation =
+    outcome.kind === 'revoked'
+      ? 'the access token is revoked'
+      : outcome.kind === 'unproven'
+        ? outcome.error.message
+        : 'its tokens were not revoked';
+  return new CliError(error.code, error.message, { ...error, detail: `${error.detail}; ${revocation}` });
 }
 
 /**

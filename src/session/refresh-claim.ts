@@ -41,11 +41,15 @@ export interface RefreshClaim {
   keepAlive(): () => void;
   /** Ends the lease. With `isUnsent` the intent is removed, because the server certainly did not process the refresh. */
   release(isUnsent: boolean): Promise<void>;
-  /**
-   * Called when the server has refused the refresh token: no machine sends it again. Waits for a machine that may still publish
-   * the next record. @returns `changed` when there is a newer record
-   */
-  refuse(): Promise<RefreshRefusalResult | SharedStoreUnavailable>;
+  /** Called when the server has refused the refresh token: no machine sends it again. */
+  refuse(): Promise<RefreshRefusal | SharedStoreUnavailable>;
+}
+
+/** A refusal that the store knows. */
+export interface RefreshRefusal {
+  readonly kind: 'recorded';
+  /** Waits for a machine that may still publish the next record. @returns `changed` when there is a newer record */
+  readonly wait: () => Promise<RefreshRefusalResult | SharedStoreUnavailable>;
 }
 
 export type RefreshRefusalResult = { readonly kind: 'changed' } | ({ readonly kind: 'refused' } & UnreportedRefresh);

@@ -7,11 +7,11 @@ import { InsecureFileError } from '../platform/secret-file.ts';
 import { announceRefresh, requireNewerSharedRecord } from './announce-refresh.ts';
 import { commitTokenRefresh, type ReceivedTokenRefresh } from './commit-token-refresh.ts';
 import { type CredentialRecord, computeTokenSecondsLeft } from './credential-record.ts';
-import type { CredentialStoreItems } from './credential-store.ts';
+import { type CredentialStoreItems, credentialStoreUnavailableError } from './credential-store.ts';
 import { reachFailpoint } from './failpoints.ts';
 import { missingRefreshTokenError, probeAccessToken } from './missing-refresh-token.ts';
 import { recoverStoredSession } from './recover-session.ts';
-import type { RefreshClaim } from './refresh-claim.ts';
+import type { RefreshClaim, RefreshRefusal } from './refresh-claim.ts';
 import type { PreparedRefreshJournalFile } from './refresh-journal.ts';
 import {
   buildCredentialRecordOfResponse,
@@ -103,7 +103,7 @@ async function refreshIfDue(
   if (shared.kind === 'unchanged') return { record, inDoubt: true };
   const { claim, isInDoubt: inDoubt } = shared;
   if (claim !== undefined) reachFailpoint(deps, 'K2-claimed');
-  return deferSignals(deps.signals, async () => {
+  const processed = await deferSignals(deps.signals, async () => {
     let isKept = false;
     const persistResponse = (body: string): void => {
       reachFailpoint(deps, 'K7-read');
@@ -124,9 +124,13 @@ async function refreshIfDue(
       await claim?.release(!sent.inDoubt);
       throw sent.error;
     }
-    const ongoing = { deps, items, cause, errorContext, found, claim, reservation, sentAt, isKept, earlierAttempts };
+    const ongoing = { deps, items, cause, errorContext, found, claim, reservation, sentAt, isKept };
     return processRefreshResponse(ongoing, sent.raw);
   });
+  if (!('wait' in processed)) return processed;
+  // Nothing is in flight, so a signal ends this wait and the next attempt.
+  requireNewerSharedRecord(deps, await processed.wait(), record);
+  return refreshIfDue(deps, items, cause, earlierAttempts + 1);
 }
 
 /** Ensures before the request is sent that the response can be stored. */
@@ -162,12 +166,16 @@ interface RefreshInProgress extends ReceivedTokenRefresh {
   /** The announcement of the refresh to the other machines of a shared store. */
   readonly claim: RefreshClaim | undefined;
   readonly sentAt: number;
-  /** How often the record has changed in this command. */
-  readonly earlierAttempts: number;
 }
 
-/** Processes a complete response to a refresh, until the new record is committed or the session has ended. */
-async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResponse): Promise<SessionRefreshResult> {
+/**
+ * Processes a complete response to a refresh, until the new record is committed or the session has ended. If the refresh token
+ * was refused and the session is shared, another machine may still publish the next record.
+ */
+async function processRefreshResponse(
+  ongoing: RefreshInProgress,
+  raw: TokenResponse,
+): Promise<SessionRefreshResult | RefreshRefusal> {
   const { deps, items, cause, errorContext, found, reservation } = ongoing;
   const result = processTokenResponse(raw);
   if (result.kind === 'granted') {
@@ -191,8 +199,8 @@ async function processRefreshResponse(ongoing: RefreshInProgress, raw: TokenResp
     // If the store does not know the refusal, the file shows later that the intent in the store is of this machine.
     if (refusal.kind === 'unavailable') reservation.close();
     else reservation.discard();
-    requireNewerSharedRecord(deps, refusal, found.record);
-    return refreshIfDue(deps, items, cause, ongoing.earlierAttempts + 1);
+    if (refusal.kind === 'unavailable') throw credentialStoreUnavailableError(refusal, deps.profile);
+    return refusal;
   }
   const newer = isEnded ? await waitForNewerCredentialRecord(deps, items, found.record, reservation) : undefined;
   // A malformed response with a success status may contain a grant. The result of an earlier refresh is known only from a

@@ -7,6 +7,7 @@ import {
 } from '../oauth/token-endpoint.ts';
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
+import { UnconfirmedWriteError } from './credential-store.ts';
 import type { LoginResult } from './store-login.ts';
 
 export interface RevokeTokenGrantDeps {
@@ -14,12 +15,16 @@ export interface RevokeTokenGrantDeps {
   readonly createSender: () => Promise<HttpSender>;
 }
 
-/** Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. */
+/**
+ * Revokes a grant that was not stored, then throws `error` with a detail that reports whether the revocation succeeded. A grant
+ * that may be stored is not revoked.
+ */
 export async function revokeTokenGrantAndThrow(
   deps: RevokeTokenGrantDeps,
   grant: TokenGrant,
   error: unknown,
 ): Promise<never> {
+  if (error instanceof UnconfirmedWriteError) throw error;
   const isRevoked = await revokeTokenGrant(deps, grant);
   if (!(error instanceof CliError)) throw error;
   const outcome = isRevoked

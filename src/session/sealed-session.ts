@@ -50,4 +50,11 @@ export function createSharedSessionEncryptor(
   };
 }
 
+/** Whether the record was decrypted with a key of the share, so that a machine of the share has written it. */
+export function isReadableSharedSession(
+  opened: DecryptedSharedSession | undefined,
+): opened is Extract<DecryptedSharedSession, { kind: 'record' | 'tombstone' }> {
+  return opened?.kind === 'record' || opened?.kind === 'tombstone';
+}
+
 const tombstone = new Secret('logout', '[tombstone]');

@@ -1,5 +1,11 @@
 import { isJsonRecord, parseJson, readNumberField, readStringField } from '../json.ts';
-import { ensureFolder, readTextIfReadable, removeFileDurably, writeFileAtomically } from '../platform/files.ts';
+import {
+  ensureFolder,
+  readTextIfPresent,
+  readTextIfReadable,
+  removeFileDurably,
+  writeFileAtomically,
+} from '../platform/files.ts';
 import type { EncryptedSharedSession } from '../shared-store/shared-session.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 
@@ -8,11 +14,13 @@ export interface SharedSessionCopy extends EncryptedSharedSession {
   readonly share: string;
   /** The time of the store minus the time of this machine, in milliseconds. */
   readonly clockOffset: number;
+  /** True if the store has not confirmed the login or logout that created the record. */
+  readonly isUnconfirmed?: true;
 }
 
 /**
- * Reads the local copy of the shared session; undefined if the copy is missing, is damaged or belongs to another share. If
- * the store has an older record than the copy, for example after a restore from a backup, the copy is written to the store.
+ * Reads the local copy of the shared session; undefined if the copy is missing, cannot be read, is damaged or belongs
+ * to another share. If the store has an older record than the copy, for example after a restore from a backup, the copy is written to the store.
  */
 export function readSharedSessionCopy({ sharedCopyFile }: ProfilePaths, share: string): SharedSessionCopy | undefined {
   const json = parseJson(readTextIfReadable(sharedCopyFile) ?? '');
@@ -22,15 +30,20 @@ export function readSharedSessionCopy({ sharedCopyFile }: ProfilePaths, share: s
   const [sid, kid, record] = ['sid', 'kid', 'record'].map((name) => readStringField(fields, name));
   if (epoch === undefined || gen === undefined || sid === undefined || kid === undefined) return undefined;
   if (record === undefined || readStringField(fields, 'share') !== share) return undefined;
-  return { share, epoch, gen, sid, kid, record, clockOffset: clockOffset ?? 0 };
+  const unconfirmed = fields.unconfirmed === true ? { isUnconfirmed: true as const } : {};
+  return { share, epoch, gen, sid, kid, record, clockOffset: clockOffset ?? 0, ...unconfirmed };
 }
 
-/** Writes the local copy of the shared session atomically and durably. Throws the error of the operating system. */
+/**
+ * Writes the local copy of the shared session atomically and durably. Throws the error of the operating system, also if the
+ * present copy cannot be read: it may be newer.
+ */
 export function writeSharedSessionCopy({ folder, sharedCopyFile }: ProfilePaths, copy: SharedSessionCopy): void {
-  const { share, epoch, gen, sid, kid, record, clockOffset } = copy;
+  const { share, epoch, gen, sid, kid, record, clockOffset, isUnconfirmed: unconfirmed } = copy;
   ensureFolder(folder);
-  const text = JSON.stringify({ v: 1, share, epoch, gen, sid, kid, record, clock_offset: Math.round(clockOffset) });
-  writeFileAtomically(sharedCopyFile, `${text}\n`);
+  readTextIfPresent(sharedCopyFile);
+  const fields = { v: 1, share, epoch, gen, sid, kid, record, clock_offset: Math.round(clockOffset), unconfirmed };
+  writeFileAtomically(sharedCopyFile, `${JSON.stringify(fields)}\n`);
 }
 
 export function removeSharedSessionCopy({ sharedCopyFile }: ProfilePaths): void {

@@ -1,9 +1,15 @@
 import type { ProfileReference } from '../config/settings.ts';
-import type { Clock } from '../platform/host.ts';
+import { CliError } from '../errors.ts';
+import type { Clock, Signals } from '../platform/host.ts';
 import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
 import type { SharedStoreKeys } from '../shared-store/shared-store-keys.ts';
 import { claimTokenRefresh, type RefreshClaimTiming } from './claim-token-refresh.ts';
-import type { CredentialItemReadResult, CredentialStore, CredentialStoreItems } from './credential-store.ts';
+import {
+  type CredentialItemReadResult,
+  type CredentialStore,
+  type CredentialStoreItems,
+  credentialStoreUnavailableError,
+} from './credential-store.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshClaimResult } from './refresh-claim.ts';
 import { createSharedSessionEncryptor } from './sealed-session.ts';
@@ -29,13 +35,16 @@ export interface SharedCredentialStoreOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
   readonly timing?: RefreshClaimTiming;
+  /** A signal ends the repetition of the commit of a login or a logout. */
+  readonly signals?: Signals;
 }
 
 /**
  * The credential store of several machines, in PostgreSQL or Redis (docs/guides/fleet.md). On this machine there are a copy of
  * the newest record that it has seen, and the write-ahead files of its own refreshes.
  */
-export function createSharedCredentialStore(options: SharedCredentialStoreOptions): CredentialStore {
+export function createSharedCredentialStore(given: SharedCredentialStoreOptions): CredentialStore {
+  const options = { ...given, machine: createMachineNameReader(given) };
   const { profile, place, local, location } = options;
   const journal = createKeychainRefreshJournal(place);
   let share: string | undefined;
@@ -75,6 +84,21 @@ export function createSharedCredentialStore(options: SharedCredentialStoreOption
   };
 }
 
+/** The name contains an id in the state folder, so it is read only when it is needed. */
+function createMachineNameReader({ machine, profile }: SharedCredentialStoreOptions): () => string {
+  let name: string | undefined;
+  return () => {
+    try {
+      name ??= machine();
+      return name;
+    } catch (error) {
+      if (error instanceof CliError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw credentialStoreUnavailableError({ kind: 'unavailable', why: 'file', reason }, profile);
+    }
+  };
+}
+
 function sharedItems(
   { random, machine, timing, location }: SharedCredentialStoreOptions,
   access: SharedSessionAccess,
@@ -83,7 +107,6 @@ function sharedItems(
 ): CredentialStoreItems {
   const claimDeps = {
     store: access,
-    machine: machine(),
     sleep: (ms: number) => clock.sleep(ms),
     elapsed: clock.elapsed,
     random,
@@ -103,9 +126,11 @@ function sharedItems(
           const { epoch = 0, sid, gen } = record;
           const isIntentOwn = hasUnfinishedRefresh || hasUnsentIntent;
           const result = await claimTokenRefresh(
-            { ...claimDeps, hasUnfinishedRefresh: isIntentOwn },
+            { ...claimDeps, machine: machine(), hasUnfinishedRefresh: isIntentOwn },
             { epoch, sid, gen },
           );
+          // A row that this machine cannot decrypt has changed for every record that it knows.
+          if (result.kind === 'changed') return access.findFailureOfLastRow() ?? result;
           if (result.kind !== 'claimed') return result;
           const confirm = async () => {
             const isConfirmed = await result.claim.confirm();
@@ -113,7 +138,11 @@ function sharedItems(
             hasUnsentIntent ||= !isConfirmed;
             return isConfirmed;
           };
-          const refuse = () => catchSharedStoreUnavailable(location, result.claim.refuse);
+          const refuse = () =>
+            catchSharedStoreUnavailable(location, async () => {
+              const { kind, wait } = await result.claim.refuse();
+              return { kind, wait: () => catchSharedStoreUnavailable(location, wait) };
+            });
           return { ...result, claim: { ...result.claim, confirm, refuse } };
         }),
     },

@@ -1,4 +1,6 @@
-import { Secret } from '../secret.ts';
+import type { ProfileReference } from '../config/settings.ts';
+import type { Signals } from '../platform/host.ts';
+import type { Secret } from '../secret.ts';
 import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,
@@ -8,12 +10,17 @@ import {
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
 import { type RefreshClaimTiming, refreshClaimTiming } from './claim-token-refresh.ts';
-import { commitNewEpoch, commitSharedSession, type SharedSessionEpoch } from './commit-shared-session.ts';
+import {
+  commitNewEpoch,
+  commitSharedSession,
+  listenForCommitInterruption,
+  type SealedSharedSessionEpoch,
+  type SharedSessionEpoch,
+} from './commit-shared-session.ts';
 import {
   type CredentialRecord,
   computeTokenSecondsLeft,
   decodeCredentialRecord,
-  encodeCredentialRecord,
   tokenRefreshMarginSeconds,
 } from './credential-record.ts';
 import type {
@@ -21,15 +28,19 @@ import type {
   CredentialItemReadResult,
   CredentialItemWriteResult,
 } from './credential-store.ts';
+import { createSharedCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
 import type { ProfilePaths } from './profile-paths.ts';
+import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-session.ts';
-import { readSharedSessionCopy, type SharedSessionCopy, writeSharedSessionCopy } from './shared-copy.ts';
+import { findReplacedSession } from './replaced-session.ts';
+import { isReadableSharedSession, type SharedSessionEncryptor } from './sealed-session.ts';
+import type { SharedSessionCopy } from './shared-copy.ts';
+import { buildSharedReadResult, findSharedRecordFailure } from './shared-record-result.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
 import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
-import { formatShareJoinCommand } from './suggested-commands.ts';
 
 export interface SharedSessionAccessDeps {
+  readonly profile: ProfileReference;
   readonly place: ProfilePaths;
   readonly share: string;
   readonly store: SharedSessionStore;
@@ -41,6 +52,8 @@ export interface SharedSessionAccessDeps {
   readonly random: (bytes: number) => Uint8Array;
   readonly warn: (text: string) => Promise<void>;
   readonly timing?: RefreshClaimTiming;
+  /** A signal ends the repetition of the commit of a login or a logout. */
+  readonly signals?: Signals;
 }
 
 /** The session in the shared store, together with the copy on this machine. */
@@ -60,39 +73,28 @@ export interface SharedSessionAccess {
   /** Ends the session on all machines: the tombstone stays in the store. */
   writeTombstone(): Promise<CredentialItemWriteResult>;
   commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
+  /** Why this machine cannot decrypt the row that the store returned last; undefined if it can. */
+  findFailureOfLastRow(): SharedStoreUnavailable | undefined;
 }
 
 export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
-  const { place, share, store, location, sealer, journal, clock } = deps;
+  const { profile, store, location, sealer, journal, clock } = deps;
   let activeKid: string | undefined;
+  let lastRow: SharedSessionRow | undefined;
 
   const run = async (operation: SharedSessionOperation): Promise<SharedSessionSnapshot> => {
     const snapshot = await store.run(operation);
     clock.set(snapshot.nowMs);
-    activeKid = snapshot.row?.activeKid ?? activeKid;
+    lastRow = snapshot.row;
+    activeKid = lastRow?.activeKid ?? activeKid;
     return snapshot;
   };
-  const readCopy = (): KnownCopy => {
-    const copy = readSharedSessionCopy(place, share);
-    return { copy, opened: copy === undefined ? undefined : sealer.open(copy) };
-  };
+  const local = createSharedCopyAccess(deps);
   /**
    * The key for a new record: the one that the store names, unless this machine knows a record with a newer one. A store that
    * names a replaced key again does not get records that a machine excluded by the replacement can decrypt.
    */
-  const currentKid = (): string | undefined =>
-    sealer.findNewestKid([activeKid, readSharedSessionCopy(place, share)?.kid]);
-  const keep = (sealed: EncryptedSharedSession): void => {
-    try {
-      // Another command of this machine may have stored a newer record since this one read the copy.
-      const copy = readSharedSessionCopy(place, share);
-      if (copy !== undefined && compareSharedSessionVersions(copy, sealed) === 'newer') return;
-      const { epoch, sid, gen, kid, record } = sealed;
-      writeSharedSessionCopy(place, { share, epoch, sid, gen, kid, record, clockOffset: clock.offset() ?? 0 });
-    } catch {
-      // The store has the record. Without its copy, this machine cannot publish it after a restore of the store.
-    }
-  };
+  const currentKid = (): string | undefined => sealer.findNewestKid([activeKid, local.read().copy?.kid]);
   const { commitMs } = deps.timing ?? refreshClaimTiming;
   const commitDeps = { run, location, machine: deps.machine, clock, commitMs };
   const publishSealed = (sealed: EncryptedSharedSession): Promise<SharedSessionSnapshot> =>
@@ -104,75 +106,81 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
    */
   const publish = async (
     row: SharedSessionRow | undefined,
-    { copy, opened }: KnownCopy,
+    { copy, opened }: KnownSharedCopy,
   ): Promise<SharedSessionRow | undefined> => {
-    if (copy === undefined || !isReadable(opened) || !isNewer(copy, row)) return row;
+    if (copy === undefined || !isReadableSharedSession(opened) || !isNewer(copy, row)) return row;
     const { epoch, sid, gen, kid, record } = copy;
     return (await publishSealed({ epoch, sid, gen, kid, record })).row;
   };
 
   /** Stores the row of the store, which this machine can decrypt, as the local copy unless the copy is newer. */
-  const adopt = async (row: SharedSessionRow, copy: SharedSessionCopy | undefined): Promise<void> => {
+  const adopt = async (row: SharedSessionRow, { copy, opened }: KnownSharedCopy): Promise<void> => {
     const order = copy === undefined ? 'newer' : compareSharedSessionVersions(row, copy);
     const hasNewerKey = row.kid !== copy?.kid && sealer.findNewestKid([row.kid, copy?.kid]) === row.kid;
+    const isUnchanged = order === 'same' && !hasNewerKey && copy?.isUnconfirmed !== true;
     // The row is older than the copy if the store did not accept the copy, or if the key of the copy is missing here.
-    if (order === 'older' || (order === 'same' && !hasNewerKey)) return;
-    if (order === 'conflict')
-      await deps.warn(
-        'the shared store has another session of the same epoch; the session that this machine knew is not used',
-      );
-    if (copy !== undefined && copy.sid !== row.sid) journal.removeSession(copy.sid);
-    keep(row);
+    if (order === 'older' || isUnchanged) return;
+    if (copy !== undefined && copy.sid !== row.sid) {
+      // Whoever replaces a login that the store has confirmed revokes its tokens.
+      if (copy.isUnconfirmed === true && opened?.kind === 'record') await deps.warn(unusedLoginWarning);
+      journal.removeSession(copy.sid);
+    }
+    await local.keep(row);
   };
 
-  const readStore = async (known: KnownCopy): Promise<CredentialItemReadResult> => {
-    const { copy, opened: local } = known;
+  const readStore = async (known: KnownSharedCopy): Promise<CredentialItemReadResult> => {
+    const { copy, opened: ofCopy } = known;
     const row = await publish((await run({ op: 'read' })).row, known);
-    if (copy !== undefined && isReadable(local) && isNewer(copy, row)) {
+    if (copy !== undefined && isReadableSharedSession(ofCopy) && isNewer(copy, row)) {
       await deps.warn(`${location} has not stored the newer session that this machine knows, which is used`);
-      return resultOf(local, copy.kid);
+      return buildSharedReadResult(ofCopy, copy.kid, profile);
     }
     if (row === undefined) return { kind: 'absent' };
     const opened = sealer.open(row);
-    if (isReadable(opened)) await adopt(row, copy);
-    return resultOf(opened, row.kid);
+    if (isReadableSharedSession(opened)) await adopt(row, known);
+    return buildSharedReadResult(opened, row.kid, profile);
   };
 
-  const nextEpoch = ({ row, nowMs }: SharedSessionSnapshot): number => {
-    const known = Math.max(row?.epoch ?? 0, readSharedSessionCopy(place, share)?.epoch ?? 0);
-    return Math.max(known + 1, Math.floor(nowMs / 1000));
-  };
-  const writeNewEpoch = (
+  const writeNewEpoch = async (
     content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
     event: SharedSessionEpoch['event'],
   ): Promise<CredentialItemWriteResult> => {
     const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
-    const seal = async (): Promise<EncryptedSharedSession> => {
-      const epoch = nextEpoch(await run({ op: 'read' }));
-      return sealer.seal({ epoch, sid, gen: 1 }, content, currentKid());
+    const seal = async (): Promise<SealedSharedSessionEpoch> => {
+      const { row, nowMs } = await run({ op: 'read' });
+      const known = local.read();
+      const epoch = Math.max(Math.max(row?.epoch ?? 0, known.copy?.epoch ?? 0) + 1, Math.floor(nowMs / 1000));
+      return {
+        sealed: sealer.seal({ epoch, sid, gen: 1 }, content, currentKid()),
+        replaced: findReplacedSession(row, sealer.open, known, journal),
+      };
     };
-    return catchSharedStoreUnavailable(location, () =>
-      commitNewEpoch(commitDeps, { event, seal, keep, warn: deps.warn }),
-    );
+    const { interruption, stop } = listenForCommitInterruption(deps.signals);
+    const epoch = { event, seal, keep: local.keep, interruption };
+    return catchSharedStoreUnavailable(location, () => commitNewEpoch(commitDeps, epoch)).finally(stop);
   };
+
+  const findFailure = (row: SharedSessionRow | undefined): SharedStoreUnavailable | undefined =>
+    row === undefined ? undefined : findSharedRecordFailure(sealer.open(row), row.kid, profile);
 
   return {
     run,
+    findFailureOfLastRow: () => findFailure(lastRow),
     knownRecord() {
-      const { opened } = readCopy();
+      const { opened } = local.read();
       return opened?.kind === 'record' ? opened.record : undefined;
     },
     async read({ mayUseCopy }) {
-      const known = readCopy();
-      const { opened: local } = known;
-      if (mayUseCopy && local?.kind === 'record') {
-        const left = computeTokenSecondsLeft(local.record, clock.now());
-        if (left > tokenRefreshMarginSeconds) return resultOf(local, '');
+      const known = local.read();
+      const { opened: ofCopy } = known;
+      if (mayUseCopy && ofCopy?.kind === 'record') {
+        const left = computeTokenSecondsLeft(ofCopy.record, clock.now());
+        if (left > tokenRefreshMarginSeconds) return buildSharedReadResult(ofCopy, '', profile);
       }
       const read = await catchSharedStoreUnavailable(location, () => readStore(known));
-      if (read.kind !== 'unavailable' || read.why !== 'shared' || local?.kind !== 'record') return read;
+      if (read.kind !== 'unavailable' || read.why !== 'shared' || ofCopy?.kind !== 'record') return read;
       await deps.warn(`could not read the shared store (${read.reason}); the session that this machine knows is used`);
-      return resultOf(local, '');
+      return buildSharedReadResult(ofCopy, '', profile);
     },
     async writeLogin(value) {
       const record = decodeCredentialRecord(value.reveal());
@@ -189,49 +197,17 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       if ('kind' in result) return result;
       const { applied, row } = result;
       const order = row === undefined ? undefined : compareSharedSessionVersions(row, sealed);
-      if (!applied && order !== 'same')
-        return { kind: 'superseded', isEnded: row !== undefined && (row.epoch !== epoch || row.sid !== sid) };
-      keep(sealed);
-      return { kind: 'done' };
+      if (applied || order === 'same') return { kind: 'done', hasCopy: await local.keep(sealed) };
+      // The version of a row is proven only by its record, which is encrypted with a key of the share.
+      const isEnded = row !== undefined && (row.epoch !== epoch || row.sid !== sid);
+      return findFailure(row) ?? { kind: 'superseded', isEnded };
     },
   };
-}
-
-/** The copy on this machine, and its content. */
-interface KnownCopy {
-  readonly copy: SharedSessionCopy | undefined;
-  readonly opened: DecryptedSharedSession | undefined;
-}
-
-function isReadable(
-  opened: DecryptedSharedSession | undefined,
-): opened is Extract<DecryptedSharedSession, { kind: 'record' | 'tombstone' }> {
-  return opened?.kind === 'record' || opened?.kind === 'tombstone';
 }
 
 function isNewer(copy: SharedSessionCopy, row: SharedSessionRow | undefined): boolean {
   return row === undefined || compareSharedSessionVersions(copy, row) === 'newer';
 }
 
-function resultOf(opened: DecryptedSharedSession, kid: string): CredentialItemReadResult {
-  switch (opened.kind) {
-    case 'record':
-      return { kind: 'found', value: encodeCredentialRecord(opened.record) };
-    case 'tombstone':
-      return { kind: 'absent' };
-    case 'unknown_key':
-      return {
-        kind: 'unavailable',
-        why: 'shared',
-        reason: `the session is encrypted with the key ${kid}, which this machine does not have`,
-        hint: (profile) => `give this machine the keys of the share: ${formatShareJoinCommand(profile)}`,
-      };
-    case 'damaged':
-      // The decrypted text is not a session record, so callers report a damaged session.
-      return { kind: 'found', value: damaged };
-    default:
-      return opened satisfies never;
-  }
-}
-
-const damaged = new Secret('damaged', '[damaged]');
+const unusedLoginWarning =
+  'the shared store has another session than the login of this machine that it did not confirm, which is not used; its tokens may be valid: revoke the application in the control panel';

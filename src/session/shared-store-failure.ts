@@ -17,11 +17,15 @@ export async function catchSharedStoreUnavailable<T>(
       kind: 'unavailable',
       why: 'shared',
       reason: `${location}: ${reason}`,
-      // A server that shuts down (57P01 to 57P03) may have applied the operation.
-      isRejected: error instanceof DatabaseError && !error.lost && !error.code.startsWith('57P'),
+      isRejected: error instanceof DatabaseError && isRejection(error),
       ...(hint === undefined ? {} : { hint }),
     };
   }
+}
+
+/** A server that shuts down (57P01 to 57P03), or whose reply is malformed, may have applied the operation. */
+function isRejection({ lost, code }: DatabaseError): boolean {
+  return !lost && !code.startsWith('57P') && code !== databaseConnectErrorCodes.protocol;
 }
 
 const createSchema: StoreErrorHint = (profile) =>

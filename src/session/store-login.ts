@@ -16,6 +16,7 @@ import {
   type CredentialStore,
   type CredentialStoreItems,
   requireCredentialStoreAvailable,
+  UnconfirmedWriteError,
 } from './credential-store.ts';
 import type { OAuthLoginOptions } from './oauth-login-options.ts';
 import {
@@ -48,7 +49,7 @@ export interface LoginResult {
 
 /**
  * Stores a grant as a new session, which replaces the stored one. Throws `keychain_unavailable` or `busy` when the session
- * cannot be stored.
+ * cannot be stored, and UnconfirmedWriteError when a shared store may have stored it.
  */
 export async function storeLoginSession(
   deps: StoreLoginSessionDeps,
@@ -111,6 +112,10 @@ async function storeRecord(
     const replaced = await deps.store.withItems((items) => replaceStoredRecord(deps, items, record), lock);
     writeAccountOrSkip(deps, account);
     return replaced;
+  } catch (error) {
+    // The session may be stored, and this machine uses it.
+    if (error instanceof UnconfirmedWriteError) writeAccountOrSkip(deps, account);
+    throw error;
   } finally {
     lock.release();
   }
@@ -155,8 +160,10 @@ async function replaceStoredRecord(
   record: CredentialRecord,
 ): Promise<CredentialRecord | undefined> {
   const before = await items.read('credential');
-  requireCredentialStoreAvailable(await writeCredentialRecord(store, items, record), store.profile);
-  const old = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
+  const written = requireCredentialStoreAvailable(await writeCredentialRecord(store, items, record), store.profile);
+  const stored = before.kind === 'found' ? decodeCredentialRecord(before.value.reveal()) : undefined;
+  // Another machine may have changed the session in a shared store after it was read here.
+  const old = items.shared === undefined ? stored : (written.replaced?.record ?? stored);
   if (old === undefined) return undefined;
   const newest = isCredentialRecordOfSessionBinding(old, binding)
     ? findNewestCredentialRecord(store.journal, old)

@@ -52,7 +52,9 @@ export function createReconnectingCall<T>({ connect, end }: ReconnectingCallConn
       return await attempt(operation);
     } catch (error) {
       if (!isRepeatable(error, wasOpen)) throw error;
-      return attempt(operation);
+      return attempt(operation).catch((second: unknown) => {
+        throw mayBeApplied(error) ? markAsLost(second) : second;
+      });
     }
   };
   return {
@@ -76,6 +78,16 @@ function isRepeatable(error: unknown, wasOpen: boolean): boolean {
   if (error instanceof DatabaseConnectError) return false;
   if (!(error instanceof DatabaseError)) return false;
   return wasOpen && (error.lost || failoverCodes.has(error.code));
+}
+
+/** Whether the server may have applied the operation before the error: a connection that was cut, or a server that stops. */
+function mayBeApplied(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.lost || error.code.startsWith('57P'));
+}
+
+/** The error of a repetition says nothing about the first attempt, so it must not count as the rejection of the operation. */
+function markAsLost(error: unknown): unknown {
+  return error instanceof DatabaseError && !error.lost ? new DatabaseError(error.code, error.message, true) : error;
 }
 
 /** Error codes of servers that are no longer the primary (25006, 0A000, READONLY), or that stop or start. */

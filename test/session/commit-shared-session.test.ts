@@ -1,70 +1,215 @@
+import { mkdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { DatabaseConnectError, DatabaseError } from '../../src/platform/connect-error.ts';
+import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
+import { Secret } from '../../src/secret.ts';
+import { UnconfirmedWriteError } from '../../src/session/credential-store.ts';
+import { revokeReplacedSession, revokeTokenGrantAndThrow } from '../../src/session/revoke-grant.ts';
 import { readSharedSessionCopy } from '../../src/session/shared-copy.ts';
-import type { SharedSessionOperation } from '../../src/shared-store/shared-session.ts';
-import { sandboxFor } from '../sandbox/requests.ts';
-import { sharedMachines } from './shared-machines.ts';
+import { type LoginResult, storeLoginSession } from '../../src/session/store-login.ts';
+import { errorText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { callApi, sandboxFor, tokenFor } from '../sandbox/requests.ts';
+import { interceptOperations, type SharedMachine, sharedMachines } from './shared-machines.ts';
 
 const away = new DatabaseConnectError('network', 'ECONNREFUSED', 'connection refused');
 
-async function oneMachine() {
+async function twoMachines() {
   const sandbox = await sandboxFor();
   const all = sharedMachines(sandbox);
-  const first = all.machine('ci-1#a');
+  const [first, second] = [all.machine('ci-1#a'), all.machine('ci-2#b')];
   await all.login(first);
-  return { sandbox, ...all, first };
+  await second.store.synchronize?.();
+  return { sandbox, ...all, first, second };
 }
 
-describe('a shared store that does not confirm a commit', () => {
-  it('a login that the store applied without confirming it is kept, and its tokens are not revoked', async () => {
-    const { sandbox, first, login, server } = await oneMachine();
-    const { run } = server;
-    Object.assign(server, {
-      run: async (operation: SharedSessionOperation) => {
-        const snapshot = await run(operation);
-        if (operation.op === 'commit') throw away;
-        return snapshot;
-      },
+const revocations = (sandbox: SandboxServers) => sandbox.requests('POST /v1/oauth/revoke');
+
+async function statusAtApi(sandbox: SandboxServers, accessToken: Secret): Promise<number> {
+  return (await callApi(sandbox, accessToken.reveal(), 'GET', '/v2/actions')).status;
+}
+
+/** Stores a grant and revokes the replaced session, as `auth login` does after the browser. */
+async function storeGrant(sandbox: SandboxServers, { deps }: SharedMachine): Promise<LoginResult> {
+  const { access_token, refresh_token, expires_in, scope } = await tokenFor(sandbox);
+  const grant = {
+    accessToken: new Secret(access_token),
+    refreshToken: new Secret(refresh_token),
+    expiresIn: expires_in,
+    scope,
+  };
+  const client = await deps.client();
+  const stored = await storeLoginSession({ ...deps, writeAccount: () => undefined }, grant, {
+    scope: 'read',
+    flow: 'code',
+  }).catch((error: unknown) => revokeTokenGrantAndThrow({ ...deps, client }, grant, error));
+  await revokeReplacedSession({ ...deps, client, isSpecServer: () => true }, stored);
+  return stored;
+}
+
+describe('a login whose commit the store does not confirm', () => {
+  it('is an error, and neither the new nor the replaced session is revoked', async () => {
+    const { sandbox, first, second, server } = await twoMachines();
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') throw away;
+      return run(operation);
     });
-    const record = await login(first);
-    expect(first.deps.warnings).toHaveLength(1);
-    Object.assign(server, { run });
-    expect((await first.session().record()).sid).toBe(record.sid);
-    expect(server.row()).toMatchObject({ sid: record.sid, gen: 1 });
-    expect(sandbox.requests('POST /v1/oauth/revoke')).toEqual([]);
+    const failure = await storeGrant(sandbox, first).then(String, (error: unknown) => error);
+    undo();
+    expect(failure).toBeInstanceOf(UnconfirmedWriteError);
+    expect(failure).toMatchObject({ code: 'unreachable', exitCode: 6 });
+    expectGolden('auth-share', errorText(failure));
+    expect(revocations(sandbox)).toEqual([]);
+    expect(await statusAtApi(sandbox, await second.session().bearer())).toBe(200);
   });
 
-  it('a login that the store did not receive is kept on its machine, whose next command stores it', async () => {
-    const { first, login, server } = await oneMachine();
-    const { run } = server;
-    Object.assign(server, {
-      run: async (operation: SharedSessionOperation) => {
-        if (operation.op === 'commit') throw away;
-        return run(operation);
-      },
+  it('is the session of all machines if the store has applied it', async () => {
+    const { first, second, tryLogin, server } = await twoMachines();
+    const undo = interceptOperations(server, async (operation, run) => {
+      const snapshot = await run(operation);
+      if (operation.op === 'commit') throw away;
+      return snapshot;
     });
-    const record = await login(first);
+    const { record, written } = await tryLogin(first);
+    undo();
+    expect(written).toMatchObject({ kind: 'unavailable', unconfirmed: { event: 'login', isKept: true } });
+    expect((await first.session().record()).sid).toBe(record.sid);
+    await second.store.synchronize?.();
+    expect((await second.session().record()).sid).toBe(record.sid);
+  });
+
+  it('is stored by the next command of its machine that reads the store', async () => {
+    const { first, tryLogin, server } = await twoMachines();
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') throw away;
+      return run(operation);
+    });
+    const { record } = await tryLogin(first);
     expect(server.row()?.sid).not.toBe(record.sid);
-    Object.assign(server, { run });
+    undo();
     await first.store.synchronize?.();
     expect(server.row()?.sid).toBe(record.sid);
   });
 
-  it('a login that the store rejects fails at once', async () => {
-    const { first, login, server, keys } = await oneMachine();
-    const { run, operations } = server;
-    const before = server.row();
-    operations.length = 0;
-    Object.assign(server, {
-      run: async (operation: SharedSessionOperation) => {
-        if (operation.op !== 'commit') return run(operation);
-        operations.push(operation);
-        throw new DatabaseError('42501', 'permission denied', false);
-      },
+  it('and that another login replaces is not used any more: a warning tells that its tokens may be valid', async () => {
+    const { first, second, login, tryLogin, server } = await twoMachines();
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') throw away;
+      return run(operation);
     });
-    await expect(login(first)).rejects.toThrow('unavailable');
-    expect(operations.map(({ op }) => op)).toEqual(['read', 'commit']);
-    expect(server.row()).toEqual(before);
-    expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ sid: before?.sid });
+    await tryLogin(first);
+    undo();
+    const record = await login(second);
+    await first.store.synchronize?.();
+    expect((await first.session().record()).sid).toBe(record.sid);
+    expect(first.deps.warnings).toEqual([expect.stringContaining('control panel')]);
   });
+
+  it('and that is stored later is replaced as any other: without a warning', async () => {
+    const { first, second, login, tryLogin, server } = await twoMachines();
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op === 'commit') throw away;
+      return run(operation);
+    });
+    await tryLogin(first);
+    undo();
+    await first.store.synchronize?.();
+    await login(second);
+    await first.store.synchronize?.();
+    expect(first.deps.warnings).toEqual([]);
+  });
+
+  it('and whose copy cannot be written either is not said to be kept', async () => {
+    const { sandbox, first, server } = await twoMachines();
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op !== 'commit') return run(operation);
+      rmSync(first.place.sharedCopyFile, { recursive: true, force: true });
+      mkdirSync(first.place.sharedCopyFile);
+      throw away;
+    });
+    const failure = await storeGrant(sandbox, first).then(String, (error: unknown) => error);
+    undo();
+    expect(failure).toMatchObject({ exitCode: 6 });
+    expectGolden('auth-share', errorText(failure));
+    expect(first.deps.warnings).toHaveLength(1);
+    expect(revocations(sandbox)).toEqual([]);
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('is not repeated after %s, and the error tells that it may be stored', async (signal, exitCode) => {
+    const { sandbox, first, server } = await twoMachines();
+    let commits = 0;
+    interceptOperations(server, async (operation, run) => {
+      if (operation.op !== 'commit') return run(operation);
+      commits += 1;
+      expect(first.host.signal(signal)).toBe(1);
+      throw away;
+    });
+    const failure = await storeGrant(sandbox, first).then(String, (error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'cancelled', exitCode });
+    expectGolden('auth-share', errorText(failure));
+    expect(commits).toBe(1);
+    expect(revocations(sandbox)).toEqual([]);
+    expect(first.host.signal(signal)).toBe(0);
+  });
+});
+
+it('a login that the store rejects fails at once', async () => {
+  const { first, tryLogin, server, keys } = await twoMachines();
+  const { operations } = server;
+  const before = server.row();
+  operations.length = 0;
+  interceptOperations(server, async (operation, run) => {
+    if (operation.op !== 'commit') return run(operation);
+    operations.push(operation);
+    throw new DatabaseError('42501', 'permission denied', false);
+  });
+  const { written } = await tryLogin(first);
+  expect(written).toMatchObject({ kind: 'unavailable', isRejected: true });
+  expect(written).not.toHaveProperty('unconfirmed');
+  expect(operations.map(({ op }) => op)).toEqual(['read', 'commit']);
+  expect(server.row()).toEqual(before);
+  expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ sid: before?.sid });
+});
+
+describe('two logins at the same moment', () => {
+  it('the session of one is replaced and revoked', async () => {
+    const { sandbox, first, second, server } = await twoMachines();
+    const both = await Promise.all([storeGrant(sandbox, first), storeGrant(sandbox, second)]);
+    const sid = server.row()?.sid;
+    for (const { record } of both)
+      expect(await statusAtApi(sandbox, record.accessToken)).toBe(record.sid === sid ? 200 : 404);
+    expect(both.filter(({ record }) => record.sid === sid)).toHaveLength(1);
+  });
+
+  it('a login whose reply was lost does not replace the later one', async () => {
+    const { sandbox, first, second, server } = await twoMachines();
+    let later: LoginResult | undefined;
+    const undo = interceptOperations(server, async (operation, run) => {
+      const snapshot = await run(operation);
+      if (operation.op !== 'commit' || later !== undefined) return snapshot;
+      undo();
+      later = await storeGrant(sandbox, second);
+      throw away;
+    });
+    await expect(storeGrant(sandbox, first)).rejects.toMatchObject({ code: 'unreachable' });
+    if (later === undefined) throw new Error('there was no second login');
+    expect(server.row()?.sid).toBe(later.record.sid);
+    expect(await statusAtApi(sandbox, later.record.accessToken)).toBe(200);
+  });
+});
+
+it('a login revokes the record that the store has, although the machine knew an older one', async () => {
+  const { sandbox, first, second, server } = await twoMachines();
+  let reads = 0;
+  let renewed: Secret | undefined;
+  interceptOperations(server, async (operation, run) => {
+    if (operation.op === 'read' && ++reads === 2) renewed = (await second.session().forceRefresh()).accessToken;
+    return run(operation);
+  });
+  await storeGrant(sandbox, first);
+  if (renewed === undefined) throw new Error('the session was not refreshed');
+  expect(await statusAtApi(sandbox, renewed)).toBe(404);
 });

@@ -9,7 +9,7 @@ import type { SharedSessionOperation } from '../../src/shared-store/shared-sessi
 import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 import type { ReferenceRow } from '../shared-store/reference-store.ts';
-import { sharedMachines } from './shared-machines.ts';
+import { interceptOperations, sharedMachines } from './shared-machines.ts';
 
 async function oneMachine(seconds = 3600) {
   const sandbox = await sandboxFor();
@@ -114,6 +114,21 @@ describe('a store that returns what it likes', () => {
     });
     await expect(other.session().forceRefresh()).rejects.toMatchObject({ code: 'busy' });
     expect(sandbox.requests('POST /v1/oauth/token').length).toBeLessThan(20);
+  });
+
+  it('a newer epoch without a record of the share: the grant is used, not revoked, and stored later', async () => {
+    const { sandbox, first, server, row } = await oneMachine(60);
+    const before = row();
+    const undo = interceptOperations(server, async (operation, run) => {
+      if (operation.op !== 'commit') return run(operation);
+      return { applied: false, nowMs: Date.now(), row: { ...before, epoch: before.epoch + 1, record: 'AAAA' } };
+    });
+    const token = await first.session().bearer();
+    undo();
+    expect(sandbox.requests('POST /v1/oauth/revoke')).toEqual([]);
+    expect(first.deps.warnings).toHaveLength(1);
+    expect((await first.session().bearer()).reveal()).toBe(token.reveal());
+    expect(row()).toMatchObject({ gen: 2 });
   });
 
   it('a record that does not open: auth logout revokes the session that the machine knows', async () => {

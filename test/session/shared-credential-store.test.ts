@@ -4,15 +4,23 @@ import { describe, expect, it } from 'vitest';
 import type { CliError } from '../../src/errors.ts';
 import { DatabaseConnectError } from '../../src/platform/connect-error.ts';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
+import { decodeCredentialRecord } from '../../src/session/credential-record.ts';
+import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { performLogout } from '../../src/session/logout.ts';
+import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
 import { readSharedSessionCopy } from '../../src/session/shared-copy.ts';
+import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
 import type { SharedSessionOperation } from '../../src/shared-store/shared-session.ts';
 import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
+import { errorText } from '../fixtures/error-text.ts';
+import { expectGolden } from '../fixtures/golden.ts';
+import { testHost } from '../fixtures/host.ts';
+import { profileNamed } from '../fixtures/profile.ts';
 import { bindingTo } from '../fixtures/session.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
-import { sharedMachines } from './shared-machines.ts';
+import { interceptOperations, sharedMachines } from './shared-machines.ts';
 
 const refreshesOf = (sandbox: SandboxServers) =>
   sandbox.requests('POST /v1/oauth/token').filter((one) => one.grant_type === 'refresh_token');
@@ -234,6 +242,56 @@ describe('a store that does not answer', () => {
   });
 });
 
+it('a state folder that cannot be used is reported as by the file store', async () => {
+  const { server, keys } = await twoMachines(60);
+  const host = testHost();
+  const place = profilePaths(host.folders.state, 'default');
+  const store = createSharedCredentialStore({
+    profile: profileNamed('default'),
+    place,
+    keys: async () => keys,
+    open: async () => server,
+    local: createFileCredentialStore(place),
+    location: 'memory',
+    machine: () => {
+      throw new Error('ENOTDIR: not a directory');
+    },
+    clock: host.clock,
+    random: host.random,
+    warn: async () => undefined,
+  });
+  await store.withItems(async (items) => {
+    const read = await items.read('credential');
+    const record = read.kind === 'found' ? decodeCredentialRecord(read.value.reveal()) : undefined;
+    if (record === undefined) throw new Error(read.kind);
+    await expect(items.shared?.claim(record, false)).rejects.toMatchObject({
+      code: 'keychain_unavailable',
+      detail: expect.stringContaining('ENOTDIR'),
+    });
+  });
+});
+
+it('a signal ends the wait after a refusal, and the refresh does not begin again', async () => {
+  const { first, machine, server, sandbox } = await twoMachines(60);
+  const backup = server.row();
+  await first.session().bearer();
+  if (backup === undefined) throw new Error('there is no row');
+  server.restore({ ...backup, intentGen: 1, intentBy: 'ci-9#z', intentMs: Date.now() });
+  const third = machine('ci-3#c');
+  const listeners: number[] = [];
+  let isRefused = false;
+  interceptOperations(server, async (operation, run) => {
+    const snapshot = await run(operation);
+    // A process without a listener is ended by the signal.
+    if (isRefused) listeners.push(third.host.signal('SIGINT'));
+    isRefused ||= operation.op === 'refuse';
+    return snapshot;
+  });
+  await expect(third.session().forceRefresh()).rejects.toMatchObject({ code: 'needs_login' });
+  expect(new Set(listeners)).toEqual(new Set([0]));
+  expect(refreshesOf(sandbox)).toHaveLength(2);
+});
+
 describe('a login and a logout', () => {
   it('a login on one machine replaces the session of the others', async () => {
     const { first, second, login, server } = await twoMachines(3600);
@@ -401,6 +459,26 @@ describe('a row that was not written by a member', () => {
     expect(existsSync(first.place.sharedCopyFile)).toBe(true);
     server.restore(row);
     expect((await first.session().record()).gen).toBe(1);
+  });
+
+  it('and a new key that the machine does not have: the refresh names the command that adds the key', async () => {
+    const { second, machine, server, keys } = await twoMachines(3600);
+    const renewed = addSharedStoreKey(keys, randomBytes);
+    await second.store.synchronize?.();
+    const old = await second.session().bearer();
+    const third = machine('ci-3#c', {}, renewed);
+    const row = server.row();
+    if (row === undefined) throw new Error('there is no row');
+    server.restore({ ...row, activeKid: renewed.keys[0].kid });
+    await third.session().forceRefresh();
+    server.operations.length = 0;
+    const failure = await second
+      .session()
+      .renew(old)
+      .then(String, (error: CliError) => error);
+    expect(failure).toMatchObject({ code: 'unreachable' });
+    expectGolden('auth-share', errorText(failure).replace(renewed.keys[0].kid, 'KID'));
+    expect(server.operations.length).toBeLessThan(5);
   });
 
   it('with an unknown key is unavailable, with the command that adds the key', async () => {

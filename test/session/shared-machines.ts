@@ -2,15 +2,18 @@ import { randomBytes } from 'node:crypto';
 import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import { encodeCredentialRecord } from '../../src/session/credential-record.ts';
-import type { CredentialStore } from '../../src/session/credential-store.ts';
+import type { CredentialItemWriteResult, CredentialStore } from '../../src/session/credential-store.ts';
 import { createFileCredentialStore } from '../../src/session/file-store.ts';
+import { type LogoutDeps, type LogoutOutcome, performLogout } from '../../src/session/logout.ts';
 import {
   createProfileAccessTokenProvider,
   type ProfileAccessTokenProvider,
 } from '../../src/session/profile-access-token-provider.ts';
 import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths.ts';
+import { sendAccessTokenProbe } from '../../src/session/send-access-token-probe.ts';
 import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
+import type { SharedSessionOperation, SharedSessionSnapshot } from '../../src/shared-store/shared-session.ts';
 import { createSharedStoreKeys, type SharedStoreKeys } from '../../src/shared-store/shared-store-keys.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -36,6 +39,11 @@ export interface SharedMachines {
   machine(name: string, changes?: Partial<SessionRefreshDeps>, own?: SharedStoreKeys): SharedMachine;
   /** Stores a session whose access token expires in `seconds`, as a login on the machine does. */
   login(machine: SharedMachine, seconds?: number): Promise<CredentialRecord>;
+  /** The same, with whatever the store answers. */
+  tryLogin(
+    machine: SharedMachine,
+    seconds?: number,
+  ): Promise<{ readonly record: CredentialRecord; readonly written: CredentialItemWriteResult }>;
 }
 
 export function sharedMachines(sandbox: SandboxServers): SharedMachines {
@@ -58,6 +66,7 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
       clock: host.clock,
       random: host.random,
       warn,
+      signals: host.signals,
       timing: { leaseMs: 600, renewMs: 100, waitMs: 400, commitMs: 200 },
     });
     const deps = {
@@ -67,20 +76,58 @@ export function sharedMachines(sandbox: SandboxServers): SharedMachines {
     };
     return { name, host, place, store, deps, session: () => createProfileAccessTokenProvider(deps) };
   };
+  const tryLogin: SharedMachines['tryLogin'] = async ({ host, store }, seconds = 3600) => {
+    const grant = await tokenFor(sandbox);
+    const record = recordOf(host, sandbox, grant, {
+      sid: randomBytes(8).toString('hex'),
+      expiresAt: Math.floor((Date.now() + clockOffset.ms) / 1000) + seconds,
+    });
+    const written = await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
+    return { record, written };
+  };
   return {
     server,
     keys,
     clockOffset,
     machine,
-    async login({ host, store }, seconds = 3600) {
-      const grant = await tokenFor(sandbox);
-      const record = recordOf(host, sandbox, grant, {
-        sid: randomBytes(8).toString('hex'),
-        expiresAt: Math.floor((Date.now() + clockOffset.ms) / 1000) + seconds,
-      });
-      const written = await store.withItems((items) => items.write('credential', encodeCredentialRecord(record)));
+    tryLogin,
+    async login(on, seconds) {
+      const { record, written } = await tryLogin(on, seconds);
       if (written.kind !== 'done') throw new Error(written.kind);
       return record;
     },
   };
+}
+
+/** Replaces what the store does; the returned function ends that. */
+export function interceptOperations(
+  server: ReferenceStore,
+  replacement: (operation: SharedSessionOperation, run: ReferenceStore['run']) => Promise<SharedSessionSnapshot>,
+): () => void {
+  const { run } = server;
+  Object.assign(server, { run: (operation: SharedSessionOperation) => replacement(operation, run) });
+  return () => void Object.assign(server, { run });
+}
+
+/** `auth logout` on a machine, with the real API. */
+export function logoutOn(machine: SharedMachine, changes: Partial<LogoutDeps> = {}): Promise<LogoutOutcome> {
+  const { binding, store, createSender, lock, requireSafe } = machine.deps;
+  const { authOrigin, clientId, baseOrigin } = binding;
+  const deps: LogoutDeps = {
+    store,
+    createSender,
+    lock,
+    requireSafe,
+    client: async () => ({ authOrigin, clientId, tokenParams: 'query' }),
+    removeAccount: () => undefined,
+    probe: async ({ accessToken }) =>
+      sendAccessTokenProbe(
+        await machine.host.createSender({ env: {} }),
+        baseOrigin,
+        accessToken,
+        AbortSignal.timeout(5_000),
+      ),
+    ...changes,
+  };
+  return performLogout(deps, false);
 }

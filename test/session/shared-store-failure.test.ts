@@ -29,3 +29,13 @@ it.each(['3F000', '42883'])('the hint of %s creates the schema for the profile',
     '`cloudctl auth share init --profile work`',
   );
 });
+
+it.each([
+  [new DatabaseError('42501', 'permission denied', false), true],
+  [new DatabaseError('LOADING', 'the connection was lost before', true), false],
+  [new DatabaseError('57P01', 'terminating connection', false), false],
+  [new DatabaseError('PROTOCOL', 'the reply of the script has an unknown form', false), false],
+  [new DatabaseConnectError('network', 'ECONNREFUSED', 'refused'), false],
+])('the error %s is the rejection of an operation: %s', async (error, isRejected) => {
+  expect(await catchSharedStoreUnavailable('memory', () => Promise.reject(error))).toMatchObject({ isRejected });
+});

@@ -65,3 +65,18 @@ it('a connection that took too long is tried once more, a refused one is not', a
   const refused = new DatabaseConnectError('network', 'ECONNREFUSED', 'refused');
   await expect(calls([refused]).connection.run(async () => undefined)).rejects.toBe(refused);
 });
+
+it.each([
+  ['a lost connection', lost, true],
+  ['a server that stops', new DatabaseError('57P01', 'terminating connection', false), true],
+  ['a server that is read-only', new DatabaseError('READONLY', 'replica', false), false],
+])(
+  'after %s the error of the repetition is a rejection only if the first attempt was one',
+  async (_name, error, isLost) => {
+    const { connection } = calls();
+    await connection.run(async () => undefined);
+    const errors = [error, new DatabaseError('LOADING', 'loading the dataset', false)];
+    const failure = await connection.run(async () => Promise.reject(errors.shift())).then(String, (thrown) => thrown);
+    expect(failure).toMatchObject({ code: 'LOADING', lost: isLost });
+  },
+);
