@@ -7,7 +7,7 @@ import { storeLoggedInAccount } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { LoginDeps } from '../session/login.ts';
 import type { OAuthLoginOptions } from '../session/oauth-login-options.ts';
-import { isSpecCompliantServer, unreachableHint } from '../session/session-binding.ts';
+import { isServerKnownToImplementSpec, unreachableHint } from '../session/session-binding.ts';
 import { buildLoginRetryCommands } from '../session/suggested-commands.ts';
 import type { StoredSessionDependencies } from './stored-session.ts';
 
@@ -57,7 +57,7 @@ export function createLoginDeps(
     requireSafe: parts.requireSafe,
     probeServer: () => probeOrigin(binding.authOrigin, host.env, probeLimitMs),
     unreachableHint: unreachableHint(settings),
-    isSpecServer: () => isSpecCompliantServer(host.folders, profileName, binding.authOrigin),
+    isSpecServer: () => isServerKnownToImplementSpec(host.folders, profileName, binding.authOrigin),
     loginCommands: buildLoginRetryCommands(settings.profile, request, profileFlow),
     writeAccount: (account) => {
       // Removes the cached names for completion, because they belong to the account of the previous session.

@@ -7,9 +7,9 @@ import { createFileCredentialStore } from '../session/file-store.ts';
 import { formatMachineName } from '../session/machine-name.ts';
 import { type ProfilePaths, readExistingKeychainAccount, readOrCreateStateFolderId } from '../session/profile-paths.ts';
 import {
-  type FoundSharedStoreKeys,
-  readSharedStoreKeys,
-  type SharedStoreKeyLocations,
+  type FoundShareEncryptionKeys,
+  readShareEncryptionKeys,
+  type ShareEncryptionKeyLocations,
 } from '../session/share-key-items.ts';
 import { createSharedCredentialStore } from '../session/shared-credential-store.ts';
 import { openSharedStore } from '../shared-store/open-shared-store.ts';
@@ -19,9 +19,9 @@ import { parseSharedStoreUrl, type SharedStoreAddress, storeUrlVariable } from '
 /** The parts of a profile that several machines share. */
 export interface SharedProfile {
   readonly store: CredentialStore;
-  readonly keyPlaces: SharedStoreKeyLocations;
+  readonly keyPlaces: ShareEncryptionKeyLocations;
   /** Reads the encryption keys of the shared store; throws a CliError when this machine has none. */
-  readonly readKeys: () => Promise<FoundSharedStoreKeys>;
+  readonly readKeys: () => Promise<FoundShareEncryptionKeys>;
   readonly keychain: CredentialStore;
   /** The path of the file with the keys of the shared store. */
   readonly keyFile: string;
@@ -61,7 +61,7 @@ export function createSharedProfile(
   const store = createSharedCredentialStore({
     profile,
     place,
-    keys: async () => (await readSharedStoreKeys(keyPlaces)).keys,
+    keys: async () => (await readShareEncryptionKeys(keyPlaces)).keys,
     open,
     local,
     location: `the shared store of ${storeUrlVariable}`,
@@ -71,6 +71,6 @@ export function createSharedProfile(
     warn,
     signals: host.signals,
   });
-  const readKeys = () => readSharedStoreKeys(keyPlaces);
+  const readKeys = () => readShareEncryptionKeys(keyPlaces);
   return { store, keyPlaces, readKeys, keychain, keyFile: place.shareFile, machine, address, open };
 }

@@ -3,7 +3,12 @@ import { readResponseBodyText } from '../platform/buffered-response-body.ts';
 import type { HttpResponse, HttpSender } from '../platform/http-sender.ts';
 import { redactSecrets, Secret, wrapUrlAsSecret } from '../secret.ts';
 import type { ValidatedAuthorizationCode } from './authorization-response.ts';
-import { decodePartialTokenGrant, decodeTokenGrant, type PartialTokenGrant, type TokenGrant } from './token-grant.ts';
+import {
+  decodePartialTokenGrant,
+  decodeTokenGrant,
+  type PartialGrantOfInvalidResponse,
+  type TokenGrant,
+} from './token-grant.ts';
 
 /** The registered application, which is the OAuth client (RFC 6749 §2). */
 export interface OAuthClient {
@@ -34,7 +39,7 @@ export type TokenEndpointFailure =
        * Present if an invalid response with a success status contains a new refresh token, after which the old refresh token is
        * no longer valid.
        */
-      readonly partial?: PartialTokenGrant;
+      readonly partial?: PartialGrantOfInvalidResponse;
     };
 
 /**

@@ -18,7 +18,7 @@ export interface TokenGrant {
 }
 
 /** The usable parts of a token response that is not a valid grant but contains a new refresh token. */
-export interface PartialTokenGrant {
+export interface PartialGrantOfInvalidResponse {
   readonly refreshToken: Secret;
   readonly accessToken?: Secret;
   readonly info?: TokenAccountInfo;
@@ -94,7 +94,7 @@ export function decodeTokenGrant(json: unknown): TokenDecodeResult<TokenGrant> {
 }
 
 /** Returns undefined when the response contains an error or no valid refresh token. */
-export function decodePartialTokenGrant(json: unknown): PartialTokenGrant | undefined {
+export function decodePartialTokenGrant(json: unknown): PartialGrantOfInvalidResponse | undefined {
   if (!isJsonRecord(json) || json.error !== undefined) return undefined;
   const [refreshToken, accessToken] = [readStringField(json, 'refresh_token'), readStringField(json, 'access_token')];
   if (refreshToken === undefined || !hasOAuthTokenSyntax(refreshToken)) return undefined;

@@ -1,7 +1,7 @@
 import { compareSharedSessionVersions, type EncryptedSharedSession } from '../shared-store/shared-session.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { DecryptedSharedSession, SharedSessionEncryptor } from './sealed-session.ts';
-import { readSharedSessionCopy, type SharedSessionCopy, writeSharedSessionCopy } from './shared-copy.ts';
+import { readLocalCopyOfSharedSession, type SharedSessionCopy, writeLocalCopyOfSharedSession } from './shared-copy.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
 
 /** The copy on this machine, and its content. */
@@ -31,16 +31,16 @@ export function createSharedCopyAccess({ place, share, sealer, clock, warn }: Sh
   let hasWarned = false;
   return {
     read() {
-      const copy = readSharedSessionCopy(place, share);
+      const copy = readLocalCopyOfSharedSession(place, share);
       return { copy, opened: copy === undefined ? undefined : sealer.open(copy) };
     },
     async keep({ epoch, sid, gen, kid, record }, parts) {
       try {
         // Another command of this machine may have stored a newer record since this one read the copy.
-        const copy = readSharedSessionCopy(place, share);
+        const copy = readLocalCopyOfSharedSession(place, share);
         if (copy !== undefined && compareSharedSessionVersions(copy, { epoch, sid, gen }) === 'newer') return true;
         const clockOffset = clock.offset() ?? 0;
-        writeSharedSessionCopy(place, { share, epoch, sid, gen, kid, record, clockOffset, ...parts });
+        writeLocalCopyOfSharedSession(place, { share, epoch, sid, gen, kid, record, clockOffset, ...parts });
         return true;
       } catch (error) {
         if (!hasWarned) {

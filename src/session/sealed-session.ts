@@ -1,7 +1,7 @@
 import { Secret } from '../secret.ts';
 import { decryptSharedRecord, encryptSharedRecord } from '../shared-store/sealed-record.ts';
+import { findShareEncryptionKey, type ShareEncryptionKeys } from '../shared-store/share-encryption-keys.ts';
 import type { EncryptedSharedSession, SharedSessionVersion } from '../shared-store/shared-session.ts';
-import { findSharedStoreKey, type SharedStoreKeys } from '../shared-store/shared-store-keys.ts';
 import { type CredentialRecord, decodeCredentialRecord, encodeCredentialRecord } from './credential-record.ts';
 
 /** A record of the shared store after decryption. */
@@ -23,7 +23,7 @@ export interface SharedSessionEncryptor {
 }
 
 export function createSharedSessionEncryptor(
-  keys: SharedStoreKeys,
+  keys: ShareEncryptionKeys,
   profile: string,
   random: (bytes: number) => Uint8Array,
 ): SharedSessionEncryptor {
@@ -37,7 +37,7 @@ export function createSharedSessionEncryptor(
       return { ...version, record: encryptSharedRecord(place, version, active.key, text, random) };
     },
     open(sealed) {
-      const key = findSharedStoreKey(keys, sealed.kid);
+      const key = findShareEncryptionKey(keys, sealed.kid);
       if (key === undefined) return { kind: 'unknown_key' };
       const text = decryptSharedRecord(place, sealed, key)?.reveal();
       if (text === undefined) return { kind: 'damaged' };

@@ -75,7 +75,11 @@ export function buildRefusedRequestHints(settings: ProfileSettings, configFolder
  * Whether the server is known to implement spec.md: a sandbox on this machine, or a server whose grant named the account
  * (spec.md §2).
  */
-export function isSpecCompliantServer(folders: HostSystem['folders'], profile: string, authOrigin: string): boolean {
+export function isServerKnownToImplementSpec(
+  folders: HostSystem['folders'],
+  profile: string,
+  authOrigin: string,
+): boolean {
   const isSandbox = readKnownSandboxes(folders.state).some(({ auth_url }) => auth_url === authOrigin);
   return isSandbox || readAccountFile(folders.config, profile)?.hint !== undefined;
 }

@@ -1,10 +1,10 @@
 import { CliError, usageError } from '../errors.ts';
 import type { ProcessEnvironment } from '../platform/host.ts';
 import {
-  decodeSharedStoreKeys,
-  encodeSharedStoreKeys,
-  type SharedStoreKeys,
-} from '../shared-store/shared-store-keys.ts';
+  decodeShareEncryptionKeys,
+  encodeShareEncryptionKeys,
+  type ShareEncryptionKeys,
+} from '../shared-store/share-encryption-keys.ts';
 import {
   type CredentialStore,
   credentialStoreUnavailableError,
@@ -14,48 +14,48 @@ import {
 import { formatShareJoinCommand } from './suggested-commands.ts';
 
 /** The variable with the keys of the share, for machines that keep nothing, such as containers of a CI system. */
-export const sharedStoreKeyVariable = 'CLOUDCTL_STORE_KEY';
+export const shareEncryptionKeyVariable = 'CLOUDCTL_STORE_KEY';
 
 /** The places where this machine looks for the keys of a share. */
-export interface SharedStoreKeyLocations {
+export interface ShareEncryptionKeyLocations {
   readonly env: ProcessEnvironment;
   readonly file: CredentialStore;
   /** The keychain; undefined if this state folder has never used a keychain. */
   readonly keychain: CredentialStore | undefined;
 }
 
-export interface FoundSharedStoreKeys {
-  readonly keys: SharedStoreKeys;
+export interface FoundShareEncryptionKeys {
+  readonly keys: ShareEncryptionKeys;
   readonly from: 'variable' | 'file' | 'keychain';
 }
 
 /** The keys of the share: from the variable, the file or the keychain. Throws a CliError when this machine has none. */
-export async function readSharedStoreKeys(places: SharedStoreKeyLocations): Promise<FoundSharedStoreKeys> {
-  const found = await findSharedStoreKeys(places);
+export async function readShareEncryptionKeys(places: ShareEncryptionKeyLocations): Promise<FoundShareEncryptionKeys> {
+  const found = await findShareEncryptionKeys(places);
   if (found !== undefined) return found;
   const { profile } = places.file;
   throw new CliError(
     'not_logged_in',
     `profile "${profile.name}" has no keys of its shared credential store on this machine`,
     {
-      detail: `the profile uses a shared credential store, and ${sharedStoreKeyVariable} is not set`,
+      detail: `the profile uses a shared credential store, and ${shareEncryptionKeyVariable} is not set`,
       hint: `join the share: ${formatShareJoinCommand(profile)}`,
     },
   );
 }
 
-/** Like `readSharedStoreKeys`, but returns undefined when this machine has no keys of a share. */
-export async function findSharedStoreKeys({
+/** Like `readShareEncryptionKeys`, but returns undefined when this machine has no keys of a share. */
+export async function findShareEncryptionKeys({
   env,
   file,
   keychain,
-}: SharedStoreKeyLocations): Promise<FoundSharedStoreKeys | undefined> {
-  const variable = env[sharedStoreKeyVariable]?.trim();
+}: ShareEncryptionKeyLocations): Promise<FoundShareEncryptionKeys | undefined> {
+  const variable = env[shareEncryptionKeyVariable]?.trim();
   if (variable !== undefined && variable !== '') {
-    const keys = decodeSharedStoreKeys(variable);
+    const keys = decodeShareEncryptionKeys(variable);
     if (keys !== undefined) return { keys, from: 'variable' };
     throw usageError(
-      `${sharedStoreKeyVariable} is not the key of a share`,
+      `${shareEncryptionKeyVariable} is not the key of a share`,
       'set the variable to the text of the key file',
     );
   }
@@ -63,7 +63,7 @@ export async function findSharedStoreKeys({
     const item = await store?.withItems((items) => items.read('share'));
     if (item === undefined || item.kind === 'absent' || isMissingKeychain(item)) continue;
     if (isCredentialStoreUnavailable(item)) throw credentialStoreUnavailableError(item, file.profile);
-    const keys = decodeSharedStoreKeys(item.value.reveal());
+    const keys = decodeShareEncryptionKeys(item.value.reveal());
     if (keys !== undefined) return { keys, from };
     throw new CliError('config_invalid', `the keys of the share in the ${from} are damaged`, {
       hint: `join the share again: ${formatShareJoinCommand(file.profile)}`,
@@ -73,8 +73,8 @@ export async function findSharedStoreKeys({
 }
 
 /** Stores the keys of the share. Throws `keychain_unavailable`. */
-export async function writeSharedStoreKeys(store: CredentialStore, keys: SharedStoreKeys): Promise<void> {
-  const written = await store.withItems((items) => items.write('share', encodeSharedStoreKeys(keys)));
+export async function writeShareEncryptionKeys(store: CredentialStore, keys: ShareEncryptionKeys): Promise<void> {
+  const written = await store.withItems((items) => items.write('share', encodeShareEncryptionKeys(keys)));
   requireCredentialStoreAvailable(written, store.profile);
 }
 
@@ -82,7 +82,7 @@ export async function writeSharedStoreKeys(store: CredentialStore, keys: SharedS
  * Removes the keys of the share from this machine. Throws `keychain_unavailable`. The keychain is first, so that the file is
  * kept if the keychain is locked.
  */
-export async function removeSharedStoreKeys({ file, keychain }: SharedStoreKeyLocations): Promise<void> {
+export async function removeShareEncryptionKeys({ file, keychain }: ShareEncryptionKeyLocations): Promise<void> {
   for (const store of [keychain, file]) {
     const removed = await store?.withItems((items) => items.remove('share'));
     if (removed !== undefined && !isMissingKeychain(removed)) requireCredentialStoreAvailable(removed, file.profile);
@@ -90,7 +90,7 @@ export async function removeSharedStoreKeys({ file, keychain }: SharedStoreKeyLo
 }
 
 /** Removes the key file after the keys were stored in the keychain, because the file would be read first. */
-export async function removeSharedStoreKeyFile({ file }: SharedStoreKeyLocations): Promise<void> {
+export async function removeShareEncryptionKeyFile({ file }: ShareEncryptionKeyLocations): Promise<void> {
   requireCredentialStoreAvailable(await file.withItems((items) => items.remove('share')), file.profile);
 }
 

@@ -22,7 +22,10 @@ export interface SharedSessionCopy extends EncryptedSharedSession {
  * Reads the local copy of the shared session; undefined if the copy is missing, cannot be read, is damaged or belongs
  * to another share. If the store has an older record than the copy, for example after a restore from a backup, the copy is written to the store.
  */
-export function readSharedSessionCopy({ sharedCopyFile }: ProfilePaths, share: string): SharedSessionCopy | undefined {
+export function readLocalCopyOfSharedSession(
+  { sharedCopyFile }: ProfilePaths,
+  share: string,
+): SharedSessionCopy | undefined {
   const json = parseJson(readTextIfReadable(sharedCopyFile) ?? '');
   if (!json.ok || !isJsonRecord(json.value) || json.value.v !== 1) return undefined;
   const fields = json.value;
@@ -38,7 +41,7 @@ export function readSharedSessionCopy({ sharedCopyFile }: ProfilePaths, share: s
  * Writes the local copy of the shared session atomically and durably. Throws the error of the operating system, also if the
  * present copy cannot be read: it may be newer.
  */
-export function writeSharedSessionCopy({ folder, sharedCopyFile }: ProfilePaths, copy: SharedSessionCopy): void {
+export function writeLocalCopyOfSharedSession({ folder, sharedCopyFile }: ProfilePaths, copy: SharedSessionCopy): void {
   const { share, epoch, gen, sid, kid, record, clockOffset, isUnconfirmed: unconfirmed } = copy;
   ensureFolder(folder);
   readTextIfPresent(sharedCopyFile);
@@ -46,6 +49,6 @@ export function writeSharedSessionCopy({ folder, sharedCopyFile }: ProfilePaths,
   writeFileAtomically(sharedCopyFile, `${JSON.stringify(fields)}\n`);
 }
 
-export function removeSharedSessionCopy({ sharedCopyFile }: ProfilePaths): void {
+export function removeLocalCopyOfSharedSession({ sharedCopyFile }: ProfilePaths): void {
   removeFileDurably(sharedCopyFile);
 }

@@ -1,8 +1,8 @@
 import type { ProfileReference } from '../config/settings.ts';
 import { CliError } from '../errors.ts';
 import type { Clock, Signals } from '../platform/host.ts';
+import type { ShareEncryptionKeys } from '../shared-store/share-encryption-keys.ts';
 import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/shared-session.ts';
-import type { SharedStoreKeys } from '../shared-store/shared-store-keys.ts';
 import { claimTokenRefresh, type RefreshClaimTiming } from './claim-token-refresh.ts';
 import {
   type CredentialItemReadResult,
@@ -13,7 +13,7 @@ import {
 import type { ProfilePaths } from './profile-paths.ts';
 import type { RefreshClaimResult } from './refresh-claim.ts';
 import { createSharedSessionEncryptor } from './sealed-session.ts';
-import { readSharedSessionCopy } from './shared-copy.ts';
+import { readLocalCopyOfSharedSession } from './shared-copy.ts';
 import { createSharedSessionAccess, type SharedSessionAccess } from './shared-session-access.ts';
 import { createSharedStoreClock } from './shared-store-clock.ts';
 import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
@@ -23,7 +23,7 @@ export interface SharedCredentialStoreOptions {
   readonly profile: ProfileReference;
   readonly place: ProfilePaths;
   /** The keys of the share. Throws a CliError when this machine has not joined. */
-  readonly keys: () => Promise<SharedStoreKeys>;
+  readonly keys: () => Promise<ShareEncryptionKeys>;
   /** Throws a CliError for a missing or wrong CLOUDCTL_STORE_URL. */
   readonly open: (key: SharedSessionRowKey) => Promise<SharedSessionStore>;
   /** The store of this machine for the client secret. */
@@ -49,7 +49,7 @@ export function createSharedCredentialStore(given: SharedCredentialStoreOptions)
   const journal = createKeychainRefreshJournal(place);
   let share: string | undefined;
   const clock = createSharedStoreClock(options.clock, () =>
-    share === undefined ? undefined : readSharedSessionCopy(place, share)?.clockOffset,
+    share === undefined ? undefined : readLocalCopyOfSharedSession(place, share)?.clockOffset,
   );
   const useStore = async <T>(work: (access: SharedSessionAccess) => Promise<T>): Promise<T> => {
     const keys = await options.keys();

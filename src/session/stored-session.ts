@@ -217,8 +217,8 @@ export interface EndedSession {
 }
 
 /**
- * The command that logs in again with the same scope; if the account is known, as in the code flow, without showing a page
- * (spec.md §4.1).
+ * The command that logs in again with the same scope. If the account is known, as after a login with the code flow, it has
+ * options with which the server shows no page (spec.md §4.1).
  */
 export function formatReauthenticateCommand(
   profile: ProfileReference,

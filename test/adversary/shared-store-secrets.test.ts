@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildShareSchemaSql } from '../../src/shared-store/postgresql-schema.ts';
-import { encodeSharedStoreKeys } from '../../src/shared-store/shared-store-keys.ts';
+import { encodeShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
 import { createFleet } from '../faults/fleet/fleet.ts';
 import { type Postgres, startPostgres } from '../fixtures/postgres.ts';
 
@@ -35,7 +35,7 @@ async function machineWithSession() {
   const fleet = await createFleet({ store: { url }, machines: 1 });
   const [machine] = fleet.machines;
   if (machine === undefined) throw new Error('there is no machine');
-  const key = encodeSharedStoreKeys(fleet.keys).reveal();
+  const key = encodeShareEncryptionKeys(fleet.keys).reveal();
   const tokens = async () => {
     const { accessToken, refreshToken } = fleet.open(await fleet.row());
     return [accessToken.reveal(), refreshToken?.reveal() ?? ''];

@@ -48,7 +48,7 @@ const revealing: readonly string[] = [
   'src/session/share-key-items.ts',
   'src/session/shared-session-access.ts',
   'src/shared-store/sealed-record.ts',
-  'src/shared-store/shared-store-keys.ts',
+  'src/shared-store/share-encryption-keys.ts',
 ];
 
 /** Hosts of registries and paths of one machine. Joined from parts, so that this file does not contain them. */

@@ -5,7 +5,7 @@ import type { SandboxServers } from '../../src/sandbox/sandbox.ts';
 import { Secret } from '../../src/secret.ts';
 import { UnconfirmedWriteError } from '../../src/session/credential-store.ts';
 import { revokeReplacedSession, revokeTokenGrantAndThrow } from '../../src/session/revoke-grant.ts';
-import { readSharedSessionCopy } from '../../src/session/shared-copy.ts';
+import { readLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';
 import { type LoginResult, storeLoginSession } from '../../src/session/store-login.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
@@ -171,7 +171,7 @@ it('a login that the store rejects fails at once', async () => {
   expect(written).not.toHaveProperty('unconfirmed');
   expect(operations.map(({ op }) => op)).toEqual(['read', 'commit']);
   expect(server.row()).toEqual(before);
-  expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ sid: before?.sid });
+  expect(readLocalCopyOfSharedSession(first.place, keys.share)).toMatchObject({ sid: before?.sid });
 });
 
 describe('two logins at the same moment', () => {

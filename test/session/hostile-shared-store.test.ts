@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { CliError } from '../../src/errors.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
-import { readSharedSessionCopy, writeSharedSessionCopy } from '../../src/session/shared-copy.ts';
+import { readLocalCopyOfSharedSession, writeLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';
+import { addShareEncryptionKey } from '../../src/shared-store/share-encryption-keys.ts';
 import type { SharedSessionOperation } from '../../src/shared-store/shared-session.ts';
-import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
 import { sandboxFor } from '../sandbox/requests.ts';
 import type { ReferenceRow } from '../shared-store/reference-store.ts';
 import { interceptOperations, sharedMachines } from './shared-machines.ts';
@@ -35,7 +35,7 @@ describe('a store that returns what it likes', () => {
     // The store confirms the commit and returns the old row all the same.
     Object.assign(server, { run: async () => ({ applied: true, nowMs: Date.now(), row: old }) });
     await first.store.synchronize?.();
-    expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ gen: 2 });
+    expect(readLocalCopyOfSharedSession(first.place, keys.share)).toMatchObject({ gen: 2 });
     const read = await first.store.withItems((items) => items.read('credential'), lock);
     expect(read.kind === 'found' && read.value.reveal().includes(renewed.accessToken.reveal())).toBe(true);
     expect(first.deps.warnings).toHaveLength(2);
@@ -47,24 +47,24 @@ describe('a store that returns what it likes', () => {
 
   it('an older record, to a machine whose copy needs a key that is missing: the copy stays', async () => {
     const { first, machine, server, row, keys } = await oneMachine();
-    const newer = addSharedStoreKey(keys, randomBytes);
+    const newer = addShareEncryptionKey(keys, randomBytes);
     const other = machine('ci-2#b', {}, newer);
     const old = row();
     await other.store.synchronize?.();
     server.restore({ ...old, activeKid: newer.keys[0].kid });
     await other.session().forceRefresh();
-    const copy = readSharedSessionCopy(other.place, keys.share);
+    const copy = readLocalCopyOfSharedSession(other.place, keys.share);
     expect(copy).toMatchObject({ gen: 2, kid: newer.keys[0].kid });
     // The same folder with the old keys, such as those of a variable that was not changed.
-    if (copy !== undefined) writeSharedSessionCopy(first.place, copy);
+    if (copy !== undefined) writeLocalCopyOfSharedSession(first.place, copy);
     server.restore(old);
     await first.store.synchronize?.();
-    expect(readSharedSessionCopy(first.place, keys.share)).toEqual(copy);
+    expect(readLocalCopyOfSharedSession(first.place, keys.share)).toEqual(copy);
   });
 
   it('the key that was replaced: new records are encrypted with the newest one that is in use', async () => {
     const { machine, server, row, keys, sandbox } = await oneMachine();
-    const [newest, old] = addSharedStoreKey(keys, randomBytes).keys;
+    const [newest, old] = addShareEncryptionKey(keys, randomBytes).keys;
     const second = machine('ci-2#b', {}, { share: keys.share, keys: [newest, ...keys.keys] });
     await second.store.synchronize?.();
     const sealer = createSharedSessionEncryptor(
@@ -77,7 +77,7 @@ describe('a store that returns what it likes', () => {
     const resealed = sealer.seal(row(), opened.record, newest.kid);
     await server.run({ op: 'reseal', by: 'ci-9#z', oldKid: old?.kid ?? '', ...resealed });
     await second.store.synchronize?.();
-    expect(readSharedSessionCopy(second.place, keys.share)?.kid).toBe(newest.kid);
+    expect(readLocalCopyOfSharedSession(second.place, keys.share)?.kid).toBe(newest.kid);
     server.restore({ ...row(), activeKid: old?.kid ?? '' });
     await second.session().forceRefresh();
     expect(row()).toMatchObject({ gen: 2, kid: newest.kid });

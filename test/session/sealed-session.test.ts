@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Secret } from '../../src/secret.ts';
 import type { CredentialRecord } from '../../src/session/credential-record.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
-import { addSharedStoreKey, createSharedStoreKeys } from '../../src/shared-store/shared-store-keys.ts';
+import { addShareEncryptionKey, createShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
 
 const version = { epoch: 1_790_000_000, sid: '0123456789abcdef', gen: 3 };
 const record: CredentialRecord = {
@@ -18,7 +18,7 @@ const record: CredentialRecord = {
   baseOrigin: 'https://api.example.com',
   clientId: 'client',
 };
-const keys = createSharedStoreKeys(randomBytes);
+const keys = createShareEncryptionKeys(randomBytes);
 const sealer = createSharedSessionEncryptor(keys, 'default', randomBytes);
 
 it('a record is opened with its epoch, and a tombstone is no record', () => {
@@ -31,7 +31,7 @@ it('a record under another version is damaged', () => {
 });
 
 it('the key that the store names is used, and an unknown one is reported', () => {
-  const rotated = createSharedSessionEncryptor(addSharedStoreKey(keys, randomBytes), 'default', randomBytes);
+  const rotated = createSharedSessionEncryptor(addShareEncryptionKey(keys, randomBytes), 'default', randomBytes);
   expect(rotated.seal(version, record, keys.keys[0].kid).kid).toBe(keys.keys[0].kid);
   const withNewKey = rotated.seal(version, record);
   expect(withNewKey.kid).not.toBe(keys.keys[0].kid);

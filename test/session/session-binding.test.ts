@@ -9,7 +9,7 @@ import {
   buildRefusedRequestHints,
   createFixedTokenSession,
   findLoggedInProfiles,
-  isSpecCompliantServer,
+  isServerKnownToImplementSpec,
   requireSessionBinding,
 } from '../../src/session/session-binding.ts';
 import { workLoginHints } from '../api/login-hints.ts';
@@ -107,11 +107,11 @@ describe('a server is of spec.md for certain', () => {
   it('when its grant said whose account it is', () => {
     const { folders } = testHost();
     const account = { sid: '0', scope: 'read', scope_verified: true, flow: 'code' } as const;
-    expect(isSpecCompliantServer(folders, profile, origin)).toBe(false);
+    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(false);
     storeLoggedInAccount(folders.config, profile, account);
-    expect(isSpecCompliantServer(folders, profile, origin)).toBe(false);
+    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(false);
     storeLoggedInAccount(folders.config, profile, { ...account, hint: 'a1b2c3' });
-    expect(isSpecCompliantServer(folders, profile, origin)).toBe(true);
+    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(true);
   });
 
   it('when it is a sandbox of this machine', () => {
@@ -121,8 +121,8 @@ describe('a server is of spec.md for certain', () => {
       ...Object.fromEntries(keys.map((key) => [key, 'x'])),
       auth_url: origin,
     } as SandboxConnectionDetails);
-    expect(isSpecCompliantServer(folders, profile, origin)).toBe(true);
-    expect(isSpecCompliantServer(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
+    expect(isServerKnownToImplementSpec(folders, profile, origin)).toBe(true);
+    expect(isServerKnownToImplementSpec(folders, profile, 'http://127.0.0.1:4001')).toBe(false);
   });
 });
 

@@ -2,9 +2,9 @@ import { statSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import {
-  readSharedSessionCopy,
-  removeSharedSessionCopy,
-  writeSharedSessionCopy,
+  readLocalCopyOfSharedSession,
+  removeLocalCopyOfSharedSession,
+  writeLocalCopyOfSharedSession,
 } from '../../src/session/shared-copy.ts';
 import { testHost } from '../fixtures/host.ts';
 
@@ -12,18 +12,18 @@ const copy = { share: 'a', epoch: 5, gen: 2, sid: 's', kid: 'k', record: 'AAAA',
 
 it('is read as it was written, by its own share alone', () => {
   const place = profilePaths(testHost().folders.state, 'default');
-  expect(readSharedSessionCopy(place, 'a')).toBeUndefined();
-  writeSharedSessionCopy(place, copy);
-  expect(readSharedSessionCopy(place, 'a')).toEqual(copy);
-  expect(readSharedSessionCopy(place, 'b')).toBeUndefined();
+  expect(readLocalCopyOfSharedSession(place, 'a')).toBeUndefined();
+  writeLocalCopyOfSharedSession(place, copy);
+  expect(readLocalCopyOfSharedSession(place, 'a')).toEqual(copy);
+  expect(readLocalCopyOfSharedSession(place, 'b')).toBeUndefined();
   expect(statSync(place.sharedCopyFile).mode & 0o777).toBe(0o600);
-  removeSharedSessionCopy(place);
-  expect(readSharedSessionCopy(place, 'a')).toBeUndefined();
+  removeLocalCopyOfSharedSession(place);
+  expect(readLocalCopyOfSharedSession(place, 'a')).toBeUndefined();
 });
 
 it.each(['', '{', '{"v":2}', '{"v":1,"share":"a"}'])('the text %j is no copy', (text) => {
   const place = profilePaths(testHost().folders.state, 'default');
-  writeSharedSessionCopy(place, copy);
+  writeLocalCopyOfSharedSession(place, copy);
   writeFileSync(place.sharedCopyFile, text);
-  expect(readSharedSessionCopy(place, 'a')).toBeUndefined();
+  expect(readLocalCopyOfSharedSession(place, 'a')).toBeUndefined();
 });

@@ -9,11 +9,11 @@ import { createFileCredentialStore } from '../../src/session/file-store.ts';
 import { performLogout } from '../../src/session/logout.ts';
 import { profilePaths } from '../../src/session/profile-paths.ts';
 import { createSharedSessionEncryptor } from '../../src/session/sealed-session.ts';
-import { readSharedSessionCopy } from '../../src/session/shared-copy.ts';
+import { readLocalCopyOfSharedSession } from '../../src/session/shared-copy.ts';
 import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
 import { loadStoredSession } from '../../src/session/stored-session.ts';
+import { addShareEncryptionKey } from '../../src/shared-store/share-encryption-keys.ts';
 import type { SharedSessionOperation } from '../../src/shared-store/shared-session.ts';
-import { addSharedStoreKey } from '../../src/shared-store/shared-store-keys.ts';
 import { errorText } from '../fixtures/error-text.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { testHost } from '../fixtures/host.ts';
@@ -387,7 +387,7 @@ describe('while a machine refreshes', () => {
     });
     rmSync(first.place.folder, { recursive: true, force: true });
     await first.store.synchronize?.();
-    expect(readSharedSessionCopy(first.place, keys.share)).toMatchObject({ gen: 2 });
+    expect(readLocalCopyOfSharedSession(first.place, keys.share)).toMatchObject({ gen: 2 });
   });
 
   it('and the server refuses it while the store is away: later commands do not wait for this machine', async () => {
@@ -426,7 +426,7 @@ describe('while a machine refreshes', () => {
   it('a new key: the grant is stored with the key that the machine knows, the next one with the new key', async () => {
     const all = await twoMachines(60);
     const { machine, server, keys } = all;
-    const renewed = addSharedStoreKey(keys, randomBytes);
+    const renewed = addShareEncryptionKey(keys, randomBytes);
     const [newest, old] = renewed.keys;
     const activate = async (): Promise<void> => {
       const row = server.row();
@@ -463,7 +463,7 @@ describe('a row that was not written by a member', () => {
 
   it('and a new key that the machine does not have: the refresh names the command that adds the key', async () => {
     const { second, machine, server, keys } = await twoMachines(3600);
-    const renewed = addSharedStoreKey(keys, randomBytes);
+    const renewed = addShareEncryptionKey(keys, randomBytes);
     await second.store.synchronize?.();
     const old = await second.session().bearer();
     const third = machine('ci-3#c', {}, renewed);

@@ -13,8 +13,8 @@ import { type ProfilePaths, profilePaths } from '../../src/session/profile-paths
 import { sendAccessTokenProbe } from '../../src/session/send-access-token-probe.ts';
 import type { SessionRefreshDeps } from '../../src/session/session-refresh-deps.ts';
 import { createSharedCredentialStore } from '../../src/session/shared-credential-store.ts';
+import { createShareEncryptionKeys, type ShareEncryptionKeys } from '../../src/shared-store/share-encryption-keys.ts';
 import type { SharedSessionOperation, SharedSessionSnapshot } from '../../src/shared-store/shared-session.ts';
-import { createSharedStoreKeys, type SharedStoreKeys } from '../../src/shared-store/shared-store-keys.ts';
 import { type TestHost, testHost } from '../fixtures/host.ts';
 import { profileNamed } from '../fixtures/profile.ts';
 import { recordOf, refreshDeps } from '../fixtures/session.ts';
@@ -33,10 +33,10 @@ export interface SharedMachine {
 
 export interface SharedMachines {
   readonly server: ReferenceStore;
-  readonly keys: SharedStoreKeys;
+  readonly keys: ShareEncryptionKeys;
   readonly clockOffset: { ms: number };
   /** `own`: the keys of this machine, if they are not those of the share. */
-  machine(name: string, changes?: Partial<SessionRefreshDeps>, own?: SharedStoreKeys): SharedMachine;
+  machine(name: string, changes?: Partial<SessionRefreshDeps>, own?: ShareEncryptionKeys): SharedMachine;
   /** Stores a session whose access token expires in `seconds`, as a login on the machine does. */
   login(machine: SharedMachine, seconds?: number): Promise<CredentialRecord>;
   /** The same, with whatever the store answers. */
@@ -49,7 +49,7 @@ export interface SharedMachines {
 export function sharedMachines(sandbox: SandboxServers): SharedMachines {
   const clockOffset = { ms: 0 };
   const server = createReferenceStore(() => Date.now() + clockOffset.ms);
-  const keys = createSharedStoreKeys(randomBytes);
+  const keys = createShareEncryptionKeys(randomBytes);
   const machine: SharedMachines['machine'] = (name, changes = {}, own = keys) => {
     const host = testHost();
     const place = profilePaths(host.folders.state, 'default');

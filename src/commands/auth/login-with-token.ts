@@ -14,7 +14,7 @@ import type { SessionBinding } from '../../session/credential-record.ts';
 import { buildSessionBinding } from '../../session/credential-record.ts';
 import { requireCredentialStoreAvailable } from '../../session/credential-store.ts';
 import { revokeReplacedSession } from '../../session/revoke-grant.ts';
-import { buildRefusedRequestHints, isSpecCompliantServer } from '../../session/session-binding.ts';
+import { buildRefusedRequestHints, isServerKnownToImplementSpec } from '../../session/session-binding.ts';
 import { storeGivenToken } from '../../session/store-login.ts';
 import { loadStoredSession } from '../../session/stored-session.ts';
 import { missingProfileSettingsError } from './complete-login-settings.ts';
@@ -46,7 +46,7 @@ export async function loginWithToken(
   const { profileName } = settings;
   const { authOrigin, clientId } = binding;
   // Whether the server follows the specification is read from the account file before the login replaces the file.
-  const isSpec = isSpecCompliantServer(host.folders, profileName, authOrigin);
+  const isSpec = isServerKnownToImplementSpec(host.folders, profileName, authOrigin);
   const result = await storeGivenToken(
     {
       binding,

@@ -6,18 +6,18 @@ import { advanceClock } from '../../../src/sandbox/virtual-clock.ts';
 import { Secret } from '../../../src/secret.ts';
 import type { CredentialRecord } from '../../../src/session/credential-record.ts';
 import { createSharedSessionEncryptor } from '../../../src/session/sealed-session.ts';
-import { readSharedSessionCopy, writeSharedSessionCopy } from '../../../src/session/shared-copy.ts';
+import { readLocalCopyOfSharedSession, writeLocalCopyOfSharedSession } from '../../../src/session/shared-copy.ts';
 import { openSharedStore } from '../../../src/shared-store/open-shared-store.ts';
+import {
+  createShareEncryptionKeys,
+  encodeShareEncryptionKeys,
+  type ShareEncryptionKeys,
+} from '../../../src/shared-store/share-encryption-keys.ts';
 import type {
   EncryptedSharedSession,
   SharedSessionRow,
   SharedSessionStore,
 } from '../../../src/shared-store/shared-session.ts';
-import {
-  createSharedStoreKeys,
-  encodeSharedStoreKeys,
-  type SharedStoreKeys,
-} from '../../../src/shared-store/shared-store-keys.ts';
 import { parseSharedStoreUrl } from '../../../src/shared-store/store-url.ts';
 import { tokenFor } from '../../sandbox/requests.ts';
 import { createMachine, type Machine } from './fleet-machine.ts';
@@ -30,7 +30,7 @@ export interface Fleet {
   readonly machines: readonly Machine[];
   /** Those that never run again. */
   readonly destroyed: readonly Machine[];
-  readonly keys: SharedStoreKeys;
+  readonly keys: ShareEncryptionKeys;
   /** The refresh requests that the server received. */
   refreshes(): readonly LoggedRequest[];
   /** How many of them the server has carried out. */
@@ -63,7 +63,7 @@ export interface FleetOptions {
 export async function createFleet({ store, machines: count, ...options }: FleetOptions): Promise<Fleet> {
   const sandbox = await startSandboxServers();
   onTestFinished(() => sandbox.close());
-  const keys = createSharedStoreKeys(randomBytes);
+  const keys = createShareEncryptionKeys(randomBytes);
   const sealer = createSharedSessionEncryptor(keys, 'default', randomBytes);
   const profile = {
     auth_url: (await options.authUrl?.(sandbox)) ?? sandbox.ready.auth_url,
@@ -80,7 +80,7 @@ export async function createFleet({ store, machines: count, ...options }: FleetO
       ...(options.under === undefined ? {} : { under: options.under(at) }),
       env: {
         CLOUDCTL_STORE_URL: options.storeUrl ?? store.url,
-        CLOUDCTL_STORE_KEY: encodeSharedStoreKeys(keys).reveal(),
+        CLOUDCTL_STORE_KEY: encodeShareEncryptionKeys(keys).reveal(),
         // Clocks from 5 minutes behind to 5 minutes ahead.
         TEST_CLOCK: JSON.stringify({ offset: count === 1 ? 0 : Math.round((at / (count - 1) - 0.5) * 600_000) }),
       },
@@ -151,8 +151,8 @@ export async function createFleet({ store, machines: count, ...options }: FleetO
         if (current !== undefined) await opened.run({ op: 'commit', by: 'test', event: 'refresh', ...past(current) });
       });
       for (const { place } of machines) {
-        const copy = readSharedSessionCopy(place, keys.share);
-        if (copy !== undefined) writeSharedSessionCopy(place, { ...copy, ...past(copy) });
+        const copy = readLocalCopyOfSharedSession(place, keys.share);
+        if (copy !== undefined) writeLocalCopyOfSharedSession(place, { ...copy, ...past(copy) });
       }
     },
   };

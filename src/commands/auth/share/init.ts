@@ -1,11 +1,11 @@
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError } from '../../../errors.ts';
-import { findSharedStoreKeys, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { findShareEncryptionKeys, writeShareEncryptionKeys } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
 import { buildShareSchemaSql, defaultSharedStoreRole } from '../../../shared-store/postgresql-schema.ts';
 import { prepareSharedStore } from '../../../shared-store/prepare-shared-store.ts';
-import { createSharedStoreKeys, encodeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
+import { createShareEncryptionKeys, encodeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
 import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
 
 export const shareInitCommand: CommandSpec<CommandContext> = {
@@ -33,7 +33,7 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
     }
     const { settings, share } = await requireSharedProfile(context);
     const address = share.address();
-    const existing = await findSharedStoreKeys(share.keyPlaces);
+    const existing = await findShareEncryptionKeys(share.keyPlaces);
     const prepared = await mapShareErrorsToUnreachable(settings, () => prepareSharedStore(address, role));
     if (prepared.kind === 'forbidden') {
       await context.output.text(prepared.sql.trimEnd());
@@ -47,10 +47,10 @@ export const shareInitCommand: CommandSpec<CommandContext> = {
         detail: prepared.reason,
         hint: 'set `appendonly yes` and `maxmemory-policy noeviction` on the server',
       });
-    const keys = existing?.keys ?? createSharedStoreKeys(context.host.random);
+    const keys = existing?.keys ?? createShareEncryptionKeys(context.host.random);
     if (existing === undefined)
-      await writeSharedStoreKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
-    if (args.has('print-key')) await context.output.text(encodeSharedStoreKeys(keys).reveal());
+      await writeShareEncryptionKeys(args.has('keychain') ? share.keychain : share.keyPlaces.file, keys);
+    if (args.has('print-key')) await context.output.text(encodeShareEncryptionKeys(keys).reveal());
     await context.output.note([
       'The server is ready.',
       existing === undefined

@@ -4,13 +4,13 @@ import type { ProfileReference } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import {
-  findSharedStoreKeys,
-  removeSharedStoreKeyFile,
-  sharedStoreKeyVariable,
-  writeSharedStoreKeys,
+  findShareEncryptionKeys,
+  removeShareEncryptionKeyFile,
+  shareEncryptionKeyVariable,
+  writeShareEncryptionKeys,
 } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
-import { decodeSharedStoreKeys, mergeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
+import { decodeShareEncryptionKeys, mergeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
 import { mapShareErrorsToUnreachable, requireSharedProfile } from './use-share.ts';
 
 export const shareJoinCommand: CommandSpec<CommandContext> = {
@@ -27,18 +27,18 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
     const { settings, share } = await requireSharedProfile(context);
     share.address();
     const given = await readKeys(context, settings.profile);
-    const existing = await findSharedStoreKeys(share.keyPlaces);
+    const existing = await findShareEncryptionKeys(share.keyPlaces);
     if (existing?.from === 'variable')
       throw usageError(
-        `${sharedStoreKeyVariable} is set, so no stored key is used`,
-        `run \`unset ${sharedStoreKeyVariable}\``,
+        `${shareEncryptionKeyVariable} is set, so no stored key is used`,
+        `run \`unset ${shareEncryptionKeyVariable}\``,
       );
     if (existing !== undefined && existing.keys.share !== given.share)
       throw new CliError('config_invalid', `this machine belongs to share ${existing.keys.share}`, {
         detail: `the key on standard input is of share ${given.share}`,
         hint: `leave the other share first: ${formatCommandForProfile(settings.profile, 'auth share leave')}`,
       });
-    const keys = existing === undefined ? given : mergeSharedStoreKeys(given, existing.keys);
+    const keys = existing === undefined ? given : mergeShareEncryptionKeys(given, existing.keys);
     const snapshot = await mapShareErrorsToUnreachable(settings, async () => {
       const store = await share.open({ share: keys.share, profile: settings.profileName });
       try {
@@ -48,9 +48,9 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
       }
     });
     const isInKeychain = args.has('keychain') || existing?.from === 'keychain';
-    await writeSharedStoreKeys(isInKeychain ? share.keychain : share.keyPlaces.file, keys);
+    await writeShareEncryptionKeys(isInKeychain ? share.keychain : share.keyPlaces.file, keys);
     const isMoved = isInKeychain && existing?.from === 'file';
-    if (isMoved) await removeSharedStoreKeyFile(share.keyPlaces);
+    if (isMoved) await removeShareEncryptionKeyFile(share.keyPlaces);
     await context.output.note([
       `This machine (${share.machine()}) has joined share ${keys.share}.`,
       ...(isMoved ? ['The key was moved from its file to the keychain.'] : []),
@@ -65,7 +65,7 @@ export const shareJoinCommand: CommandSpec<CommandContext> = {
 async function readKeys({ host }: CommandContext, profile: ProfileReference) {
   if (host.stdin.isTTY === true)
     throw usageError('standard input is a terminal', `redirect the key file: ${formatShareJoinCommand(profile)}`);
-  const keys = decodeSharedStoreKeys(await readAll(host.stdin));
+  const keys = decodeShareEncryptionKeys(await readAll(host.stdin));
   if (keys === undefined)
     throw usageError(
       'the text on standard input is not the key of a share',

@@ -6,8 +6,8 @@ import { CliError, exitCodes, usageError } from '../../../errors.ts';
 import type { HeldFileLock } from '../../../platform/file-lock.ts';
 import { listRefreshJournalFiles } from '../../../session/profile-paths.ts';
 import { removeSessionFiles } from '../../../session/remove-profile-secrets.ts';
-import { removeSharedStoreKeys, sharedStoreKeyVariable } from '../../../session/share-key-items.ts';
-import { readSharedSessionCopy, removeSharedSessionCopy } from '../../../session/shared-copy.ts';
+import { removeShareEncryptionKeys, shareEncryptionKeyVariable } from '../../../session/share-key-items.ts';
+import { readLocalCopyOfSharedSession, removeLocalCopyOfSharedSession } from '../../../session/shared-copy.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import { compareSharedSessionVersions } from '../../../shared-store/shared-session.ts';
 import { requireSharedProfile, withOpenSharedStore } from './use-share.ts';
@@ -21,8 +21,8 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
     const { from } = await share.readKeys();
     if (from === 'variable')
       throw usageError(
-        `${sharedStoreKeyVariable} is set, so this machine stays in the share`,
-        `run \`unset ${sharedStoreKeyVariable}\``,
+        `${shareEncryptionKeyVariable} is set, so this machine stays in the share`,
+        `run \`unset ${shareEncryptionKeyVariable}\``,
         'commands use the key in the variable, whatever key is stored on this machine',
       );
     await leaveShare(context, settings, { publishes: true });
@@ -47,8 +47,8 @@ export async function leaveShare(
   const lock = await context.lock(place.lock);
   try {
     if (publishes && hasSession()) await requireNothingUnpublished(context, settings, lock);
-    await removeSharedStoreKeys(keyPlaces);
-    removeSharedSessionCopy(place);
+    await removeShareEncryptionKeys(keyPlaces);
+    removeLocalCopyOfSharedSession(place);
     removeSessionFiles(place);
   } finally {
     lock.release();
@@ -81,7 +81,7 @@ async function requireNothingUnpublished(
     context,
     async (open) => {
       // The copy may be the tombstone of a logout, of which there is no record.
-      const copy = readSharedSessionCopy(context.profilePaths(settings.profileName), open.found.keys.share);
+      const copy = readLocalCopyOfSharedSession(context.profilePaths(settings.profileName), open.found.keys.share);
       const { row } = await open.store.run({ op: 'read' });
       return copy !== undefined && (row === undefined || compareSharedSessionVersions(copy, row) === 'newer');
     },

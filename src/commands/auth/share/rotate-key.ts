@@ -2,9 +2,9 @@ import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, usageError } from '../../../errors.ts';
 import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
-import { sharedStoreKeyVariable, writeSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { shareEncryptionKeyVariable, writeShareEncryptionKeys } from '../../../session/share-key-items.ts';
 import { formatCommandForProfile, formatShareJoinCommand } from '../../../session/suggested-commands.ts';
-import { addSharedStoreKey, encodeSharedStoreKeys } from '../../../shared-store/shared-store-keys.ts';
+import { addShareEncryptionKey, encodeShareEncryptionKeys } from '../../../shared-store/share-encryption-keys.ts';
 import { type OpenedShare, withOpenSharedStore } from './use-share.ts';
 
 export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
@@ -24,7 +24,7 @@ export const shareRotateKeyCommand: CommandSpec<CommandContext> = {
       else await createNextKey(context, open);
       if (args.has('print-key')) {
         const { keys } = await open.share.readKeys();
-        await context.output.text(encodeSharedStoreKeys(keys).reveal());
+        await context.output.text(encodeShareEncryptionKeys(keys).reveal());
       }
     });
     return 0;
@@ -36,11 +36,11 @@ const activation = 'auth share rotate-key --activate';
 async function createNextKey({ host, output }: CommandContext, { settings, share, found }: OpenedShare): Promise<void> {
   if (found.from === 'variable')
     throw usageError(
-      `the keys come from ${sharedStoreKeyVariable}, so no key can be added`,
+      `the keys come from ${shareEncryptionKeyVariable}, so no key can be added`,
       'run the command on a machine with a key file, then set the variable to its text',
     );
-  const keys = addSharedStoreKey(found.keys, host.random);
-  await writeSharedStoreKeys(found.from === 'keychain' ? share.keychain : share.keyPlaces.file, keys);
+  const keys = addShareEncryptionKey(found.keys, host.random);
+  await writeShareEncryptionKeys(found.from === 'keychain' ? share.keychain : share.keyPlaces.file, keys);
   await output.note([
     `Key ${keys.keys[0].kid} was added to share ${keys.share}.`,
     `Copy the keys to the other machines, then run ${formatCommandForProfile(settings.profile, activation)}.`,

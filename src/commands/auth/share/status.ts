@@ -2,7 +2,7 @@ import type { ListView } from '../../../cli/columns.ts';
 import type { CommandSpec } from '../../../cli/command.ts';
 import type { CommandContext } from '../../../context.ts';
 import { createSharedSessionEncryptor } from '../../../session/sealed-session.ts';
-import { readSharedSessionCopy } from '../../../session/shared-copy.ts';
+import { readLocalCopyOfSharedSession } from '../../../session/shared-copy.ts';
 import {
   compareSharedSessionVersions,
   isRefreshLeaseHeld,
@@ -60,7 +60,7 @@ export const shareStatusCommand: CommandSpec<CommandContext> = {
   run: async (context) => {
     await withOpenSharedStore(context, async ({ settings, share, found, store }) => {
       const { row, nowMs } = await store.run({ op: 'read' });
-      const copy = readSharedSessionCopy(context.profilePaths(settings.profileName), found.keys.share);
+      const copy = readLocalCopyOfSharedSession(context.profilePaths(settings.profileName), found.keys.share);
       const sealer = createSharedSessionEncryptor(found.keys, settings.profileName, context.host.random);
       const opened = row === undefined ? undefined : sealer.open(row).kind;
       const machine = share.machine();

@@ -3,7 +3,7 @@ import type { SharedProfile } from '../../../context/shared-profile.ts';
 import type { CommandContext } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
-import { type FoundSharedStoreKeys, readSharedStoreKeys } from '../../../session/share-key-items.ts';
+import { type FoundShareEncryptionKeys, readShareEncryptionKeys } from '../../../session/share-key-items.ts';
 import { catchSharedStoreUnavailable } from '../../../session/shared-store-failure.ts';
 import { formatCommandForProfile } from '../../../session/suggested-commands.ts';
 import type { SharedSessionStore } from '../../../shared-store/shared-session.ts';
@@ -27,7 +27,7 @@ export async function requireSharedProfile(
 export interface OpenedShare {
   readonly settings: ProfileSettings;
   readonly share: SharedProfile;
-  readonly found: FoundSharedStoreKeys;
+  readonly found: FoundShareEncryptionKeys;
   readonly store: SharedSessionStore;
 }
 
@@ -41,7 +41,7 @@ export async function withOpenSharedStore<T>(
   settings = context.settings(),
 ): Promise<T> {
   const { share } = await requireSharedProfile(context, settings);
-  const found = await readSharedStoreKeys(share.keyPlaces);
+  const found = await readShareEncryptionKeys(share.keyPlaces);
   const store = await share.open({ share: found.keys.share, profile: settings.profileName });
   try {
     const result = await catchSharedStoreUnavailable(store.location, async () => ({

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { profilePaths } from '../../../../src/session/profile-paths.ts';
-import { decodeSharedStoreKeys } from '../../../../src/shared-store/shared-store-keys.ts';
+import { decodeShareEncryptionKeys } from '../../../../src/shared-store/share-encryption-keys.ts';
 import { expectGolden } from '../../../fixtures/golden.ts';
 import { testHost } from '../../../fixtures/host.ts';
 import { lacks } from '../../../fixtures/needs.ts';
@@ -15,7 +15,7 @@ it.skipIf(lacks('redis-server'))('creates a key in a file of mode 0600, and keep
   const fixture = await shareFixture();
   const host = await fixture.first();
   const key = fixture.keysOf(host);
-  expect(decodeSharedStoreKeys(key)?.keys).toHaveLength(1);
+  expect(decodeShareEncryptionKeys(key)?.keys).toHaveLength(1);
   expect(statSync(profilePaths(host.folders.state, 'default').shareFile).mode & 0o777).toBe(0o600);
   const again = await runCloudctl(host, ['auth', 'share', 'init', '--print-key']);
   expect([again.code, again.out.trim()]).toEqual([0, key]);

@@ -5,8 +5,8 @@ import type { SandboxServers } from '../../../../src/sandbox/sandbox.ts';
 import { profilePaths } from '../../../../src/session/profile-paths.ts';
 import { createSharedSessionEncryptor } from '../../../../src/session/sealed-session.ts';
 import { openSharedStore } from '../../../../src/shared-store/open-shared-store.ts';
+import { decodeShareEncryptionKeys } from '../../../../src/shared-store/share-encryption-keys.ts';
 import type { SharedSessionStore } from '../../../../src/shared-store/shared-session.ts';
-import { decodeSharedStoreKeys } from '../../../../src/shared-store/shared-store-keys.ts';
 import { parseSharedStoreUrl } from '../../../../src/shared-store/store-url.ts';
 import { type TestHost, testHost } from '../../../fixtures/host.ts';
 import { type RedisServer, startRedis } from '../../../fixtures/redis.ts';
@@ -50,7 +50,7 @@ export async function shareMachines(url: string): Promise<ShareMachines> {
     return host;
   };
   const withStore: ShareMachines['withStore'] = async (host, work) => {
-    const { share = '' } = decodeSharedStoreKeys(keysOf(host)) ?? {};
+    const { share = '' } = decodeShareEncryptionKeys(keysOf(host)) ?? {};
     const store = await openSharedStore(
       parseSharedStoreUrl(url, () => undefined),
       { share, profile: 'default' },
@@ -74,7 +74,7 @@ export async function shareMachines(url: string): Promise<ShareMachines> {
       return host;
     },
     async login(host, seconds = 3600) {
-      const keys = decodeSharedStoreKeys(keysOf(host));
+      const keys = decodeShareEncryptionKeys(keysOf(host));
       if (keys === undefined) throw new Error('the machine has no keys');
       const version = { epoch: Math.floor(Date.now() / 1000), sid: randomBytes(8).toString('hex'), gen: 1 };
       const grant = await tokenFor(sandbox);

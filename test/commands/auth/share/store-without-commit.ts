@@ -7,7 +7,7 @@ import { createProfileAccessTokenProvider } from '../../../../src/session/profil
 import { profilePaths } from '../../../../src/session/profile-paths.ts';
 import { createSharedCredentialStore } from '../../../../src/session/shared-credential-store.ts';
 import { openSharedStore } from '../../../../src/shared-store/open-shared-store.ts';
-import { decodeSharedStoreKeys } from '../../../../src/shared-store/shared-store-keys.ts';
+import { decodeShareEncryptionKeys } from '../../../../src/shared-store/share-encryption-keys.ts';
 import { parseSharedStoreUrl } from '../../../../src/shared-store/store-url.ts';
 import type { TestHost } from '../../../fixtures/host.ts';
 import { profileNamed } from '../../../fixtures/profile.ts';
@@ -17,7 +17,7 @@ import type { ShareFixture } from './share-fixture.ts';
 /** The shared store of a machine whose connection ends at each commit, before the server has received it. */
 export function storeWithoutCommit(fixture: ShareFixture, host: TestHost): CredentialStore {
   const place = profilePaths(host.folders.state, 'default');
-  const keys = decodeSharedStoreKeys(fixture.keysOf(host));
+  const keys = decodeShareEncryptionKeys(fixture.keysOf(host));
   if (keys === undefined) throw new Error('the machine has no keys');
   const away = new DatabaseConnectError('network', 'ECONNREFUSED', 'the store is away');
   return createSharedCredentialStore({

@@ -1,26 +1,26 @@
 import { Secret } from '../secret.ts';
 
 /** One key of a share: 32 random bytes that the store never sees. */
-export interface SharedStoreKey {
+export interface ShareEncryptionKey {
   readonly kid: string;
   readonly key: Secret;
 }
 
 /** The id of a share and its keys, newest first. Older keys decrypt files and records that were encrypted before a rotation. */
-export interface SharedStoreKeys {
+export interface ShareEncryptionKeys {
   readonly share: string;
-  readonly keys: readonly [SharedStoreKey, ...SharedStoreKey[]];
+  readonly keys: readonly [ShareEncryptionKey, ...ShareEncryptionKey[]];
 }
 
-export function createSharedStoreKeys(random: (bytes: number) => Uint8Array): SharedStoreKeys {
+export function createShareEncryptionKeys(random: (bytes: number) => Uint8Array): ShareEncryptionKeys {
   return { share: Buffer.from(random(8)).toString('hex'), keys: [createShareKey(random)] };
 }
 
 /** Adds a new key in front of the others. */
-export function addSharedStoreKey(
-  { share, keys }: SharedStoreKeys,
+export function addShareEncryptionKey(
+  { share, keys }: ShareEncryptionKeys,
   random: (bytes: number) => Uint8Array,
-): SharedStoreKeys {
+): ShareEncryptionKeys {
   return { share, keys: [createShareKey(random), ...keys] };
 }
 
@@ -28,10 +28,10 @@ export function addSharedStoreKey(
  * Merges two sets of encryption keys of the same share; each key occurs once. Their order in `second` is kept, so that an old key file does not
  * make an old key the newest key again.
  */
-export function mergeSharedStoreKeys(first: SharedStoreKeys, second: SharedStoreKeys): SharedStoreKeys {
+export function mergeShareEncryptionKeys(first: ShareEncryptionKeys, second: ShareEncryptionKeys): ShareEncryptionKeys {
   const kids = second.keys.map(({ kid }) => kid);
   const known = new Set(first.keys.map(({ kid }) => kid));
-  const isNew = ({ kid }: SharedStoreKey): boolean => !known.has(kid);
+  const isNew = ({ kid }: ShareEncryptionKey): boolean => !known.has(kid);
   let placed = 0;
   const merged = first.keys.flatMap((key) => {
     const end = Math.max(placed, kids.indexOf(key.kid));
@@ -44,13 +44,13 @@ export function mergeSharedStoreKeys(first: SharedStoreKeys, second: SharedStore
 }
 
 /** The text that `auth share join` reads: `cloudctl-share-1.SHARE.KID:KEY[.KID:KEY…]`. */
-export function encodeSharedStoreKeys({ share, keys }: SharedStoreKeys): Secret {
+export function encodeShareEncryptionKeys({ share, keys }: ShareEncryptionKeys): Secret {
   const parts = keys.map(({ kid, key }) => `${kid}:${key.reveal()}`);
   return new Secret([format, share, ...parts].join('.'), '[share key]');
 }
 
-/** Decodes the text of `encodeSharedStoreKeys`; undefined if it is damaged or incomplete. */
-export function decodeSharedStoreKeys(text: string): SharedStoreKeys | undefined {
+/** Decodes the text of `encodeShareEncryptionKeys`; undefined if it is damaged or incomplete. */
+export function decodeShareEncryptionKeys(text: string): ShareEncryptionKeys | undefined {
   const [prefix, share = '', ...parts] = text.trim().split('.');
   if (prefix !== format || !/^[0-9a-f]{16}$/.test(share)) return undefined;
   const found = parts.map((part) => /^([0-9a-f]{8}):([A-Za-z0-9_-]{43})$/.exec(part));
@@ -60,13 +60,13 @@ export function decodeSharedStoreKeys(text: string): SharedStoreKeys | undefined
   return { share, keys: [first, ...rest] };
 }
 
-export function findSharedStoreKey({ keys }: SharedStoreKeys, kid: string): Secret | undefined {
+export function findShareEncryptionKey({ keys }: ShareEncryptionKeys, kid: string): Secret | undefined {
   return keys.find((one) => one.kid === kid)?.key;
 }
 
 const format = 'cloudctl-share-1';
 
-function createShareKey(random: (bytes: number) => Uint8Array): SharedStoreKey {
+function createShareKey(random: (bytes: number) => Uint8Array): ShareEncryptionKey {
   return {
     kid: Buffer.from(random(4)).toString('hex'),
     key: new Secret(Buffer.from(random(32)).toString('base64url')),
