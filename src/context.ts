@@ -20,7 +20,7 @@ import {
 } from './config/settings.ts';
 import { readGlobalSettingOverrides, resolveOutputFormat } from './context/global-overrides.ts';
 import type { ProfileServices } from './context/profile-services.ts';
-import type { SharedProfile } from './context/shared-profile.ts';
+import type { SharedProfileAccess } from './context/shared-profile.ts';
 import { CliError, usageError } from './errors.ts';
 import type { OAuthClient } from './oauth/token-endpoint.ts';
 import { acquireFileLock, type HeldFileLock } from './platform/file-lock.ts';
@@ -57,7 +57,7 @@ export interface CommandContext {
   /** `limit`: milliseconds to wait for the keychain. */
   readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
   /** The shared part of a profile with `credential_store: shared`, for the commands of `auth share`. */
-  readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;
+  readonly share: (settings: ProfileSettings) => Promise<SharedProfileAccess>;
   /** The access token for the resource API: the stored session, or `CLOUDCTL_ACCESS_TOKEN`. */
   readonly session: (settings: ProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ProfileSettings) => Promise<ApiClient>;

@@ -18,7 +18,7 @@ import type { RehearsalReport } from '../src/rehearsal/rehearsal-report.ts';
 import { rehearsalText } from '../src/rehearsal/rehearsal-text.ts';
 import type { MigrationStatusSample } from '../src/watch/status-sample.ts';
 import { buildNextWatchLogLines } from '../src/watch/view/log-lines.ts';
-import { drawStatusScreen } from '../src/watch/view/status-screen.ts';
+import { renderStatusScreenLines } from '../src/watch/view/status-screen.ts';
 import { readCsv } from './cli/formats/read-csv.ts';
 import { fakeClock, fakeSink } from './cli/sink.ts';
 import { runCloudctl } from './commands/run-cloudctl.ts';
@@ -146,7 +146,7 @@ describe.each(Object.entries(hostileTexts))('%s', (_name, text) => {
   });
 
   it('stays inside its line of the screen of db watch', async () => {
-    const screen = drawStatusScreen(sampleWith(text), {
+    const screen = renderStatusScreenLines(sampleWith(text), {
       ...{ columns: 80, rows: 24, title: text, lags: [0] },
       ...{ paint: await createTerminalStyles(false), ruler: await createTextMeasurer() },
     });

@@ -6,7 +6,7 @@ import { type ListOptions, type ListPageItems, readListPages } from './list-page
 import { createRateLimitRetry, type WaitMilliseconds } from './rate-limit-retry.ts';
 
 /** An action (a task of the service on a resource) as the API returned it, with the decoded fields that this program uses. */
-export interface ResourceAction {
+export interface ApiAction {
   readonly id: number;
   readonly status: string;
   readonly type: string;
@@ -16,8 +16,8 @@ export interface ResourceAction {
 /** Lists actions, page by page. */
 export function listAllActions(
   api: ApiClient,
-  wish: ListOptions<ResourceAction> = {},
-): AsyncGenerator<ListPageItems<ResourceAction>> {
+  wish: ListOptions<ApiAction> = {},
+): AsyncGenerator<ListPageItems<ApiAction>> {
   return readListPages(api, {
     path: '/v2/actions',
     key: 'actions',
@@ -34,7 +34,7 @@ export async function fetchResourceAction(
   api: ApiClient,
   id: number,
   { pause, signal }: { readonly pause?: WaitMilliseconds; readonly signal?: AbortSignal },
-): Promise<ResourceAction> {
+): Promise<ApiAction> {
   const path = `/v2/actions/${id}`;
   const json = await api.json({ method: 'GET', path, until: signal, rateLimitRetry: createRateLimitRetry(pause) });
   const action = isJsonRecord(json) ? decodeAction(json.action) : undefined;
@@ -44,7 +44,7 @@ export async function fetchResourceAction(
   });
 }
 
-function decodeAction(json: unknown): ResourceAction | undefined {
+function decodeAction(json: unknown): ApiAction | undefined {
   if (!isJsonRecord(json)) return undefined;
   const id = readNumberField(json, 'id');
   const status = readStringField(json, 'status');

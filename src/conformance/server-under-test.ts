@@ -141,7 +141,7 @@ async function sendConformanceRequest(
   const sent = [
     `${method} ${target((value) => (typeof value === 'string' ? encodeURIComponent(value) : value.display))}`,
     ...(bearer === undefined ? [] : [`with Authorization: Bearer ${bearer.display}`]),
-    ...(form === undefined ? [] : [`with the form ${formatParameters(form, String)}`]),
+    ...(form === undefined ? [] : [`with the form fields ${formatParameters(form, String)}`]),
     ...(json === undefined ? [] : [`with ${typeof json === 'string' ? json : JSON.stringify(json)}`]),
   ].join(' ');
   const body = bodyOf(form, json);

@@ -20,7 +20,7 @@ import {
   createSharedProfileFromSettings,
   type ProfileCredentialStoreDeps,
 } from './profile-store.ts';
-import type { SharedProfile } from './shared-profile.ts';
+import type { SharedProfileAccess } from './shared-profile.ts';
 import { createStoredSession, type StoredSessionDependencies } from './stored-session.ts';
 
 /** The parts of the command context that the services of a profile use. */
@@ -37,7 +37,7 @@ export interface ProfileServicesDeps extends Omit<StoredSessionDependencies, 'pl
 /** The services that use the credential store of a profile. Commands without these services do not load this module. */
 export interface ProfileServices {
   readonly store: (settings: ProfileSettings, limit?: number) => Promise<CredentialStore>;
-  readonly share: (settings: ProfileSettings) => Promise<SharedProfile>;
+  readonly share: (settings: ProfileSettings) => Promise<SharedProfileAccess>;
   readonly session: (settings: ProfileSettings) => Promise<ProfileAccessTokenProvider>;
   readonly api: (settings: ProfileSettings) => Promise<ApiClient>;
   readonly client: (settings: ProfileSettings, binding: SessionBinding) => Promise<OAuthClient>;

@@ -7,7 +7,7 @@ import { createFileCredentialStore } from '../session/file-store.ts';
 import { createKeychainStore } from '../session/keychain-store.ts';
 import { keychainAccount, type ProfilePaths } from '../session/profile-paths.ts';
 import { createKeychainRefreshJournal } from '../session/write-ahead-journal.ts';
-import type { SharedProfile } from './shared-profile.ts';
+import type { SharedProfileAccess } from './shared-profile.ts';
 
 export interface ProfileCredentialStoreDeps {
   readonly host: HostSystem;
@@ -38,11 +38,14 @@ export async function createProfileCredentialStore(
 export async function createSharedProfileFromSettings(
   deps: ProfileCredentialStoreDeps,
   settings: ProfileSettings,
-): Promise<SharedProfile> {
+): Promise<SharedProfileAccess> {
   const { host, place, warn } = deps;
   // The module is loaded only for a shared profile: few profiles are shared, and loading the module delays the start.
-  const { createSharedProfile } = await import('./shared-profile.ts');
-  return createSharedProfile({ host, place, warn, keychain: createProfileKeychainStore(deps, settings) }, settings);
+  const { buildSharedProfileAccess } = await import('./shared-profile.ts');
+  return buildSharedProfileAccess(
+    { host, place, warn, keychain: createProfileKeychainStore(deps, settings) },
+    settings,
+  );
 }
 
 export function createProfileKeychainStore(

@@ -17,7 +17,7 @@ import type { SharedSessionRowKey, SharedSessionStore } from '../shared-store/sh
 import { parseSharedStoreUrl, type SharedStoreAddress, storeUrlVariable } from '../shared-store/store-url.ts';
 
 /** The parts of a profile that several machines share. */
-export interface SharedProfile {
+export interface SharedProfileAccess {
   readonly store: CredentialStore;
   readonly keyPlaces: ShareEncryptionKeyLocations;
   /** Reads the encryption keys of the shared store; throws a CliError when this machine has none. */
@@ -38,10 +38,10 @@ export interface SharedProfileDeps {
   readonly warn: (text: string) => Promise<void>;
 }
 
-export function createSharedProfile(
+export function buildSharedProfileAccess(
   { host, place, keychain, warn }: SharedProfileDeps,
   { profile }: ProfileSettings,
-): SharedProfile {
+): SharedProfileAccess {
   const local = createFileCredentialStore(place, undefined, profile);
   const keyPlaces = {
     env: host.env,

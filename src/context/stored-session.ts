@@ -5,7 +5,7 @@ import type { OAuthClient } from '../oauth/token-endpoint.ts';
 import type { HeldFileLock } from '../platform/file-lock.ts';
 import type { HostSystem, HttpSenderOptions } from '../platform/host.ts';
 import type { HttpSender } from '../platform/http-sender.ts';
-import { readAccountFile, updateAccountFile } from '../session/account.ts';
+import { readAccountFile, updateStoredAccountInfo } from '../session/account.ts';
 import type { SessionBinding } from '../session/credential-record.ts';
 import type { CredentialStore } from '../session/credential-store.ts';
 import { failpointObserver } from '../session/failpoints.ts';
@@ -70,7 +70,7 @@ export function createStoredSession(
     requireSafe: parts.requireSafe,
     // With -o json, stderr is empty or has one error object, so no warnings are printed.
     warn: output.format === 'json' ? async () => {} : output.warn,
-    updateAccount: (record, info) => updateAccountFile(host.folders.config, settings.profileName, record, info),
+    updateAccount: (record, info) => updateStoredAccountInfo(host.folders.config, settings.profileName, record, info),
     onFailpoint: failpointObserver(host.env),
   });
   return withReauthentication(

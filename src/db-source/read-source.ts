@@ -4,7 +4,7 @@ import type { CommandIo } from '../cli/command-io.ts';
 import { readInputFile } from '../cli/input-file.ts';
 import { readNonEmptyEnvironmentValue } from '../config/settings.ts';
 import { usageError } from '../errors.ts';
-import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
+import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
 import { addPromptedRedisPassword, parseRedisSource, type RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
@@ -128,7 +128,7 @@ async function readPostgresDbSource(io: CommandIo, args: ParsedArgs): Promise<Po
   if (read.passwordInUrl) await warnAboutPasswordInUrl(io);
   if (args.has('password-stdin')) return { ...read.source, password: await readPasswordFromStdin(io) };
   if (read.source.password !== undefined) return read.source;
-  const found = findPostgresqlPassword(read.source, env, platform);
+  const found = findPasswordInPgpasswordOrPgpass(read.source, env, platform);
   if (found.warning !== undefined) await io.output.warn(found.warning);
   return { ...read.source, password: found.password ?? (await promptForDbPassword(io, 'PGPASSWORD')) };
 }

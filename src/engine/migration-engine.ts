@@ -27,7 +27,7 @@ export interface MigrationEngineOptions {
   readonly ports?: Partial<MigrationEngineDependencies>;
 }
 
-export interface EngineMigrationRequest {
+export interface MigrationEngineStartOptions {
   readonly id: string;
   readonly dataPlane: ConnectedClusterDatabaseServer;
   readonly source: RequestedMigrationSource;
@@ -46,7 +46,7 @@ export interface EngineMigrationRequest {
 export interface MigrationEngine {
   openDataPlane(url: string): Promise<ConnectedClusterDatabaseServer>;
   /** Returns an error message if the migration request is not valid. */
-  start(order: EngineMigrationRequest): RunningMigration | string;
+  start(order: MigrationEngineStartOptions): RunningMigration | string;
   /**
    * Removes the objects that earlier processes created and did not remove. Resolves with the objects that could not be
    * removed.

@@ -4,9 +4,9 @@ import type { PostgresqlSource } from '../postgresql/source.ts';
 import type { RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
 import type {
+  MigrationCleanupEntry,
   MigrationJournal,
-  MigrationJournalEntry,
-  PostgresMigrationJournalEntry,
+  PostgresMigrationCleanupEntry,
   TargetPrivilege,
   TargetStateBeforeMigration,
 } from './migration-journal.ts';
@@ -20,7 +20,7 @@ export interface MigrationJournalFile extends MigrationJournal {
  * removal of objects needs them. Lines of the journal that cannot be parsed are kept.
  */
 export function openMigrationJournal(path: string): MigrationJournalFile {
-  const pending = new Map<string, MigrationJournalEntry>();
+  const pending = new Map<string, MigrationCleanupEntry>();
   const file = openAppendableTextFile(path, (lines) => {
     const kept = new Map<string, string>();
     lines.forEach((line, at) => {
@@ -58,7 +58,7 @@ function withPlainPassword(endpoint: PostgresqlSource | RedisSource): object {
 }
 
 type JournalLine =
-  | { readonly kind: 'intend'; readonly entry: MigrationJournalEntry }
+  | { readonly kind: 'intend'; readonly entry: MigrationCleanupEntry }
   | { readonly kind: 'cleared'; readonly name: string };
 
 function parseLine(line: string): JournalLine | undefined {
@@ -70,7 +70,7 @@ function parseLine(line: string): JournalLine | undefined {
   return entry === undefined ? undefined : { kind: 'intend', entry };
 }
 
-function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
+function parseEntry(record: JsonRecord): MigrationCleanupEntry | undefined {
   const [name, engine] = [readStringField(record, 'name'), readStringField(record, 'engine')];
   if (name === undefined || !isJsonRecord(record.source) || !isJsonRecord(record.target)) return undefined;
   if (engine === 'postgresql') {
@@ -94,7 +94,7 @@ function parseEntry(record: JsonRecord): MigrationJournalEntry | undefined {
 }
 
 /** Only the digits of the oid are used, because the oid becomes part of a pattern in SQL. */
-export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresMigrationJournalEntry, 'subscriptionOid'> {
+export function parseSubscriptionOid(record: JsonRecord): Pick<PostgresMigrationCleanupEntry, 'subscriptionOid'> {
   const subscriptionOid = readStringField(record, 'subscriptionOid');
   return subscriptionOid !== undefined && /^\d{1,10}$/.test(subscriptionOid) ? { subscriptionOid } : {};
 }

@@ -27,7 +27,7 @@ export interface TargetPrivilege {
  * Objects that are about to be created for one PostgreSQL database; `source` and `target` are connections to that
  * database.
  */
-export interface PostgresMigrationJournalEntry {
+export interface PostgresMigrationCleanupEntry {
   readonly engine: 'postgresql';
   /**
    * The common name of the publication, the slot, the subscription and the role that owns the target database, and the
@@ -48,7 +48,7 @@ export interface PostgresMigrationJournalEntry {
 }
 
 /** A Redis target that is about to become a replica, with the settings it had before. */
-export interface RedisMigrationJournalEntry {
+export interface RedisMigrationCleanupEntry {
   readonly engine: 'redis';
   readonly name: string;
   readonly source: RedisSource;
@@ -56,19 +56,19 @@ export interface RedisMigrationJournalEntry {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-export type MigrationJournalEntry = PostgresMigrationJournalEntry | RedisMigrationJournalEntry;
+export type MigrationCleanupEntry = PostgresMigrationCleanupEntry | RedisMigrationCleanupEntry;
 
 /** Records created objects, so that another process can remove them after a crash. */
 export interface MigrationJournal {
   /** The entry is on the disk when the function returns; only then may the objects be created. */
-  recordIntent(entry: MigrationJournalEntry): void;
+  recordIntent(entry: MigrationCleanupEntry): void;
   /** Records that the objects of the journal entry with this name have been removed. */
   recordRemoved(name: string): void;
-  pending(): readonly MigrationJournalEntry[];
+  pending(): readonly MigrationCleanupEntry[];
 }
 
 export function createMemoryMigrationJournal(): MigrationJournal {
-  const entries = new Map<string, MigrationJournalEntry>();
+  const entries = new Map<string, MigrationCleanupEntry>();
   return {
     recordIntent: (entry) => void entries.set(entry.name, entry),
     recordRemoved: (name) => void entries.delete(name),

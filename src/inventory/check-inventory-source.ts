@@ -2,7 +2,7 @@ import { nearestWord } from '../cli/nearest-word.ts';
 import type { DbSource } from '../db-source/read-source.ts';
 import { CliError } from '../errors.ts';
 import type { Clock, ProcessEnvironment } from '../platform/host.ts';
-import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
+import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import type { PreflightBaseline, SchemaFingerprints } from '../preflight/baseline.ts';
 import { readSchemaFingerprints } from '../preflight/read-schema-fingerprints.ts';
 import type { PreflightReport } from '../preflight/report.ts';
@@ -102,7 +102,7 @@ async function findPassword(
     const dbname = 'dbname' in source ? source.dbname : '';
     return runPasswordCommand(passwordCommand, { source: { name, host, port, dbname, username }, env, signal });
   }
-  if (engine === 'postgresql') return { password: findPostgresqlPassword(source, env, platform).password };
+  if (engine === 'postgresql') return { password: findPasswordInPgpasswordOrPgpass(source, env, platform).password };
   const { REDISCLI_AUTH = '' } = env;
   return { password: REDISCLI_AUTH === '' ? undefined : new Secret(REDISCLI_AUTH) };
 }

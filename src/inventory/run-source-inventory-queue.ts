@@ -19,7 +19,7 @@ import {
   type SourceInventoryQueue,
   type SourceInventoryQueueContents,
 } from './source-inventory-queue.ts';
-import { openSourceInventoryQueueSession, readSourceInventoryQueueSource } from './source-inventory-queue-session.ts';
+import { openQueueDatabaseSession, readQueueServerFromEnvironment } from './source-inventory-queue-session.ts';
 import type { SourceInventoryReportBuilder } from './source-inventory-report.ts';
 import { inventoryCheckOptionNames, type RunSourceInventoryInput } from './source-inventory-settings.ts';
 
@@ -43,8 +43,8 @@ export async function runSourceInventoryQueue(run: SourceInventoryQueueRun): Pro
   const { input, signal, builder } = run;
   const { io, inventory } = input;
   const { clock, env, platform, random } = io.host;
-  const source = readSourceInventoryQueueSource(env, platform, readInputFile);
-  const session = openSourceInventoryQueueSession(source, { clock, signal });
+  const source = readQueueServerFromEnvironment(env, platform, readInputFile);
+  const session = openQueueDatabaseSession(source, { clock, signal });
   const holder = `${hostname()}:${process.pid}:${Buffer.from(random(6)).toString('hex')}`;
   const name = inventory.queue ?? '';
   const queue = createSourceInventoryQueue(session.send, { name, holder, lease: inventory.lease });

@@ -3,7 +3,7 @@ import { DatabaseConnectError } from '../platform/connect-error.ts';
 import type { Clock, ProcessEnvironment } from '../platform/host.ts';
 import { isLoopbackHost } from '../platform/loopback-host.ts';
 import { connectPostgresql } from '../postgresql/connection.ts';
-import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
+import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import { PostgresqlQueryError } from '../postgresql/query-error.ts';
 import { makeSessionSearchPathSafe, type SearchPathSafeSession } from '../postgresql/search-path-safe-session.ts';
 import { type PostgresqlSource, parsePostgresqlSource } from '../postgresql/source.ts';
@@ -11,7 +11,7 @@ import { verifiesServerIdentity } from '../postgresql/ssl-options.ts';
 import type { QueuedSqlRunner } from './source-inventory-queue.ts';
 
 /** The server of CLOUDCTL_QUEUE_URL. Throws a CliError (usage). */
-export function readSourceInventoryQueueSource(
+export function readQueueServerFromEnvironment(
   env: ProcessEnvironment,
   platform: NodeJS.Platform,
   readText: (path: string) => string | undefined,
@@ -33,7 +33,7 @@ export function readSourceInventoryQueueSource(
       'CLOUDCTL_QUEUE_URL does not verify the server',
       'add `sslmode=verify-full&sslrootcert=FILE` to the URL',
     );
-  return { ...source, password: source.password ?? findPostgresqlPassword(source, env, platform).password };
+  return { ...source, password: source.password ?? findPasswordInPgpasswordOrPgpass(source, env, platform).password };
 }
 
 export interface SourceInventoryQueueSession {
@@ -52,7 +52,7 @@ const connectLimit = 5000;
  * repeated. Throws a CliError `unreachable` when the server is away for too long.
  * @param signal once aborted, a statement is sent only once and not repeated; sources can still be returned to the queue
  */
-export function openSourceInventoryQueueSession(
+export function openQueueDatabaseSession(
   source: PostgresqlSource,
   {
     clock,

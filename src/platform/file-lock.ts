@@ -4,7 +4,7 @@ import { CliError } from '../errors.ts';
 import { ensureFolder, fileErrorCode, isSameFile } from './files.ts';
 import type { Clock } from './host.ts';
 import {
-  chooseFileLockMechanism,
+  chooseRecordedOrPreferredLockMechanism,
   type FileLockMechanism,
   listAvailableFileLockMechanisms,
   writeLockKindToFile,
@@ -54,7 +54,7 @@ export function tryAcquireFileLock(path: string, kinds = listAvailableFileLockMe
   for (;;) {
     const descriptor = open(path);
     try {
-      const kind = chooseFileLockMechanism(descriptor, kinds);
+      const kind = chooseRecordedOrPreferredLockMechanism(descriptor, kinds);
       if (!kind.lock(descriptor)) {
         closeSync(descriptor);
         return undefined;

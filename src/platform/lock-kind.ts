@@ -31,7 +31,10 @@ export function listAvailableFileLockMechanisms(): readonly FileLockMechanism[] 
  * The kind of lock that the lock file records, else the preferred kind. Throws when this installation cannot acquire locks of
  * the recorded kind.
  */
-export function chooseFileLockMechanism(descriptor: number, kinds: readonly FileLockMechanism[]): FileLockMechanism {
+export function chooseRecordedOrPreferredLockMechanism(
+  descriptor: number,
+  kinds: readonly FileLockMechanism[],
+): FileLockMechanism {
   const recorded = recordedKind(descriptor);
   const kind = recorded === undefined ? kinds[0] : kinds.find(({ name }) => name === recorded);
   if (kind !== undefined) return kind;

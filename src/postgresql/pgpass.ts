@@ -17,7 +17,7 @@ export interface PostgresqlPasswordLookup {
  * Reads the password from PGPASSWORD, else from the password file
  * (https://www.postgresql.org/docs/current/libpq-pgpass.html), like psql.
  */
-export function findPostgresqlPassword(
+export function findPasswordInPgpasswordOrPgpass(
   source: PostgresqlSource,
   env: ProcessEnvironment,
   platform: NodeJS.Platform,

@@ -1,6 +1,6 @@
 import type { CheckFinding, MigrationMethod, PreflightCheckOutcome } from './finding.ts';
 import type { PreflightOptions } from './preflight-options.ts';
-import type { PreflightCheckQueries, PreflightQueryValues } from './query.ts';
+import type { CheckQueryResults, PreflightCheckQueries } from './query.ts';
 
 export type PreflightCheckSeverity = Readonly<Partial<Record<MigrationMethod, 'blocker' | 'warning' | 'info'>>>;
 
@@ -36,11 +36,7 @@ export interface ServerPreflightCheck<Facts, Q extends PreflightCheckQueries> ex
   /** `address`: the check also runs without a connection; `connection`: the check is skipped when the login failed. */
   readonly needs: 'address' | 'connection';
   readonly queries: Q;
-  readonly evaluate: (
-    values: PreflightQueryValues<Q>,
-    facts: Facts,
-    options: PreflightOptions,
-  ) => PreflightCheckOutcome;
+  readonly evaluate: (values: CheckQueryResults<Q>, facts: Facts, options: PreflightOptions) => PreflightCheckOutcome;
 }
 
 /** A check that is evaluated for each database; `evaluate` receives the name of the database. */
@@ -48,7 +44,7 @@ export interface DatabasePreflightCheck<Facts, Q extends PreflightCheckQueries> 
   readonly scope: 'database';
   readonly queries: Q;
   readonly evaluate: (
-    values: PreflightQueryValues<Q>,
+    values: CheckQueryResults<Q>,
     database: string,
     facts: Facts,
     options: PreflightOptions,

@@ -38,7 +38,7 @@ export interface OptionalPreflightQuery<T> {
 export type PreflightCheckQueries = Readonly<Record<string, PreflightQuery<any> | OptionalPreflightQuery<any>>>;
 
 /** The values of the queries of a check; every required query has a value. */
-export type PreflightQueryValues<Q extends PreflightCheckQueries> = {
+export type CheckQueryResults<Q extends PreflightCheckQueries> = {
   readonly [K in keyof Q]: Q[K] extends OptionalPreflightQuery<infer T>
     ? PreflightQueryResult<T>
     : Q[K] extends PreflightQuery<infer T>

@@ -10,7 +10,7 @@ import type { DatabasePreflightVerdict, IgnoreDatabasesAdvice, PreflightReport }
 import { simulatePreflightFixes } from './simulate-preflight-fixes.ts';
 import { type NearestWordFinder, rejectUnknownCheckIds } from './unknown-check-ids.ts';
 import { derivePreflightVerdict, type PreflightConclusion } from './verdict.ts';
-import { describeVerdictAfterFixes } from './verdict-after-fixes.ts';
+import { buildVerdictAfterFixes } from './verdict-after-fixes.ts';
 
 /** The input of a preflight of either engine. */
 export interface PreflightInput<Source> {
@@ -185,7 +185,7 @@ export async function runPreflight<Source, Opened, Facts extends CollectedSource
     engine: engine.name,
     ...conclusion,
     findings,
-    ...(after === undefined ? {} : { verdict_after_fixes: describeVerdictAfterFixes(concluded(after), notSimulated) }),
+    ...(after === undefined ? {} : { verdict_after_fixes: buildVerdictAfterFixes(concluded(after), notSimulated) }),
     method: options.method,
     source: described,
     target: options.targetVersion === undefined ? {} : { version: options.targetVersion },

@@ -2,7 +2,7 @@ import type { PreflightReport, PreflightVerdictAfterFixes } from './report.ts';
 import type { PreflightConclusion } from './verdict.ts';
 
 /** The verdict after a run of the fix script. Findings whose fix was not simulated count as not fixed. */
-export function describeVerdictAfterFixes(
+export function buildVerdictAfterFixes(
   { verdict, ok, proven, findings }: PreflightConclusion,
   notSimulated: readonly string[],
 ): PreflightVerdictAfterFixes {

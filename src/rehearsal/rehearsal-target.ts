@@ -3,7 +3,7 @@ import { readInputFile } from '../cli/input-file.ts';
 import { readNonEmptyEnvironmentValue } from '../config/settings.ts';
 import { type DbSource, promptForDbPassword } from '../db-source/read-source.ts';
 import { CliError, usageError } from '../errors.ts';
-import { findPostgresqlPassword } from '../postgresql/pgpass.ts';
+import { findPasswordInPgpasswordOrPgpass } from '../postgresql/pgpass.ts';
 import { type PostgresqlSource, type PostgresqlSourceOptions, parsePostgresqlSource } from '../postgresql/source.ts';
 import { addPromptedRedisPassword, parseRedisSource, type RedisSource } from '../redis/source.ts';
 import { Secret } from '../secret.ts';
@@ -99,11 +99,11 @@ async function findTargetPassword(
   const { env, platform } = io.host;
   const variable = targetPasswordFromVariable(io, names);
   if (variable !== undefined) return variable;
-  const entry = findPostgresqlPassword(target, { ...env, PGPASSWORD: undefined }, platform);
+  const entry = findPasswordInPgpasswordOrPgpass(target, { ...env, PGPASSWORD: undefined }, platform);
   if (entry.warning !== undefined) await io.output.warn(entry.warning);
   return (
     entry.password ??
-    findPostgresqlPassword(target, env, platform).password ??
+    findPasswordInPgpasswordOrPgpass(target, env, platform).password ??
     (await promptForDbPassword(io, passwordVariable(names), 'target'))
   );
 }

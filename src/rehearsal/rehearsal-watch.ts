@@ -6,7 +6,7 @@ import type { DbSource } from '../db-source/read-source.ts';
 import type { MigrationStatusSample } from '../watch/status-sample.ts';
 import { getWatchedSourceIdentity } from '../watch/update-slots-of-watch-record.ts';
 import { buildNextWatchLogLines, type LastLoggedWatchState } from '../watch/view/log-lines.ts';
-import { drawStatusScreen } from '../watch/view/status-screen.ts';
+import { renderStatusScreenLines } from '../watch/view/status-screen.ts';
 import { formatSourceName } from '../watch/watch-record.ts';
 import { pollWatchedSource } from '../watch/watch-source.ts';
 import type { RehearsalRuleViolation } from './rehearsal-report.ts';
@@ -82,7 +82,7 @@ async function openRehearsalScreen(io: CommandIo, title: string): Promise<Rehear
     async show(sample) {
       lags.push(sample.lag_bytes);
       if (lags.length > 200) lags.shift();
-      last = drawStatusScreen(sample, {
+      last = renderStatusScreenLines(sample, {
         columns: stderr.columns ?? 80,
         rows: stderr.rows ?? 24,
         title: `rehearsal of ${title}`,

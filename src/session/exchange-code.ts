@@ -10,7 +10,7 @@ import {
 import type { TokenGrant } from '../oauth/token-grant.ts';
 import { HttpSendError, type HttpSender } from '../platform/http-sender.ts';
 import type { LoginRetryCommands } from './suggested-commands.ts';
-import { tokenEndpointError, tokenRequestFailedError } from './token-endpoint-error.ts';
+import { tokenEndpointError, tokenRequestWithoutResponseError } from './token-endpoint-error.ts';
 
 export interface AuthorizationCodeExchangeDeps {
   readonly client: OAuthClient;
@@ -58,7 +58,7 @@ export async function exchangeCodeForTokens(
     } catch (error) {
       if (!(error instanceof HttpSendError)) throw error;
       if (error.sent || attempt === 3 || error.kind === 'tls')
-        throw tokenRequestFailedError(error, 'exchange', { loginCommand });
+        throw tokenRequestWithoutResponseError(error, 'exchange', { loginCommand });
     }
   }
 }

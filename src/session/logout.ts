@@ -23,7 +23,7 @@ import { buildCredentialRecordOfResponse } from './renewed-credential-record.ts'
 import type { TokenAcceptance } from './send-access-token-probe.ts';
 import { findNewestCredentialRecord } from './stored-session.ts';
 import { formatCommandForProfile } from './suggested-commands.ts';
-import { revokeInPanelHint, tokenEndpointError, tokenRequestFailedError } from './token-endpoint-error.ts';
+import { revokeInPanelHint, tokenEndpointError, tokenRequestWithoutResponseError } from './token-endpoint-error.ts';
 
 export interface LogoutDeps {
   readonly store: CredentialStore;
@@ -204,7 +204,7 @@ async function revokeToken(
 
 function revocationError(record: CredentialRecord, error: HttpSendError | CliError): CliError {
   const detail = remainingTokens(record);
-  if (error instanceof HttpSendError) return tokenRequestFailedError(error, 'revokeAccessToken', { detail });
+  if (error instanceof HttpSendError) return tokenRequestWithoutResponseError(error, 'revokeAccessToken', { detail });
   return new CliError(error.code, error.message, { detail, hint: revokeInPanelHint, cause: error });
 }
 

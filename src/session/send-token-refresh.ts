@@ -13,7 +13,7 @@ import {
   isServerFailureStatus,
   type TokenErrorContext,
   tokenEndpointError,
-  tokenRequestFailedError,
+  tokenRequestWithoutResponseError,
 } from './token-endpoint-error.ts';
 
 export interface SendTokenRefreshDeps extends FailpointObserver {
@@ -74,7 +74,9 @@ export async function sendTokenRefresh(
       // After a TLS error no further attempt is made, because the certificate would still be invalid.
       if (isOver || error.kind === 'tls')
         return failed(
-          tokenRequestFailedError(error, 'refresh', { detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage }),
+          tokenRequestWithoutResponseError(error, 'refresh', {
+            detail: doubtful > 0 ? outcomeUnknown : sessionKeptMessage,
+          }),
         );
     }
     // After the deadline, the next attempt fails immediately with the timeout error.

@@ -36,7 +36,7 @@ const hints: Readonly<Record<string, StoreErrorHint>> = {
   '42883': createSchema,
   [databaseConnectErrorCodes.tls]:
     'use a name of its certificate in CLOUDCTL_STORE_URL, and trust its authority: NODE_EXTRA_CA_CERTS, or sslrootcert in the URL of PostgreSQL',
-  [databaseConnectErrorCodes.noTls]: 'enable TLS on the server: without it, nothing is sent over a network',
+  [databaseConnectErrorCodes.noTls]: 'enable TLS on the server: no session is sent over a network without TLS',
   '0A000': usePrimary,
   '25006': usePrimary,
   READONLY: usePrimary,

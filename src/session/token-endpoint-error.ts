@@ -146,7 +146,7 @@ export function tokenEndpointError(failure: TokenEndpointFailure, context: Token
 }
 
 /** The error for a token request to which no complete response was received. */
-export function tokenRequestFailedError(
+export function tokenRequestWithoutResponseError(
   error: HttpSendError,
   operation: TokenOperation,
   parts: { readonly detail?: string; readonly loginCommand?: string } = {},

@@ -94,7 +94,7 @@ export interface SharedSessionStore {
   close(): Promise<void>;
 }
 
-/** The share and the profile whose row is used. */
+/** The key of a row in the shared store: the share and the profile. */
 export interface SharedSessionRowKey {
   readonly share: string;
   readonly profile: string;

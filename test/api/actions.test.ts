@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { listAllActions, type ResourceAction } from '../../src/api/actions.ts';
+import { type ApiAction, listAllActions } from '../../src/api/actions.ts';
 import { apiOf } from './changing-list.ts';
 
-async function all(actions: readonly unknown[]): Promise<readonly ResourceAction[]> {
-  const list: ResourceAction[] = [];
+async function all(actions: readonly unknown[]): Promise<readonly ApiAction[]> {
+  const list: ApiAction[] = [];
   const api = apiOf(() => ({ actions, meta: { total: actions.length } }));
   for await (const { items } of listAllActions(api)) list.push(...items());
   return list;

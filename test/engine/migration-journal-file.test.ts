@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import type { MigrationJournalEntry } from '../../src/engine/migration-journal.ts';
+import type { MigrationCleanupEntry } from '../../src/engine/migration-journal.ts';
 import { openMigrationJournal } from '../../src/engine/migration-journal-file.ts';
 import { Secret } from '../../src/secret.ts';
 
@@ -14,7 +14,7 @@ function place(): string {
 
 const door = { host: '::1', port: 5432, dbname: 'd "é"', username: 'u', ssl: 'require' } as const;
 const verify = { what: 'full', ca: { file: 'ca.pem', pem: 'PEM' } } as const;
-const entry: MigrationJournalEntry = {
+const entry: MigrationCleanupEntry = {
   engine: 'postgresql',
   name: 'cloudctl_1_2',
   source: { ...door, password: new Secret('pa"ss\nword'), verify },
@@ -22,7 +22,7 @@ const entry: MigrationJournalEntry = {
   targetSystem: '7',
 };
 /** Entries of earlier versions have no former owner. */
-const owned: MigrationJournalEntry = {
+const owned: MigrationCleanupEntry = {
   ...entry,
   name: 'cloudctl_1_3',
   subscriptionOid: '16490',
@@ -33,7 +33,7 @@ const owned: MigrationJournalEntry = {
     privileges: [{ kind: 'database', grantee: 'R o', privilege: 'CONNECT', grantable: true }],
   },
 };
-const redis: MigrationJournalEntry = {
+const redis: MigrationCleanupEntry = {
   engine: 'redis',
   name: 'redis 1',
   source: { host: 'a', port: 1, ssl: 'disable', username: undefined, password: undefined, db: undefined },

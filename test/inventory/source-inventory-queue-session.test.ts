@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import {
-  openSourceInventoryQueueSession,
-  readSourceInventoryQueueSource,
+  openQueueDatabaseSession,
+  readQueueServerFromEnvironment,
 } from '../../src/inventory/source-inventory-queue-session.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { closedPort } from '../commands/db/test-source.ts';
 
 const read = (url: string) =>
-  readSourceInventoryQueueSource({ CLOUDCTL_QUEUE_URL: url, HOME: '/nonexistent' }, 'linux', () => undefined);
+  readQueueServerFromEnvironment({ CLOUDCTL_QUEUE_URL: url, HOME: '/nonexistent' }, 'linux', () => undefined);
 
 test.each([
   '',
@@ -35,7 +35,7 @@ test('a server of this machine, and one with a verified certificate, are accepte
 
 test('a server that stays away is an error after the limit', async () => {
   const source = read(`postgres://u:p@127.0.0.1:${await closedPort()}/d?sslmode=disable`);
-  const session = openSourceInventoryQueueSession(source, {
+  const session = openQueueDatabaseSession(source, {
     clock: systemClock,
     signal: new AbortController().signal,
     limit: 500,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
-import { findPgpassPassword, findPostgresqlPassword } from '../../src/postgresql/pgpass.ts';
+import { findPasswordInPgpasswordOrPgpass, findPgpassPassword } from '../../src/postgresql/pgpass.ts';
 import { type Folders, makeFolders } from '../fixtures/folders.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 
@@ -28,14 +28,16 @@ function withFile(text: string, mode = 0o600): { readonly env: Record<string, st
 
 test('PGPASSWORD comes before the password file', () => {
   const { env } = withFile('*:*:*:*:file');
-  expect(findPostgresqlPassword(source, { ...env, PGPASSWORD: 'said' }, 'linux').password?.reveal()).toBe('said');
-  expect(findPostgresqlPassword(source, { ...env, PGPASSWORD: '' }, 'linux').password?.reveal()).toBe('file');
+  expect(findPasswordInPgpasswordOrPgpass(source, { ...env, PGPASSWORD: 'said' }, 'linux').password?.reveal()).toBe(
+    'said',
+  );
+  expect(findPasswordInPgpasswordOrPgpass(source, { ...env, PGPASSWORD: '' }, 'linux').password?.reveal()).toBe('file');
 });
 
 test('PGPASSFILE names another file', () => {
   const { env, path } = withFile('*:*:*:*:file');
-  expect(findPostgresqlPassword(source, { PGPASSFILE: path }, 'linux').password?.reveal()).toBe('file');
-  expect(findPostgresqlPassword(source, { ...env, PGPASSFILE: `${path}.none` }, 'linux')).toEqual({
+  expect(findPasswordInPgpasswordOrPgpass(source, { PGPASSFILE: path }, 'linux').password?.reveal()).toBe('file');
+  expect(findPasswordInPgpasswordOrPgpass(source, { ...env, PGPASSFILE: `${path}.none` }, 'linux')).toEqual({
     password: undefined,
     warning: undefined,
   });
@@ -43,7 +45,7 @@ test('PGPASSFILE names another file', () => {
 
 test.each([0o640, 0o604, 0o660, 0o644])('a file of mode %o is passed over with a warning', (mode) => {
   const { env } = withFile('*:*:*:*:file', mode);
-  const found = findPostgresqlPassword(source, env, 'linux');
+  const found = findPasswordInPgpasswordOrPgpass(source, env, 'linux');
   expect(found.password).toBeUndefined();
   expect(found.warning).toContain('chmod 600');
 });
@@ -51,7 +53,7 @@ test.each([0o640, 0o604, 0o660, 0o644])('a file of mode %o is passed over with a
 test('a directory in place of the password file gives a warning', () => {
   folders = makeFolders();
   mkdirSync(join(folders.home, '.pgpass'));
-  const { password, warning = '' } = findPostgresqlPassword(source, { HOME: folders.home }, 'linux');
+  const { password, warning = '' } = findPasswordInPgpasswordOrPgpass(source, { HOME: folders.home }, 'linux');
   expect(password).toBeUndefined();
   expectGolden('db-preflight', warning.replace(folders.home, '/home/user'));
 });
@@ -61,7 +63,7 @@ test('Windows keeps it with the application data, and knows no modes', () => {
   mkdirSync(join(folders.home, 'postgresql'));
   const path = join(folders.home, 'postgresql', 'pgpass.conf');
   writeFileSync(path, '*:*:*:*:file\r\n', { mode: 0o644 });
-  expect(findPostgresqlPassword(source, { APPDATA: folders.home }, 'win32').password?.reveal()).toBe('file');
+  expect(findPasswordInPgpasswordOrPgpass(source, { APPDATA: folders.home }, 'win32').password?.reveal()).toBe('file');
 });
 
 test.each([

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { renderPreflightReport } from '../../src/preflight/formats/render-report.ts';
-import { describeVerdictAfterFixes, verdictAfterFixesSentence } from '../../src/preflight/verdict-after-fixes.ts';
+import { buildVerdictAfterFixes, verdictAfterFixesSentence } from '../../src/preflight/verdict-after-fixes.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { findings, report } from './sample.ts';
 
 test('the reasons are findings that block a method and are not accepted', () => {
   const accepted = findings.map((one) => (one.id === 'wal-level' ? { ...one, accepted: true } : one));
   const conclusion = { verdict: 'dump', ok: false, proven: true, findings: accepted } as const;
-  const after = describeVerdictAfterFixes({ ...report, ...conclusion }, ['hba-rule']);
+  const after = buildVerdictAfterFixes({ ...report, ...conclusion }, ['hba-rule']);
   expect(after).toMatchObject({ verdict: 'dump', ok: false, proven: true, not_simulated: ['hba-rule'] });
   expect(after.reasons).toContain('slots-free');
   expect(after.reasons).not.toContain('wal-level');

@@ -7,7 +7,7 @@ import {
   type TokenErrorContext,
   type TokenOperation,
   tokenEndpointError,
-  tokenRequestFailedError,
+  tokenRequestWithoutResponseError,
 } from '../../src/session/token-endpoint-error.ts';
 import { expectGolden } from '../fixtures/golden.ts';
 import { profileNamed } from '../fixtures/profile.ts';
@@ -96,14 +96,18 @@ it('another way to send the parameters is suggested only where the server may ex
 
 it('a request without a complete response is exit 6', () => {
   for (const operation of operations) {
-    const error = tokenRequestFailedError(new HttpSendError('refused', false, 'connection refused'), operation, {
-      detail: 'a fact',
-      loginCommand: '`cloudctl auth login`',
-    });
+    const error = tokenRequestWithoutResponseError(
+      new HttpSendError('refused', false, 'connection refused'),
+      operation,
+      {
+        detail: 'a fact',
+        loginCommand: '`cloudctl auth login`',
+      },
+    );
     expect(error).toMatchObject({ code: 'unreachable', exitCode: 6, detail: 'a fact' });
     expectGolden('errors', textOf(error), operation);
   }
-  expect(tokenRequestFailedError(new HttpSendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
+  expect(tokenRequestWithoutResponseError(new HttpSendError('tls', false, 'expired'), 'refresh').code).toBe('tls');
 });
 
 it('408 and 5xx are failures of the server', () => {

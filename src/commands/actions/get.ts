@@ -1,4 +1,4 @@
-import { fetchResourceAction, type ResourceAction } from '../../api/actions.ts';
+import { type ApiAction, fetchResourceAction } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
 import { createBatchIo } from '../../batch/batch-io.ts';
 import { profileOptionArgs } from '../../batch/report/resume-command.ts';
@@ -55,7 +55,7 @@ export const actionsGetCommand: CommandSpec<CommandContext> = {
   },
 };
 
-function describeResource({ raw }: ResourceAction): string | undefined {
+function describeResource({ raw }: ApiAction): string | undefined {
   const [type, id] = [readStringField(raw, 'resource_type'), readExactNumberField(raw, 'resource_id')];
   return type === undefined || id === undefined ? undefined : `the resource of the action is ${type} ${id}`;
 }
@@ -77,7 +77,7 @@ async function waitForAction(
   api: ApiClient,
   id: number,
   timeout: number,
-): Promise<ResourceAction | undefined> {
+): Promise<ApiAction | undefined> {
   const { clock, env, signals } = context.host;
   const { progress } = createBatchIo(context);
   const { pollInterval } = readBatchTimeLimits(env);
@@ -92,7 +92,7 @@ async function waitForAction(
       await showRateLimitWait({ progress }, ms);
       await clock.sleep(ms, signal);
     };
-    let action: ResourceAction | undefined;
+    let action: ApiAction | undefined;
     let failures = 0;
     try {
       for (;;) {

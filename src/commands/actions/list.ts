@@ -1,4 +1,4 @@
-import { fetchResourceAction, listAllActions, type ResourceAction } from '../../api/actions.ts';
+import { type ApiAction, fetchResourceAction, listAllActions } from '../../api/actions.ts';
 import type { ApiClient } from '../../api/client.ts';
 import type { ListView, TableCellValue } from '../../cli/columns.ts';
 import type { CommandSpec, ParsedArgs } from '../../cli/command.ts';
@@ -78,7 +78,7 @@ async function rereadAction(api: ApiClient, { id }: JsonRecord): Promise<JsonRec
 
 const filterOptions = ['status', 'type', 'resource-type', 'region', 'after', 'before'];
 
-function actionFilter(args: ParsedArgs): (action: ResourceAction) => boolean {
+function actionFilter(args: ParsedArgs): (action: ApiAction) => boolean {
   const status = args.value('status');
   const type = requireNonEmptyValue(args, 'type', 'create');
   const resourceType = requireNonEmptyValue(args, 'resource-type', 'droplet');

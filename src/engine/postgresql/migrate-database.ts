@@ -2,7 +2,7 @@ import { PostgresqlQueryError } from '../../postgresql/query-error.ts';
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { redactErrorReason } from '../migration-error.ts';
 import { isMigrationInterrupted } from '../migration-job.ts';
-import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import type {
   DatabaseMigrationProgress,
   MigrationLeftoverObject,
@@ -39,7 +39,7 @@ export async function migrateDatabase(
     target: { ...job.target, dbname: database.name },
   };
   const name = replicationObjectName(job.id, database.oid);
-  let entry: PostgresMigrationJournalEntry = {
+  let entry: PostgresMigrationCleanupEntry = {
     engine: 'postgresql',
     name,
     ...endpoints,
@@ -97,7 +97,7 @@ async function hasSourceTables({ deps, stop }: PostgresMigrationContext, source:
 /** Chooses the method dump only if the source refuses replication with insufficient_privilege (42501). */
 async function startReplication(
   { job, deps, source, subscribeMutex, stop }: PostgresMigrationContext,
-  entry: PostgresMigrationJournalEntry,
+  entry: PostgresMigrationCleanupEntry,
   progress: DatabaseMigrationProgress,
 ): Promise<MigrationTransferMethod> {
   if (job.method === 'dump') return 'dump';
@@ -124,7 +124,7 @@ async function startReplication(
 /** Copies the data that replication does not transfer, after all changes have been replicated. */
 async function finalizeDatabase(
   { deps }: PostgresMigrationContext,
-  { source, target }: PostgresMigrationJournalEntry,
+  { source, target }: PostgresMigrationCleanupEntry,
   progress: DatabaseMigrationProgress,
 ): Promise<void> {
   progress.phase = 'finishing';
@@ -143,7 +143,7 @@ async function finalizeDatabase(
 
 /** Removes the objects that the migration of one database created, and then its entry in the journal. */
 function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
-  let pending: PostgresMigrationJournalEntry | undefined;
+  let pending: PostgresMigrationCleanupEntry | undefined;
   let left: readonly MigrationLeftoverObject[] = [];
   let isReplicating = false;
   const removeReplication = async () => {
@@ -153,7 +153,7 @@ function createRemoval({ deps, leftovers }: PostgresMigrationContext) {
     leftovers.push(...left);
   };
   return {
-    begin(entry: PostgresMigrationJournalEntry) {
+    begin(entry: PostgresMigrationCleanupEntry) {
       deps.journal.recordIntent(entry);
       pending = entry;
     },

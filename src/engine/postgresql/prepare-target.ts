@@ -1,6 +1,6 @@
 import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
-import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
+import type { PostgresMigrationCleanupEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import type { DatabaseMigrationProgress } from '../migration-state.ts';
 import { type CreateDatabaseProperties, createTargetDatabase, listUserTables } from './create-database-properties.ts';
 import { withEngineDatabaseSession } from './engine-session.ts';
@@ -41,7 +41,7 @@ export async function prepareTargetDatabase(
  */
 export async function prepareTargetMigrationRole(
   { deps, stop }: PostgresMigrationContext,
-  entry: PostgresMigrationJournalEntry,
+  entry: PostgresMigrationCleanupEntry,
 ): Promise<PostgresqlSource> {
   const { former, target } = entry;
   if (former === undefined) return target;
@@ -53,7 +53,7 @@ export async function prepareTargetMigrationRole(
 /** @returns statements that a superuser must run after all other steps of the migration */
 export async function copyDatabaseSchema(
   { job, deps, stop }: PostgresMigrationContext,
-  { name, source, target, former }: PostgresMigrationJournalEntry,
+  { name, source, target, former }: PostgresMigrationCleanupEntry,
   { targetLogin, warnings }: DatabaseMigrationProgress,
 ): Promise<readonly string[]> {
   const superuser =
@@ -71,7 +71,7 @@ export async function copyDatabaseSchema(
 /** Event triggers are created last, because they would fire for statements of the migration. */
 export async function runFinalSchemaStatements(
   { deps }: PostgresMigrationContext,
-  { target }: PostgresMigrationJournalEntry,
+  { target }: PostgresMigrationCleanupEntry,
   statements: readonly string[],
   { warnings }: DatabaseMigrationProgress,
 ): Promise<void> {

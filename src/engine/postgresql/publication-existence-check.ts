@@ -1,6 +1,6 @@
 import { quoteLiteral } from '../../postgresql/quote.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
-import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import { querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import type { SlotReplicationStatus } from './replication-status.ts';
@@ -11,7 +11,7 @@ import type { SlotReplicationStatus } from './replication-status.ts';
  * prove that the publication exists: without the publication PostgreSQL 18 continues, but replicates nothing.
  */
 export function createPublicationExistenceCheck(
-  { name, source }: PostgresMigrationJournalEntry,
+  { name, source }: PostgresMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
 ): (slot: Pick<SlotReplicationStatus, 'active'>) => Promise<boolean> {

@@ -2,7 +2,7 @@ import { quoteIdentifier, quoteLiteral } from '../../postgresql/quote.ts';
 import type { SearchPathSafeSession } from '../../postgresql/search-path-safe-session.ts';
 import { getSqlStateOrSystemCode, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
-import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { removalSessionApplicationName } from './replication-object-names.ts';
@@ -15,7 +15,7 @@ import { revokeTargetOwnerLogin } from './target-owner.ts';
  * @returns the objects that could not be removed
  */
 export async function removeReplicationObjects(
-  entry: PostgresMigrationJournalEntry,
+  entry: PostgresMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
 ): Promise<readonly MigrationLeftoverObject[]> {
   const signal = AbortSignal.timeout(deps.limits.removalTimeout);
@@ -72,7 +72,7 @@ export async function removeReplicationObjects(
  * @returns the role if one of these steps failed
  */
 export async function restoreMigrationTargetOwner(
-  entry: PostgresMigrationJournalEntry,
+  entry: PostgresMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
 ): Promise<readonly MigrationLeftoverObject[]> {
   if (entry.former === undefined) return [];
@@ -98,7 +98,7 @@ export async function restoreMigrationTargetOwner(
 }
 
 interface RemovalContext {
-  readonly entry: PostgresMigrationJournalEntry;
+  readonly entry: PostgresMigrationCleanupEntry;
   readonly deps: MigrationEngineDependencies;
   readonly signal: AbortSignal;
 }
@@ -183,7 +183,7 @@ async function removeSubscription(
 /** A target without a superuser has no event trigger that guards the subscription. */
 async function removeGuard(
   session: SearchPathSafeSession,
-  { name, former }: PostgresMigrationJournalEntry,
+  { name, former }: PostgresMigrationCleanupEntry,
 ): Promise<void> {
   if (former === undefined) return;
   for (const statement of buildDropSubscriptionGuardSql(name)) await session.query(statement);
@@ -192,7 +192,7 @@ async function removeGuard(
 /** Drops the slot of the migration and the slots of initial copies that their workers did not drop. */
 async function removeSlots(
   session: SearchPathSafeSession,
-  entry: PostgresMigrationJournalEntry,
+  entry: PostgresMigrationCleanupEntry,
   syncSlots: TableSyncSlots,
 ): Promise<void> {
   await terminateSessions(session, entry.name);
@@ -209,14 +209,14 @@ async function removeSlots(
   }
 }
 
-function syncSlotCondition({ targetSystem }: PostgresMigrationJournalEntry, { owner }: TableSyncSlots): string {
+function syncSlotCondition({ targetSystem }: PostgresMigrationCleanupEntry, { owner }: TableSyncSlots): string {
   if (owner === 'none') return 'false';
   const pattern = `^pg_${owner === 'any' ? '[0-9]+' : owner}_sync_[0-9]+_${targetSystem}$`;
   // While the target cannot be queried, an active slot is kept, because it may belong to another subscription.
   return `slot_name ~ ${quoteLiteral(pattern)}${owner === 'any' ? ' AND NOT active' : ''}`;
 }
 
-async function removePublication(session: SearchPathSafeSession, entry: PostgresMigrationJournalEntry): Promise<void> {
+async function removePublication(session: SearchPathSafeSession, entry: PostgresMigrationCleanupEntry): Promise<void> {
   // DROP PUBLICATION IF EXISTS is not sent to a read-only server, which rejects it even if the publication does not
   // exist.
   const found = await querySingleValue(

@@ -1,6 +1,6 @@
 import { MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
-import type { PostgresMigrationJournalEntry } from '../migration-journal.ts';
+import type { PostgresMigrationCleanupEntry } from '../migration-journal.ts';
 import { type DatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../migration-state.ts';
 import { createReplicationApplyObstacleFinder } from './apply-obstacle.ts';
 import { openReconnectingPostgresSession } from './engine-session.ts';
@@ -15,7 +15,7 @@ import {
 import type { SourceSlotPoller } from './source-slot-poller.ts';
 
 export interface PostgresReplicationOptions {
-  readonly entry: PostgresMigrationJournalEntry;
+  readonly entry: PostgresMigrationCleanupEntry;
   readonly targetVersion: number;
   readonly poller: SourceSlotPoller;
   readonly deps: MigrationEngineDependencies;

@@ -4,7 +4,7 @@ import type { PostgresqlSource } from '../../postgresql/source.ts';
 import { Secret } from '../../secret.ts';
 import { getSqlStateOrSystemCode, MigrationError, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
-import type { PostgresMigrationJournalEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
+import type { PostgresMigrationCleanupEntry, TargetStateBeforeMigration } from '../migration-journal.ts';
 import { computeScramVerifier } from './compute-scram-verifier.ts';
 import { queryLastRows, querySingleValue, withEngineDatabaseSession } from './engine-session.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
@@ -47,7 +47,7 @@ async function readDatabaseSettings(session: SearchPathSafeSession, dbname: stri
  */
 export async function createTargetOwner(
   session: SearchPathSafeSession,
-  { name, target }: PostgresMigrationJournalEntry,
+  { name, target }: PostgresMigrationCleanupEntry,
   { publicOwner }: TargetStateBeforeMigration,
   deps: MigrationEngineDependencies,
   signal: AbortSignal,
@@ -96,7 +96,7 @@ async function assertLogin(
  */
 export async function revokeTargetOwnerLogin(
   session: SearchPathSafeSession,
-  { name, target, former }: PostgresMigrationJournalEntry,
+  { name, target, former }: PostgresMigrationCleanupEntry,
 ): Promise<void> {
   const literal = quoteLiteral(name);
   const exists = `SELECT 1 FROM pg_roles WHERE rolname = ${literal}`;

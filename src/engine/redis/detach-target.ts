@@ -1,7 +1,7 @@
 import { formatRedisCommand } from '../../redis/quote.ts';
 import { redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies } from '../migration-job.ts';
-import type { RedisMigrationJournalEntry } from '../migration-journal.ts';
+import type { RedisMigrationCleanupEntry } from '../migration-journal.ts';
 import type { MigrationLeftoverObject } from '../migration-state.ts';
 import {
   isRedisReplicaOfSource,
@@ -15,7 +15,7 @@ import {
  * until `removalTimeout` has passed.
  */
 export async function detachRedisTarget(
-  entry: RedisMigrationJournalEntry,
+  entry: RedisMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
 ): Promise<readonly MigrationLeftoverObject[]> {
   const signal = AbortSignal.timeout(deps.limits.removalTimeout);
@@ -34,7 +34,7 @@ export async function detachRedisTarget(
 }
 
 async function detachOnce(
-  { source, target, settings }: RedisMigrationJournalEntry,
+  { source, target, settings }: RedisMigrationCleanupEntry,
   deps: MigrationEngineDependencies,
 ): Promise<void> {
   const session = await deps.connectRedis(target, { limit: deps.limits.connectTimeout });
@@ -47,7 +47,7 @@ async function detachOnce(
   }
 }
 
-function leftover({ source, target }: RedisMigrationJournalEntry, error: unknown): MigrationLeftoverObject {
+function leftover({ source, target }: RedisMigrationCleanupEntry, error: unknown): MigrationLeftoverObject {
   return {
     side: 'target',
     database: '',

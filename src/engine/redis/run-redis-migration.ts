@@ -4,7 +4,7 @@ import type { RedisSource } from '../../redis/source.ts';
 import { parseRedisServerVersion } from '../../redis/version.ts';
 import { MigrationError, managedClusterSourceMessage, redactErrorReason } from '../migration-error.ts';
 import type { MigrationEngineDependencies, RedisMigrationJob } from '../migration-job.ts';
-import type { RedisMigrationJournalEntry } from '../migration-journal.ts';
+import type { RedisMigrationCleanupEntry } from '../migration-journal.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
 import type { ReconnectingServerSession } from '../reconnecting-server-session.ts';
 import { detachRedisTarget } from './detach-target.ts';
@@ -32,7 +32,7 @@ export async function runRedisMigration(
 ): Promise<void> {
   const source = openReconnectingRedisSession(job.source, deps, stop);
   const target = openReconnectingRedisSession(job.target, deps, stop);
-  let entry: RedisMigrationJournalEntry | undefined;
+  let entry: RedisMigrationCleanupEntry | undefined;
   let failure: string | undefined;
   const showBusy = (error: unknown) => {
     const reason = `a server is busy: ${redactErrorReason(error, job.source.password, job.target.password)}`;

@@ -135,7 +135,7 @@ interface CollectState {
   readonly sizes: Map<string, DatabaseTableSizes>;
   readonly findings: Map<string, readonly CheckFinding[]>;
   readonly retained: Map<string, PreflightQueryResults>;
-  /** Results for the checks that are evaluated again after rows were read. */
+  /** Query results from before the row scan, with which the checks that depend on rows are evaluated again after it. */
   readonly beforeScan: Map<string, PreflightQueryResults>;
 }
 

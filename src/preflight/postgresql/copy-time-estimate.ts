@@ -2,7 +2,7 @@ import type { DatabaseTableSizes, TableSize } from './queries/table-sizes.ts';
 import type { DatabaseCopySize, InitialCopySize } from './source-facts.ts';
 
 /** Bytes per second that one replication worker copies over the internet: the lowest and the highest measured rate. */
-export const replicationWorkerCopyRates = { slow: 20e6, fast: 50e6 } as const;
+export const copyRateRangeOfOneWorker = { slow: 20e6, fast: 50e6 } as const;
 
 /** Seconds after which a migration stops by itself (specification, section 8). */
 export const maxMigrationSeconds = 14 * 86_400;
@@ -19,7 +19,7 @@ export function estimatePostgresqlCopyTime({
   largest,
 }: Pick<InitialCopySize, 'bytes' | 'largest'>): PostgresqlCopyTimeEstimate {
   const secondsAt = (rate: number) => Math.max((largest?.bytes ?? 0) / rate, bytes / (2 * rate));
-  return { low: secondsAt(replicationWorkerCopyRates.fast), high: secondsAt(replicationWorkerCopyRates.slow) };
+  return { low: secondsAt(copyRateRangeOfOneWorker.fast), high: secondsAt(copyRateRangeOfOneWorker.slow) };
 }
 
 export function sumInitialCopySize(

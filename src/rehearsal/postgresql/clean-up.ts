@@ -1,7 +1,7 @@
 import { cleanUpFromMigrationJournal } from '../../engine/clean-up-from-migration-journal.ts';
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
-import type { MigrationJournal, MigrationJournalEntry } from '../../engine/migration-journal.ts';
+import type { MigrationCleanupEntry, MigrationJournal } from '../../engine/migration-journal.ts';
 import { withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readPostgresqlServerIdentity } from '../../engine/postgresql/server-identity.ts';
@@ -57,7 +57,7 @@ export function createRehearsalRecordJournal(
     recordRemoved: (name) => file.change({ objects: file.current().objects.filter((one) => one.name !== name) }),
     pending: () => {
       const { objects, system, settings = {} } = file.current();
-      return objects.map(({ name, database, former, subscriptionOid }): MigrationJournalEntry => {
+      return objects.map(({ name, database, former, subscriptionOid }): MigrationCleanupEntry => {
         const { source, target } = doors;
         return 'dbname' in source && 'dbname' in target
           ? {

@@ -1,6 +1,6 @@
 import { redactErrorReason } from '../../engine/migration-error.ts';
 import type { MigrationEngineDependencies } from '../../engine/migration-job.ts';
-import type { PostgresMigrationJournalEntry } from '../../engine/migration-journal.ts';
+import type { PostgresMigrationCleanupEntry } from '../../engine/migration-journal.ts';
 import { migrationStatementTimeout, withEngineDatabaseSession } from '../../engine/postgresql/engine-session.ts';
 import { migrationEngineApplicationName } from '../../engine/postgresql/replication-object-names.ts';
 import { readSourceReplicationStatus } from '../../engine/postgresql/replication-status.ts';
@@ -101,7 +101,7 @@ async function waitUntilReplicated(
  * undefined if the copy succeeds.
  */
 export async function tryTableCopy(
-  entry: Pick<PostgresMigrationJournalEntry, 'source' | 'target'>,
+  entry: Pick<PostgresMigrationCleanupEntry, 'source' | 'target'>,
   table: RehearsalTable,
   ports: MigrationEngineDependencies,
   signal: AbortSignal,

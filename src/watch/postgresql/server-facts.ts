@@ -176,7 +176,7 @@ export interface WatchedColumnDefinition {
 }
 
 /** The error of a poll that could not reach the source. */
-export interface PostgresSourceOutage {
+export interface PostgresPollFailure {
   readonly at: number;
   /** The error code: an SQLSTATE, a code of the operating system, or a code of ConnectError. */
   readonly code: string;
@@ -189,4 +189,4 @@ export type PostgresWatchPoll =
       readonly server: WatchedServerFacts;
       readonly databases: ReadonlyMap<string, WatchedDatabaseFacts>;
     }
-  | { readonly kind: 'outage'; readonly outage: PostgresSourceOutage };
+  | { readonly kind: 'outage'; readonly outage: PostgresPollFailure };

@@ -29,7 +29,7 @@ import { buildWatchPollNotes, listDeniedWatchQueries } from './poll-notes.ts';
 import { postgresWatchRules, postgresWatchRulesStoppingReplication } from './postgres-watch-rules.ts';
 import type { MigrationWatchRuleInput } from './rule-input.ts';
 import { postgresOutageViolations } from './rules/outage-violation.ts';
-import type { PostgresSourceOutage, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
+import type { PostgresPollFailure, PostgresWatchPoll, WatchedServerFacts } from './server-facts.ts';
 import {
   computeWatchedDatabasePercent,
   getWatchedDatabasePhaseAfterPoll,
@@ -185,7 +185,7 @@ function trackFacts(
 /** Keeps the last values while the source cannot be reached; the phase shows that these values are old. */
 function trackOutage(
   previous: PostgresWatchState,
-  outage: PostgresSourceOutage,
+  outage: PostgresPollFailure,
   { limits, migrationStart, baseline, role }: PostgresWatchOptions,
 ): WatchPollResult<PostgresWatchState> {
   const since = previous.outage?.since ?? outage.at;

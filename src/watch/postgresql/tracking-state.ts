@@ -1,6 +1,6 @@
 import type { MovingAverageRate } from '../moving-average-rate.ts';
 import type { ReplicationStopCause } from '../status-sample.ts';
-import type { PostgresSourceOutage, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
+import type { PostgresPollFailure, WatchedDatabaseFacts, WatchedServerFacts } from './server-facts.ts';
 import {
   buildTableDefinitionChangesFromBaseline,
   type TableDefinitionChanges,
@@ -29,7 +29,7 @@ export interface PostgresWatchState {
   /** Number of consecutive polls in which nothing was left to replicate. */
   readonly idlePolls: number;
   readonly caughtUpPolls: number;
-  readonly outage: { readonly since: number; readonly last: PostgresSourceOutage } | undefined;
+  readonly outage: { readonly since: number; readonly last: PostgresPollFailure } | undefined;
   readonly percent: number;
   /** The cause that the last poll found for a stop of replication or for failing statements; undefined if there was none. */
   readonly cause: ReplicationStopCause | undefined;

@@ -46,7 +46,7 @@ export interface ConnectedReplica {
   readonly lag: number;
 }
 
-export interface RedisSourceOutage {
+export interface RedisPollFailure {
   readonly at: number;
   readonly code: string;
   readonly reason: string;
@@ -54,7 +54,7 @@ export interface RedisSourceOutage {
 
 export type RedisWatchPoll =
   | { readonly kind: 'seen'; readonly facts: WatchedRedisFacts }
-  | { readonly kind: 'outage'; readonly outage: RedisSourceOutage };
+  | { readonly kind: 'outage'; readonly outage: RedisPollFailure };
 
 export function parseWatchedRedisFacts(
   info: RedisInfo,

@@ -4,7 +4,7 @@ import type { MigrationWatchLimits } from '../migration-watch-limits.ts';
 import type { WatchRuleViolation } from '../status-sample.ts';
 import { formatElapsed } from '../units.ts';
 import type { RedisFullSyncCount } from './full-syncs.ts';
-import type { ConnectedReplica, RedisSourceOutage, WatchedRedisFacts } from './redis-facts.ts';
+import type { ConnectedReplica, RedisPollFailure, WatchedRedisFacts } from './redis-facts.ts';
 
 export interface RedisWatchRuleInput {
   readonly now: WatchedRedisFacts;
@@ -164,7 +164,7 @@ const redisRules: readonly RedisRule[] = [
   connectionProbeRule,
 ];
 
-export function redisOutageViolations(outage: RedisSourceOutage, since: number): readonly WatchRuleViolation[] {
+export function redisOutageViolations(outage: RedisPollFailure, since: number): readonly WatchRuleViolation[] {
   const refused = ['WRONGPASS', 'NOAUTH', 'NOPERM', 'DENIED'].includes(outage.code);
   return [
     {

@@ -9,7 +9,7 @@ import { computeWatchSampleRetentionMs, type MigrationWatchLimits } from '../mig
 import { type MovingAverageRate, updateMovingRate } from '../moving-average-rate.ts';
 import type { WatchPollResult } from '../watch-poll-result.ts';
 import { countRedisFullSyncs, emptyRedisFullSyncCount, type RedisFullSyncCount } from './full-syncs.ts';
-import type { ConnectedReplica, RedisSourceOutage, RedisWatchPoll, WatchedRedisFacts } from './redis-facts.ts';
+import type { ConnectedReplica, RedisPollFailure, RedisWatchPoll, WatchedRedisFacts } from './redis-facts.ts';
 import { redisOutageViolations, redisWatchRulesStoppingReplication, runRedisWatchRules } from './redis-rules.ts';
 import {
   buildRedisServerStatusSample,
@@ -199,7 +199,7 @@ function trackFacts(
 /** Returns the result of a poll that could not reach the source: the values of the last successful poll are kept. */
 function trackOutage(
   previous: RedisMigrationWatchState,
-  outage: RedisSourceOutage,
+  outage: RedisPollFailure,
   { limits, migrationStart }: RedisWatchOptions,
 ): WatchPollResult<RedisMigrationWatchState> {
   const since = previous.outage?.since ?? outage.at;

@@ -28,7 +28,10 @@ export interface StatusScreenOptions {
 }
 
 /** Renders one sample within the size of the terminal: first violations, then databases. */
-export function drawStatusScreen(sample: MigrationStatusSample, options: StatusScreenOptions): readonly string[] {
+export function renderStatusScreenLines(
+  sample: MigrationStatusSample,
+  options: StatusScreenOptions,
+): readonly string[] {
   if (options.columns >= minColumns) return drawLines(sample, options);
   // In a very narrow terminal lines are truncated, which is possible only without colours.
   const lines = drawLines(sample, { ...options, paint: plainStyles });

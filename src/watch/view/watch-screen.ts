@@ -5,7 +5,7 @@ import { createTerminalScreen } from '../../cli/screen.ts';
 import { createTextMeasurer } from '../../cli/text-measurer.ts';
 import type { MigrationStatusSample } from '../status-sample.ts';
 import { buildNextWatchLogLines, type LastLoggedWatchState } from './log-lines.ts';
-import { drawStatusScreen } from './status-screen.ts';
+import { renderStatusScreenLines } from './status-screen.ts';
 
 /** Shows the samples of a watch. */
 export interface MigrationWatchScreen {
@@ -80,7 +80,7 @@ async function createLiveScreen({ host, globals }: CommandIo, title: string): Pr
   const lags: number[] = [];
   let last: MigrationStatusSample | undefined;
   const lines = (sample: MigrationStatusSample): readonly string[] =>
-    drawStatusScreen(sample, {
+    renderStatusScreenLines(sample, {
       columns: stdout.columns ?? 80,
       rows: stdout.rows ?? 24,
       title,

@@ -2,13 +2,13 @@ import { expect, it } from 'vitest';
 import { createTerminalStyles } from '../../../src/cli/color.ts';
 import { createTextMeasurer } from '../../../src/cli/text-measurer.ts';
 import type { MigrationStatusSample } from '../../../src/watch/status-sample.ts';
-import { drawStatusScreen } from '../../../src/watch/view/status-screen.ts';
+import { renderStatusScreenLines } from '../../../src/watch/view/status-screen.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import { exampleViolation, makeDatabaseSample, makeStatusSample } from './status-samples.ts';
 
 async function drawn(seen: MigrationStatusSample, columns = 80, rows = 24): Promise<readonly string[]> {
   const title = 'db.example.com:5432/shop';
-  return drawStatusScreen(seen, {
+  return renderStatusScreenLines(seen, {
     columns,
     rows,
     title,

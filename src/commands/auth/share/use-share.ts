@@ -1,5 +1,5 @@
 import type { ProfileSettings } from '../../../config/settings.ts';
-import type { SharedProfile } from '../../../context/shared-profile.ts';
+import type { SharedProfileAccess } from '../../../context/shared-profile.ts';
 import type { CommandContext } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import { credentialStoreUnavailableError, requireCredentialStoreAvailable } from '../../../session/credential-store.ts';
@@ -15,7 +15,7 @@ import type { SharedSessionStore } from '../../../shared-store/shared-session.ts
 export async function requireSharedProfile(
   context: CommandContext,
   settings = context.settings(),
-): Promise<{ readonly settings: ProfileSettings; readonly share: SharedProfile }> {
+): Promise<{ readonly settings: ProfileSettings; readonly share: SharedProfileAccess }> {
   if (settings.values.credential_store !== 'shared')
     throw usageError(
       `the credential store of profile "${settings.profileName}" is not shared`,
@@ -26,7 +26,7 @@ export async function requireSharedProfile(
 
 export interface OpenedShare {
   readonly settings: ProfileSettings;
-  readonly share: SharedProfile;
+  readonly share: SharedProfileAccess;
   readonly found: FoundShareEncryptionKeys;
   readonly store: SharedSessionStore;
 }

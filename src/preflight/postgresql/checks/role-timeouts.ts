@@ -1,6 +1,6 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { replicationWorkerCopyRates } from '../copy-time-estimate.ts';
+import { copyRateRangeOfOneWorker } from '../copy-time-estimate.ts';
 import { computeEffectiveRoleSettings } from '../effective-role-settings.ts';
 import { migrationRoleQuery } from '../queries/migration-role.ts';
 import { roleSettingsQuery } from '../queries/role-settings.ts';
@@ -57,13 +57,13 @@ export const roleTimeoutsCheck = declareServerPreflightCheck({
     if (short.length === 0) {
       return warnOutcome(observed, {
         ...more,
-        detail: `The initial copy of each table is a statement of the role. A copy that takes longer than the timeout is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${replicationWorkerCopyRates.slow / 1e6} MB/s the largest table finishes in time.`,
+        detail: `The initial copy of each table is a statement of the role. A copy that takes longer than the timeout is cancelled with "canceling statement due to statement timeout" or "terminating connection due to transaction timeout" and starts again. At ${copyRateRangeOfOneWorker.slow / 1e6} MB/s the largest table finishes in time.`,
       });
     }
     const [worst] = short.toSorted((a, b) => b.needed - a.needed);
     return failOutcome(['continuous'], observed, {
       ...more,
-      detail: `The largest table of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${replicationWorkerCopyRates.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${timeSpanText(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
+      detail: `The largest table of ${worst!.database} takes about ${timeSpanText(worst!.needed)} at ${copyRateRangeOfOneWorker.slow / 1e6} MB/s; ${worst!.name} cancels the copy after ${timeSpanText(worst!.span)}: "${errorMessages[worst!.name]}". The copy is retried endlessly.`,
       only: [...new Set(short.map(({ database }) => database))],
     });
   },
@@ -86,5 +86,5 @@ const minimumSpan: Readonly<Record<string, number>> = { transaction_timeout: 10 
  */
 function copySpan({ copy }: PostgresqlSourceFacts, database: string): number {
   const found = copy?.perDatabase.get(database);
-  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / replicationWorkerCopyRates.slow) * 1000;
+  return ((found?.largest?.bytes ?? found?.bytes ?? 0) / copyRateRangeOfOneWorker.slow) * 1000;
 }

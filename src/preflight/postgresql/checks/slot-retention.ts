@@ -1,7 +1,7 @@
 import { failOutcome, passOutcome, warnOutcome } from '../../finding.ts';
 import { alterSystemFix } from '../alter-system.ts';
 import { declareServerPreflightCheck } from '../check.ts';
-import { estimatePostgresqlCopyTime, replicationWorkerCopyRates } from '../copy-time-estimate.ts';
+import { copyRateRangeOfOneWorker, estimatePostgresqlCopyTime } from '../copy-time-estimate.ts';
 import {
   type PostgresqlServerSettings,
   type PostgresqlSettingName,
@@ -40,11 +40,11 @@ export const slotRetentionCheck = declareServerPreflightCheck({
         detail: `A replication slot that is not used for ${timeSpanText(idle)} is invalidated: "can no longer access replication slot". The migration then starts again from the beginning.`,
         fix: alterSystemFix(settings, { idle_replication_slot_timeout: '0' }),
       };
-      const span = ((largest?.bytes ?? 0) / replicationWorkerCopyRates.slow) * 1000;
+      const span = ((largest?.bytes ?? 0) / copyRateRangeOfOneWorker.slow) * 1000;
       if (span <= idle) return warnOutcome(observed, more);
       return failOutcome(['continuous'], observed, {
         ...more,
-        detail: `During the initial copy each table has its own replication slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${replicationWorkerCopyRates.slow / 1e6} MB/s. ${more.detail}`,
+        detail: `During the initial copy each table has its own replication slot, which is idle while the rows are copied. ${largest?.table} of ${largest?.database} takes about ${timeSpanText(span)} at ${copyRateRangeOfOneWorker.slow / 1e6} MB/s. ${more.detail}`,
       });
     }
     const keep = settings.has('max_slot_wal_keep_size')
@@ -68,7 +68,7 @@ export const slotRetentionCheck = declareServerPreflightCheck({
     );
     // The position of a replication slot advances only at WAL records that list the running transactions. The slot of a
     // table advances only after the table was copied.
-    const seconds = Math.max(snapshotInterval, (largest?.bytes ?? 0) / replicationWorkerCopyRates.fast);
+    const seconds = Math.max(snapshotInterval, (largest?.bytes ?? 0) / copyRateRangeOfOneWorker.fast);
     const behind = rate * seconds;
     const lost = behind >= kept + segment;
     const sum = lost

@@ -1,7 +1,7 @@
 import { quoteReportedObjectName } from '../../quote-reported-object-name.ts';
 import type { WatchRuleViolation } from '../../status-sample.ts';
 import { formatElapsed } from '../../units.ts';
-import type { PostgresSourceOutage, WatchedServerFacts } from '../server-facts.ts';
+import type { PostgresPollFailure, WatchedServerFacts } from '../server-facts.ts';
 import type { WatchedSourceBaseline } from '../watched-source-baseline.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { WatchedSourceBaseline } from '../watched-source-baseline.ts';
  * @param since milliseconds since the epoch
  */
 export function postgresOutageViolations(
-  outage: PostgresSourceOutage,
+  outage: PostgresPollFailure,
   since: number,
   { facts: last, baseline, role }: LastFacts,
 ): readonly WatchRuleViolation[] {
