@@ -9,7 +9,7 @@ import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
 import type { RouteMatch, Router } from './http/router.ts';
 import type { SandboxServerOrigin } from './http/sandbox-server-origin.ts';
 import { addRedirectToLoginTrace } from './login-trace.ts';
-import type { LoggedRequest, RequestLogFields, SandboxLoginTrace } from './request-log.ts';
+import { type RequestLogFields, redactLoggedRequest, type SandboxLoginTrace } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
 
 /** The functions with which the pipeline answers requests to one origin: the authorization server or the resource API. */
@@ -158,14 +158,17 @@ function logReply(
   // The Date header contains the virtual time, because clients compute deadlines from it.
   const dated: HttpReply = { ...reply, headers: { date: now.toUTCString(), ...reply.headers } };
   if (path.startsWith(ADMIN_PREFIX)) return dated;
-  const entry: LoggedRequest = {
-    at: now.toISOString(),
-    method,
-    path,
-    status: reply.status,
-    ...logFields,
-    ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
-  };
+  const entry = redactLoggedRequest(
+    {
+      at: now.toISOString(),
+      method,
+      path,
+      status: reply.status,
+      ...logFields,
+      ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
+    },
+    (clientId) => service.world.registry.application(clientId) !== undefined,
+  );
   const endpoint = match?.found === 'route' ? `${method} ${match.route.path}` : `${method} ${NO_ENDPOINT}`;
   const sent = service.log.add(
     entry,
