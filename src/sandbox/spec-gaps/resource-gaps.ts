@@ -39,7 +39,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '5',
     question: 'A request without a well-formed bearer header',
     choice:
-      'A request without a well-formed bearer header is answered with 401 unauthorized and the header WWW-Authenticate: Bearer.',
+      'A request without a well-formed bearer header is answered with 401 unauthorized and the header WWW-Authenticate: Bearer. A header with one token of any characters except spaces is well-formed.',
     observed: { 'no bearer header': '401 unauthorized', 'WWW-Authenticate': 'Bearer' },
   },
   {
