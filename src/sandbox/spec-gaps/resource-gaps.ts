@@ -130,7 +130,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '2',
     question: 'Attributes of a creation request, and which are required',
     choice:
-      'A creation request requires size, image and either name or names; the default region is nyc3, and the letters of a place (nyc) mean its newest region. Null, [] and an empty region are treated as absent, and unknown attributes are ignored. Volumes are ids, or objects with id or name. Invalid values are answered with 422 and a message that names the field.',
+      'A creation request requires size, image and either name or names; the default region is nyc3, and the letters of a place (nyc) mean its newest region. Null, [] and an empty region are treated as absent, and unknown attributes are ignored. An image is a slug or an id; the id is a number or a string of digits. Volumes are ids, or objects with id or name. Invalid values are answered with 422 and a message that names the field.',
     observed: {
       'no size': '422 unprocessable_entity',
       'no image': '422 unprocessable_entity',
