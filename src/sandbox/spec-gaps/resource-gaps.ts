@@ -169,7 +169,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '8',
     question: 'Number of droplets in an account',
     choice:
-      'By default the number of droplets is not limited. The option dropletLimit sets a limit for each account; a request that exceeds it is answered with 422 and the id droplet_limit.',
+      'By default the number of droplets is not limited. The option dropletLimit sets a limit for each account; a request that exceeds it is answered with 422 and the id droplet_limit. GET /v2/account returns the limit in droplet_limit, and 1000000 if there is no limit, because clients read a number.',
     unobserved: 'the limit is an option of the sandbox',
   },
   {
