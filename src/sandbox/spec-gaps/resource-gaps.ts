@@ -85,6 +85,19 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     },
   },
   {
+    id: 'cross-origin',
+    section: '1',
+    question: 'Requests of browser pages with a token of the implicit flow (CORS)',
+    choice:
+      'Pages of every origin may send requests to /v2/* and to /v1/oauth/revoke, with the headers authorization and content-type and without cookies, and may read the responses, errors and faults included. No other path allows it. A preflight request is answered with 204 without a token; it is logged as `OPTIONS (CORS preflight)`, and faults and rate limits do not count it.',
+    observed: {
+      'preflight for /v2/actions': '204',
+      'Access-Control-Allow-Origin of /v2/actions': '*',
+      'preflight for the revocation endpoint': '204',
+      'preflight for the token endpoint': '405',
+    },
+  },
+  {
     id: 'rate-limits',
     section: '8',
     question: 'Rate limits',
