@@ -7,7 +7,7 @@ import { isJsonRecord, parseJson, readStringList } from '../json.ts';
 import { checkInventorySource, type InventorySourceCheckDeps } from './check-inventory-source.ts';
 import { checkQueuedSources } from './check-queued-sources.ts';
 import { buildInventoryServerAddress } from './check-source-inventory.ts';
-import { decodeInventorySourceOutcome, decodeSourceInventoryCells } from './decode-inventory-source-outcome.ts';
+import { decodeInventorySourceOutcome, decodeSourceInventoryCellsFromJson } from './decode-inventory-source-outcome.ts';
 import type { InventorySourceOutcome } from './inventory-source-outcome.ts';
 import {
   buildSourceInventoryEntry,
@@ -17,7 +17,7 @@ import {
 import {
   createSourceInventoryQueue,
   type SourceInventoryQueue,
-  type SourceInventoryQueueContents,
+  type SourceInventoryQueueDescription,
 } from './source-inventory-queue.ts';
 import { openSourceInventoryQueueSession, readSourceInventoryQueueSource } from './source-inventory-queue-session.ts';
 import type { SourceInventoryReportBuilder } from './source-inventory-report.ts';
@@ -97,7 +97,7 @@ async function openQueue(
   const rows = await queue.sources();
   return new Map(
     rows.map(({ line, cells }): [number, SourceInventoryEntry] => {
-      const decoded = decodeSourceInventoryCells(cells);
+      const decoded = decodeSourceInventoryCellsFromJson(cells);
       if (decoded === undefined) throw usageError(`the source of line ${line} in the queue is not valid`, refill);
       return [line, buildSourceInventoryEntry(decoded, line, { ...entryInput, args })];
     }),
@@ -106,7 +106,7 @@ async function openQueue(
 
 const refill = 'fill a new queue with `--sources FILE`';
 
-function describeContents(entries: readonly SourceInventoryEntry[], args: ParsedArgs): SourceInventoryQueueContents {
+function describeContents(entries: readonly SourceInventoryEntry[], args: ParsedArgs): SourceInventoryQueueDescription {
   const given = inventoryCheckOptionNames.filter((name) => args.has(name));
   const options = JSON.stringify(Object.fromEntries(given.map((name) => [name, args.values(name)])));
   const cells = entries.map(({ line, cells: own }) => [line, own]);

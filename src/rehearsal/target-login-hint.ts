@@ -11,7 +11,7 @@ export const migrationTargetOptionNames: TargetOptionNames = {
   passwordVariable: 'CLOUDCTL_TARGET_PASSWORD',
 };
 
-export const rehearsalTargetNames: TargetOptionNames = {
+export const rehearsalTargetOptionNames: TargetOptionNames = {
   option: '--into',
   passwordVariable: 'CLOUDCTL_REHEARSE_INTO_PASSWORD',
 };

@@ -4,16 +4,16 @@ import {
   type EncryptedSharedSession,
   type SharedSessionEvent,
   type SharedSessionOperation,
-  type SharedSessionSnapshot,
+  type SharedSessionOperationResult,
 } from '../shared-store/shared-session.ts';
 import type { CredentialItemWriteResult, ReplacedSession } from './credential-store.ts';
-import type { SharedCopyAccess } from './known-shared-copy.ts';
+import type { LocalSharedSessionCopyAccess } from './known-shared-copy.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { SharedStoreClock } from './shared-store-clock.ts';
 import { catchSharedStoreUnavailable } from './shared-store-failure.ts';
 
 export interface CommitSharedSessionDeps {
-  readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionSnapshot>;
+  readonly run: (operation: SharedSessionOperation) => Promise<SharedSessionOperationResult>;
   readonly location: string;
   readonly machine: () => string;
   readonly clock: Pick<SharedStoreClock, 'elapsed' | 'sleep'>;
@@ -22,7 +22,7 @@ export interface CommitSharedSessionDeps {
 }
 
 /** The snapshot after a commit that the store has answered. */
-export interface SharedSessionCommitResult extends SharedSessionSnapshot {
+export interface SharedSessionCommitResult extends SharedSessionOperationResult {
   /** Whether an earlier attempt of this commit, whose result is not known, may have been applied. */
   readonly mayBeRepetition: boolean;
 }
@@ -50,14 +50,14 @@ export async function commitSharedSession(
 }
 
 /** A new epoch of the session, which a login or a logout begins. */
-export interface SharedSessionEpoch {
+export interface NewSharedSessionEpoch {
   readonly event: 'login' | 'logout';
   /** Reads the store, and encrypts the session for an epoch that is greater than every known one. */
   readonly seal: () => Promise<SealedSharedSessionEpoch>;
   /** Keeps the session as the copy of this machine; resolves with false if the copy could not be written. */
-  readonly keep: SharedCopyAccess['keep'];
+  readonly keep: LocalSharedSessionCopyAccess['keep'];
   /** The interruption of the command, after which a commit is not repeated. */
-  readonly interruption: CommitInterruption;
+  readonly interruption: SharedSessionCommitInterruption;
 }
 
 export interface SealedSharedSessionEpoch {
@@ -66,7 +66,7 @@ export interface SealedSharedSessionEpoch {
   readonly replaced: ReplacedSession | undefined;
 }
 
-export interface CommitInterruption {
+export interface SharedSessionCommitInterruption {
   readonly signal: AbortSignal;
   /** The process signal that has arrived. */
   readonly name: () => SignalName | undefined;
@@ -76,9 +76,9 @@ export interface CommitInterruption {
  * Stores a new epoch. Another login or logout at the same moment may write the same epoch number, so several are tried; the
  * session of the other one is then the replaced one. Throws the error of the store if nothing was sent.
  */
-export async function commitNewEpoch(
+export async function commitNewSharedSessionEpoch(
   deps: CommitSharedSessionDeps,
-  { event, seal, keep, interruption }: SharedSessionEpoch,
+  { event, seal, keep, interruption }: NewSharedSessionEpoch,
 ): Promise<CredentialItemWriteResult> {
   for (let attempt = 1; ; attempt += 1) {
     const { sealed, replaced } = await seal();
@@ -111,7 +111,7 @@ export async function commitNewEpoch(
 
 /** Listens for signals until `stop` is called. */
 export function listenForCommitInterruption(signals: Signals | undefined): {
-  readonly interruption: CommitInterruption;
+  readonly interruption: SharedSessionCommitInterruption;
   readonly stop: () => void;
 } {
   const controller = new AbortController();

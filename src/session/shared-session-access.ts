@@ -5,17 +5,17 @@ import {
   compareSharedSessionVersions,
   type EncryptedSharedSession,
   type SharedSessionOperation,
+  type SharedSessionOperationResult,
   type SharedSessionRow,
-  type SharedSessionSnapshot,
   type SharedSessionStore,
 } from '../shared-store/shared-session.ts';
 import { type RefreshClaimTiming, refreshClaimTiming } from './claim-token-refresh.ts';
 import {
-  commitNewEpoch,
+  commitNewSharedSessionEpoch,
   commitSharedSession,
   listenForCommitInterruption,
+  type NewSharedSessionEpoch,
   type SealedSharedSessionEpoch,
-  type SharedSessionEpoch,
 } from './commit-shared-session.ts';
 import {
   type CredentialRecord,
@@ -28,11 +28,11 @@ import type {
   CredentialItemReadResult,
   CredentialItemWriteResult,
 } from './credential-store.ts';
-import { createSharedCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
+import { createLocalSharedSessionCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
-import { findReplacedSession } from './replaced-session.ts';
+import { findSessionToReplace } from './replaced-session.ts';
 import { isReadableSharedSession, type SharedSessionEncryptor } from './sealed-session.ts';
 import type { SharedSessionCopy } from './shared-copy.ts';
 import { buildSharedReadResult, findSharedRecordFailure } from './shared-record-result.ts';
@@ -59,7 +59,7 @@ export interface SharedSessionAccessDeps {
 /** The session in the shared store, together with the copy on this machine. */
 export interface SharedSessionAccess {
   /** Runs an operation, and sets the clock to the time of the store. Throws the error of the store. */
-  run(operation: SharedSessionOperation): Promise<SharedSessionSnapshot>;
+  run(operation: SharedSessionOperation): Promise<SharedSessionOperationResult>;
   /**
    * The newer record of the store and the local copy. If the copy is newer, it is first written to the store. With
    * `mayUseCopy`, the copy is returned without a request to the store as long as its access token is valid. If the store
@@ -82,14 +82,14 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   let activeKid: string | undefined;
   let lastRow: SharedSessionRow | undefined;
 
-  const run = async (operation: SharedSessionOperation): Promise<SharedSessionSnapshot> => {
+  const run = async (operation: SharedSessionOperation): Promise<SharedSessionOperationResult> => {
     const snapshot = await store.run(operation);
     clock.set(snapshot.nowMs);
     lastRow = snapshot.row;
     activeKid = lastRow?.activeKid ?? activeKid;
     return snapshot;
   };
-  const local = createSharedCopyAccess(deps);
+  const local = createLocalSharedSessionCopyAccess(deps);
   /**
    * The key for a new record: the one that the store names, unless this machine knows a record with a newer one. A store that
    * names a replaced key again does not get records that a machine excluded by the replacement can decrypt.
@@ -97,7 +97,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   const currentKid = (): string | undefined => sealer.findNewestKid([activeKid, local.read().copy?.kid]);
   const { commitMs } = deps.timing ?? refreshClaimTiming;
   const commitDeps = { run, location, machine: deps.machine, clock, commitMs };
-  const publishSealed = (sealed: EncryptedSharedSession): Promise<SharedSessionSnapshot> =>
+  const publishSealed = (sealed: EncryptedSharedSession): Promise<SharedSessionOperationResult> =>
     run({ op: 'commit', by: deps.machine(), event: 'publish', ...sealed });
 
   /**
@@ -143,7 +143,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
 
   const writeNewEpoch = async (
     content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
-    event: SharedSessionEpoch['event'],
+    event: NewSharedSessionEpoch['event'],
   ): Promise<CredentialItemWriteResult> => {
     const sid = content === 'tombstone' ? Buffer.from(deps.random(8)).toString('hex') : content.sid;
     const seal = async (): Promise<SealedSharedSessionEpoch> => {
@@ -152,12 +152,12 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
       const epoch = Math.max(Math.max(row?.epoch ?? 0, known.copy?.epoch ?? 0) + 1, Math.floor(nowMs / 1000));
       return {
         sealed: sealer.seal({ epoch, sid, gen: 1 }, content, currentKid()),
-        replaced: findReplacedSession(row, sealer.open, known, journal),
+        replaced: findSessionToReplace(row, sealer.open, known, journal),
       };
     };
     const { interruption, stop } = listenForCommitInterruption(deps.signals);
     const epoch = { event, seal, keep: local.keep, interruption };
-    return catchSharedStoreUnavailable(location, () => commitNewEpoch(commitDeps, epoch)).finally(stop);
+    return catchSharedStoreUnavailable(location, () => commitNewSharedSessionEpoch(commitDeps, epoch)).finally(stop);
   };
 
   const findFailure = (row: SharedSessionRow | undefined): SharedStoreUnavailable | undefined =>

@@ -8,8 +8,8 @@ import { accountFromGrant, type LoggedInAccount } from './account.ts';
 import {
   type CredentialRecord,
   decodeCredentialRecord,
-  isCredentialRecordOfSessionBinding,
-  type SessionBinding,
+  isCredentialRecordOfServerBinding,
+  type SessionServerBinding,
   unknownTokenExpiry,
 } from './credential-record.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './stored-session.ts';
 
 export interface StoreLoginSessionDeps {
-  readonly binding: SessionBinding;
+  readonly binding: SessionServerBinding;
   readonly store: CredentialStore;
   /** Acquires the session lock of the profile, only while the record is written. */
   readonly lock: () => Promise<HeldFileLock>;
@@ -165,7 +165,7 @@ async function replaceStoredRecord(
   // Another machine may have changed the session in a shared store after it was read here.
   const old = items.shared === undefined ? stored : (written.replaced?.record ?? stored);
   if (old === undefined) return undefined;
-  const newest = isCredentialRecordOfSessionBinding(old, binding)
+  const newest = isCredentialRecordOfServerBinding(old, binding)
     ? findNewestCredentialRecord(store.journal, old)
     : undefined;
   store.journal.removeSession(old.sid);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
 import {
   migrationTargetOptionNames,
-  rehearsalTargetNames,
+  rehearsalTargetOptionNames,
   targetLoginHint,
 } from '../../src/rehearsal/target-login-hint.ts';
 
@@ -20,6 +20,6 @@ it.each([
 });
 
 it('names the option and the variable of the command', () => {
-  expect(targetLoginHint(failed('28P01'), rehearsalTargetNames)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
-  expect(targetLoginHint(new Error('x'), rehearsalTargetNames)).toContain('--into');
+  expect(targetLoginHint(failed('28P01'), rehearsalTargetOptionNames)).toContain('CLOUDCTL_REHEARSE_INTO_PASSWORD');
+  expect(targetLoginHint(new Error('x'), rehearsalTargetOptionNames)).toContain('--into');
 });

@@ -4,10 +4,10 @@ import type { MigrationProgress } from '../migration-progress.ts';
 import { createDatabaseMigrationProgress, hasMigrationEnded } from '../migration-state.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { copyRolesToTarget } from './copy-roles-to-target.ts';
-import { type CreateDatabaseProperties, listSourceDatabases } from './create-database-properties.ts';
+import { type DatabaseCreationProperties, listSourceDatabases } from './database-creation-properties.ts';
 import { withEngineDatabaseSession } from './engine-session.ts';
 import { migrateDatabase } from './migrate-database.ts';
-import { isReplicationIdle } from './replicate-database.ts';
+import { isReplicationIdle } from './monitor-database-replication.ts';
 import { migrationEngineApplicationName } from './replication-object-names.ts';
 import {
   type PostgresqlServerIdentity,
@@ -53,7 +53,7 @@ export async function runPostgresMigration(
 interface PreparedMigration {
   readonly source: PostgresqlServerIdentity;
   readonly target: PostgresqlServerIdentity;
-  readonly databases: readonly CreateDatabaseProperties[];
+  readonly databases: readonly DatabaseCreationProperties[];
 }
 
 async function prepareMigration(

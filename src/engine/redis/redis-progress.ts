@@ -1,15 +1,15 @@
 import type { MigrationProgress } from '../migration-progress.ts';
 import {
   createDatabaseMigrationProgress,
-  type MigrationOutagePhase,
   recordDatabaseMigrationOutage,
+  type StalledMigrationPhase,
 } from '../migration-state.ts';
 import type { RedisReplicationStatus } from './redis-replication-status.ts';
 
 /** Records for all databases of the server why no data is transferred at present. */
 export function recordRedisMigrationOutage(
   { databases }: MigrationProgress,
-  phase: MigrationOutagePhase,
+  phase: StalledMigrationPhase,
   reason: string,
 ): void {
   // The databases are not known before both servers have been polled once.

@@ -4,7 +4,7 @@ import { connectionCapacityQuery } from './queries/connection-capacity.ts';
 import { unreadableLargeObjectsQuery } from './queries/large-objects.ts';
 import { loginRolesQuery } from './queries/login-roles.ts';
 import { type MigrationRole, migrationRoleQuery } from './queries/migration-role.ts';
-import { nonOrdinaryRelationsQuery } from './queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from './queries/relations.ts';
 import { replicaIdentitiesQuery, type TableWithUnsafeReplicaIdentity } from './queries/replica-identities.ts';
 import { type RoleSetting, roleSettingsQuery } from './queries/role-settings.ts';
 import { type PostgresqlServerSetting, postgresqlSettingsQuery } from './queries/settings.ts';
@@ -151,7 +151,7 @@ function withRoleSetting(
 function applyRoleChange(changes: MigrationRoleAttributeChange, name: string | undefined, change: Change): void {
   change(migrationRoleQuery, (role) => changedRole(role, changes));
   if (changes.superuser === true || changes.bypassRls === true) {
-    change(nonOrdinaryRelationsQuery, (relations) =>
+    change(relationsWithUnusualPropertiesQuery, (relations) =>
       relations.secured.length === 0 ? relations : { ...relations, secured: [] },
     );
   }

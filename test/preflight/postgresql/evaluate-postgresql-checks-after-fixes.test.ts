@@ -19,7 +19,7 @@ import { objectsNamedInFunctionBodiesQuery } from '../../../src/preflight/postgr
 import { hashIndexesWithoutNullRowsQuery } from '../../../src/preflight/postgresql/queries/nullable-hash-index-columns.ts';
 import { publicationsQuery } from '../../../src/preflight/postgresql/queries/publications.ts';
 import { regprocColumnsQuery } from '../../../src/preflight/postgresql/queries/regproc-columns.ts';
-import { nonOrdinaryRelationsQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
+import { relationsWithUnusualPropertiesQuery } from '../../../src/preflight/postgresql/queries/relations.ts';
 import { removedTypeUsesQuery } from '../../../src/preflight/postgresql/queries/removed-type-uses.ts';
 import {
   noEqualityOperatorColumnsQuery,
@@ -32,7 +32,7 @@ import { serverSpecificColumnsQuery } from '../../../src/preflight/postgresql/qu
 import { sessionDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/session-dependent-constraints.ts';
 import { getPostgresqlSetting, postgresqlSettingsQuery } from '../../../src/preflight/postgresql/queries/settings.ts';
 import { settingsDependentConstraintsQuery } from '../../../src/preflight/postgresql/queries/settings-dependent-constraints.ts';
-import { rolesInStoredSettingsQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
+import { rolesNamedInStoredSettingsQuery } from '../../../src/preflight/postgresql/queries/stored-roles.ts';
 import {
   eventTriggersQuery,
   subscriptionApplyTriggersQuery,
@@ -115,7 +115,7 @@ const cases: readonly Case[] = [
   },
   {
     id: 'stored-role',
-    returned: [roleSetting('role', 'bare'), returns(rolesInStoredSettingsQuery, new Map([['bare', false]]))],
+    returned: [roleSetting('role', 'bare'), returns(rolesNamedInStoredSettingsQuery, new Map([['bare', false]]))],
   },
   { id: 'role-readonly', returned: [roleSetting('default_transaction_read_only', 'on')] },
   { id: 'role-timeouts', returned: [roleSetting('statement_timeout', '5s')] },
@@ -151,8 +151,8 @@ const cases: readonly Case[] = [
     id: 'rls',
     returned: [
       returns(migrationRoleQuery, plain),
-      returns(nonOrdinaryRelationsQuery, {
-        ...nonOrdinaryRelationsQuery.absent,
+      returns(relationsWithUnusualPropertiesQuery, {
+        ...relationsWithUnusualPropertiesQuery.absent,
         secured: [{ name: 'public.t', forced: false }],
       }),
     ],
@@ -199,7 +199,10 @@ const cases: readonly Case[] = [
   {
     id: 'unlogged',
     returned: [
-      returns(nonOrdinaryRelationsQuery, { ...nonOrdinaryRelationsQuery.absent, unlogged: ['public.t'] }),
+      returns(relationsWithUnusualPropertiesQuery, {
+        ...relationsWithUnusualPropertiesQuery.absent,
+        unlogged: ['public.t'],
+      }),
       returns(replicaIdentitiesQuery, [{ ...table, unlogged: true }]),
     ],
   },

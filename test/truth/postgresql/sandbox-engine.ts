@@ -15,7 +15,7 @@ import { copyRolesToTarget } from '../../../src/engine/postgresql/copy-roles-to-
 import {
   createTargetDatabase,
   listSourceDatabases,
-} from '../../../src/engine/postgresql/create-database-properties.ts';
+} from '../../../src/engine/postgresql/database-creation-properties.ts';
 import { withEngineDatabaseSession } from '../../../src/engine/postgresql/engine-session.ts';
 import {
   readPostgresqlServerIdentity,

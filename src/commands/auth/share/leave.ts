@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { CommandSpec } from '../../../cli/command.ts';
-import type { ProfileReference, ProfileSettings } from '../../../config/settings.ts';
+import type { ProfileReference, ResolvedProfileSettings } from '../../../config/settings.ts';
 import type { CommandContext } from '../../../context.ts';
 import { CliError, exitCodes, usageError } from '../../../errors.ts';
 import type { HeldFileLock } from '../../../platform/file-lock.ts';
@@ -37,7 +37,7 @@ export const shareLeaveCommand: CommandSpec<CommandContext> = {
  */
 export async function leaveShare(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   { publishes }: { readonly publishes: boolean },
 ): Promise<void> {
   const place = context.profilePaths(settings.profileName);
@@ -56,7 +56,7 @@ export async function leaveShare(
 }
 
 /** Stores what only this machine knows of the session in the shared store, if the store can be reached. */
-async function publishSession(context: CommandContext, settings: ProfileSettings): Promise<void> {
+async function publishSession(context: CommandContext, settings: ResolvedProfileSettings): Promise<void> {
   if (listRefreshJournalFiles(context.profilePaths(settings.profileName)).length > 0) {
     try {
       // Loading the session stores a refresh that an interrupted command left in its journal.
@@ -74,7 +74,7 @@ async function publishSession(context: CommandContext, settings: ProfileSettings
  */
 async function requireNothingUnpublished(
   context: CommandContext,
-  settings: ProfileSettings,
+  settings: ResolvedProfileSettings,
   lock: HeldFileLock,
 ): Promise<void> {
   const isCopyNewer = await withOpenSharedStore(
