@@ -8,7 +8,9 @@ export interface LoggedRequest extends Partial<FaultLogFields> {
   readonly path: string;
   /** The HTTP status of the reply; 0 when a fault prevented the reply. */
   readonly status: number;
+  /** The client ID of a registered application, else `(unknown)`. */
   readonly client_id?: string;
+  /** A grant type of RFC 6749, else `(unknown)`. */
   readonly grant_type?: string;
   /** The last four characters of the token in the request. */
   readonly token_hint?: string;
@@ -16,7 +18,7 @@ export interface LoggedRequest extends Partial<FaultLogFields> {
   readonly delivered?: boolean;
 }
 
-/** The log fields that are known before the reply exists. */
+/** The log fields that are known before the reply exists, as the client sent them. */
 export type RequestLogFields = Pick<LoggedRequest, 'client_id' | 'grant_type' | 'token_hint'>;
 
 /** The login trace connects the requests of one login. The login trace is stored with the log entry and contains no secret. */
@@ -107,6 +109,20 @@ export function createRequestLog(): RequestLog {
   };
 }
 
+/**
+ * Removes the parts of a log entry that can be secrets which the client sent in the wrong place: a token as client ID, an
+ * authorization code as grant type, or parameters in the path.
+ */
+export function redactLoggedRequest(entry: LoggedRequest, isRegistered: (clientId: string) => boolean): LoggedRequest {
+  const { path, client_id: clientId, grant_type: grantType } = entry;
+  return {
+    ...entry,
+    path: (path.split(PARAMETER_IN_PATH, 1)[0] ?? '').slice(0, MAX_LOGGED_PATH_LENGTH),
+    ...(clientId === undefined || isRegistered(clientId) ? {} : { client_id: UNKNOWN_VALUE }),
+    ...(grantType === undefined || KNOWN_GRANT_TYPES.includes(grantType) ? {} : { grant_type: UNKNOWN_VALUE }),
+  };
+}
+
 /** The last four characters of a token, which distinguish tokens but do not allow guessing one. */
 export function getLastTokenCharacters(token: string): string | undefined {
   return token.length >= 16 ? token.slice(-4) : undefined;
@@ -122,3 +138,9 @@ function matches(entry: LoggedRequest, endpoint: string, filter: string | undefi
   if (filter === undefined) return true;
   return [endpoint, `${entry.method} ${entry.path}`, entry.path].includes(filter);
 }
+
+const UNKNOWN_VALUE = '(unknown)';
+const KNOWN_GRANT_TYPES: readonly string[] = ['authorization_code', 'refresh_token', 'client_credentials', 'password'];
+const MAX_LOGGED_PATH_LENGTH = 200;
+/** The characters & ; = ? and their percent-encoded forms, also when they were encoded several times. No route contains them. */
+const PARAMETER_IN_PATH = /[&;=?]|%(?:25)*(?:26|3b|3d|3f)/i;

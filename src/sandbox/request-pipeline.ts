@@ -3,13 +3,14 @@ import { applyFault } from './faults/apply-fault.ts';
 import { type Fault, type FaultLogFields, isRequestHandlingFault } from './faults/fault.ts';
 import { applyRequestHandlingFault } from './faults/handling-changes.ts';
 import type { SandboxHandlerContext } from './handler-context.ts';
+import { CORS_HEADERS, CORS_PREFLIGHT_REPLY, isCorsPreflight } from './http/cross-origin.ts';
 import { hasHostHeaderOfOrigin } from './http/host-header.ts';
 import type { HttpReply } from './http/http-reply.ts';
 import { type HttpRequest, readHttpRequest } from './http/http-request.ts';
 import type { RouteMatch, Router } from './http/router.ts';
 import type { SandboxServerOrigin } from './http/sandbox-server-origin.ts';
 import { addRedirectToLoginCorrelation } from './login-trace.ts';
-import type { LoggedRequest, RequestLogFields, SandboxLoginCorrelation } from './request-log.ts';
+import { type RequestLogFields, redactLoggedRequest, type SandboxLoginCorrelation } from './request-log.ts';
 import type { SandboxRoute } from './routes.ts';
 
 /** The functions with which the pipeline answers requests to one origin: the authorization server or the resource API. */
@@ -37,6 +38,11 @@ export interface SandboxOriginHandlers<R extends SandboxRoute> {
     request: HttpRequest,
     service: SandboxHandlerContext,
   ) => SandboxLoginCorrelation | undefined;
+  /**
+   * Whether pages of every origin may send requests to the path and read the responses (CORS). No such path may depend on
+   * cookies or on the client secret.
+   */
+  readonly allowsCrossOrigin: (path: string) => boolean;
   /** The URL of the other origin (authorization server or resource API). */
   readonly otherOrigin: (service: SandboxHandlerContext) => string;
 }
@@ -54,8 +60,9 @@ const ERRORS = {
 } as const;
 
 /**
- * Processes every request in the same order: Host header, route, body size and encoding, fault, handler, log. A handler changes
- * the state of the sandbox in one synchronous step, so its reply exists after the change and before the delivery.
+ * Processes every request in the same order: Host header, route, body size and encoding, CORS preflight, fault, handler, log.
+ * A handler changes the state of the sandbox in one synchronous step, so its reply exists after the change and before the
+ * delivery.
  */
 export function handleSandboxRequest<R extends SandboxRoute>(
   server: SandboxOriginHandlers<R>,
@@ -69,8 +76,9 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     body ?? Buffer.alloc(0),
     names.origin === names.localOrigin ? undefined : names.origin,
   );
+  const allowsCrossOrigin = server.allowsCrossOrigin(request.path);
   const reject = (status: HttpRejectionStatus, match?: RouteMatch<R>): HttpReply => {
-    const received = { request, logFields: {}, ...(match === undefined ? {} : { match }) };
+    const received = { request, logFields: {}, ...(match === undefined ? {} : { match, allowsCrossOrigin }) };
     return logReply(service, received, server.errorReply(status, ERRORS[status], request, service));
   };
   if (!hasHostHeaderOfOrigin(message, names)) return reject(421);
@@ -79,6 +87,11 @@ export function handleSandboxRequest<R extends SandboxRoute>(
   // Compressed request bodies are refused: they are not decompressed, and must not be read as plain text (RFC 9110 §15.5.16).
   const isEncoded = request.header('content-encoding').some((coding) => coding.trim().toLowerCase() !== 'identity');
   if (isEncoded) return reject(415, match);
+  // Browsers send preflight requests by themselves, so that faults and rate limits must not count them.
+  if (allowsCrossOrigin && isCorsPreflight(request)) {
+    const received = { request, logFields: {}, match, allowsCrossOrigin, isPreflight: true };
+    return logReply(service, received, CORS_PREFLIGHT_REPLY);
+  }
 
   const routed = match.found === 'route' ? { ...request, captures: match.captures } : request;
   const trace = server.trace(match, routed, service);
@@ -86,6 +99,7 @@ export function handleSandboxRequest<R extends SandboxRoute>(
     request: routed,
     logFields: server.logFields(match, routed),
     match,
+    allowsCrossOrigin,
     ...(trace === undefined ? {} : { trace }),
   };
   const faults = takeFaults(received, service);
@@ -110,7 +124,10 @@ export function handleSandboxRequest<R extends SandboxRoute>(
 interface ReceivedRequest {
   readonly request: HttpRequest;
   readonly logFields: RequestLogFields;
+  /** Absent for a request with the Host header of another server. */
   readonly match?: RouteMatch<SandboxRoute>;
+  readonly allowsCrossOrigin?: boolean;
+  readonly isPreflight?: boolean;
   readonly trace?: SandboxLoginCorrelation;
 }
 
@@ -149,31 +166,37 @@ function admitSafely<R extends SandboxRoute>(
 
 function logReply(
   service: SandboxHandlerContext,
-  { request, logFields, match, trace }: ReceivedRequest,
+  { request, logFields, match, trace, allowsCrossOrigin, isPreflight }: ReceivedRequest,
   reply: HttpReply,
   outcome?: FaultLogFields,
 ): HttpReply {
   const now = new Date(service.world.now());
   const { method, path } = request;
   // The Date header contains the virtual time, because clients compute deadlines from it.
-  const dated: HttpReply = { ...reply, headers: { date: now.toUTCString(), ...reply.headers } };
-  if (path.startsWith(ADMIN_PREFIX)) return dated;
-  const entry: LoggedRequest = {
-    at: now.toISOString(),
-    method,
-    path,
-    status: reply.status,
-    ...logFields,
-    ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
-  };
-  const endpoint = match?.found === 'route' ? `${method} ${match.route.path}` : `${method} ${NO_ENDPOINT}`;
+  const headers = { date: now.toUTCString(), ...(allowsCrossOrigin === true ? CORS_HEADERS : {}), ...reply.headers };
+  const completed: HttpReply = { ...reply, headers };
+  if (path.startsWith(ADMIN_PREFIX)) return completed;
+  const entry = redactLoggedRequest(
+    {
+      at: now.toISOString(),
+      method,
+      path,
+      status: reply.status,
+      ...logFields,
+      ...(outcome === undefined ? {} : { ...outcome, delivered: false }),
+    },
+    (clientId) => service.world.registry.application(clientId) !== undefined,
+  );
+  const unrouted = isPreflight === true ? PREFLIGHT : NO_ENDPOINT;
+  const endpoint = `${method} ${match?.found === 'route' ? match.route.path : unrouted}`;
   const sent = service.log.add(
     entry,
     endpoint,
     outcome?.committed === false ? trace : addRedirectToLoginCorrelation(trace, reply),
   );
-  return outcome === undefined ? dated : { ...dated, sent };
+  return outcome === undefined ? completed : { ...completed, sent };
 }
 
 const ADMIN_PREFIX = '/_sandbox/';
 const NO_ENDPOINT = '(no endpoint)';
+const PREFLIGHT = '(CORS preflight)';

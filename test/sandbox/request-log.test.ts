@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createRequestLog, getLastTokenCharacters, type LoggedRequest } from '../../src/sandbox/request-log.ts';
+import {
+  createRequestLog,
+  getLastTokenCharacters,
+  type LoggedRequest,
+  redactLoggedRequest,
+} from '../../src/sandbox/request-log.ts';
 
 function entry(status: number): LoggedRequest {
   return { at: '2026-01-01T00:00:00.000Z', method: 'GET', path: '/a', status };
@@ -25,5 +30,35 @@ describe('the request log', () => {
   it('the hint of a token is its end, and a short token has none', () => {
     expect(getLastTokenCharacters('sandbox_0123456789')).toBe('6789');
     expect(getLastTokenCharacters('short')).toBeUndefined();
+  });
+
+  it.each([
+    ['/v2/droplets/{id}', '/v2/droplets/{id}'],
+    ['/v1/oauth/token&client_secret=x', '/v1/oauth/token'],
+    ['/v2/droplets/1&access_token=x', '/v2/droplets/1'],
+    ['/v2/droplets;access_token=x', '/v2/droplets'],
+    ['/v2/access_token=x', '/v2/access_token'],
+    ['/v2/droplets%3Faccess_token%3Dx', '/v2/droplets'],
+    ['/v2/droplets%3faccess_token', '/v2/droplets'],
+    ['/v2/droplets%2526access_token', '/v2/droplets'],
+    ['/v2/a%20b', '/v2/a%20b'],
+    [`/${'a'.repeat(300)}`, `/${'a'.repeat(199)}`],
+  ])('the path %s is logged as %s', (path, logged) => {
+    expect(redactLoggedRequest({ ...entry(404), path }, () => false).path).toBe(logged);
+  });
+
+  it('only known client IDs and grant types are logged', () => {
+    const redact = (fields: object): object => redactLoggedRequest({ ...entry(400), ...fields }, (id) => id === 'app');
+    expect(redact({ client_id: 'app', grant_type: 'password' })).toEqual({
+      ...entry(400),
+      client_id: 'app',
+      grant_type: 'password',
+    });
+    expect(redact({ client_id: 'secret', grant_type: 'secret' })).toEqual({
+      ...entry(400),
+      client_id: '(unknown)',
+      grant_type: '(unknown)',
+    });
+    expect(redact({})).toEqual(entry(400));
   });
 });

@@ -115,6 +115,28 @@ export const apiSpecGapProbes: readonly SpecGapProbe[] = [
     },
   },
   {
+    id: 'cross-origin',
+    needs: [],
+    observe: async (server) => {
+      const origin = 'https://app.example.com';
+      const preflight = async (to: 'auth' | 'api', path: string, method: string): Promise<string> => {
+        const headers = { origin, 'access-control-request-method': method };
+        return String((await server.request({ origin: to, method: 'OPTIONS', path, headers })).status);
+      };
+      const response = await sendTestApiRequest(server, undefined, {
+        method: 'GET',
+        path: '/v2/actions',
+        headers: { origin },
+      });
+      return {
+        'preflight for /v2/actions': await preflight('api', '/v2/actions', 'GET'),
+        'Access-Control-Allow-Origin of /v2/actions': response.header('access-control-allow-origin') ?? 'absent',
+        'preflight for the revocation endpoint': await preflight('auth', '/v1/oauth/revoke', 'POST'),
+        'preflight for the token endpoint': await preflight('auth', '/v1/oauth/token', 'POST'),
+      };
+    },
+  },
+  {
     id: 'rate-limits',
     needs: ['token'],
     observe: async (server) => {

@@ -7,6 +7,12 @@ import { sendReplyWithFault } from './send-reply-with-fault.ts';
 
 export const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
+/**
+ * Many clients read the response only after they have sent the whole body, and lose it when the connection closes before.
+ * Therefore a body above the limit is read and discarded, up to this multiple of the limit.
+ */
+const DISCARDED_BODY_FACTOR = 16;
+
 /** Responds to a request whose body was read; the body is undefined when it exceeded the size limit. The handler must not throw. */
 export type HttpHandler = (message: IncomingMessage, body: Buffer | undefined) => HttpReply | Promise<HttpReply>;
 
@@ -74,13 +80,14 @@ function receive(
     inOrder(pending, message.socket, () => respond(handler, message, body, response));
   message.on('error', () => response.destroy());
   message.on('data', (chunk: Buffer) => {
-    const wasWithinLimit = size <= limit;
+    const wasDiscardable = size <= limit * DISCARDED_BODY_FACTOR;
     size += chunk.length;
     if (size <= limit) chunks.push(chunk);
-    else if (wasWithinLimit) handle(undefined);
+    else chunks.length = 0;
+    if (wasDiscardable && size > limit * DISCARDED_BODY_FACTOR) handle(undefined);
   });
   message.on('end', () => {
-    if (size <= limit) handle(Buffer.concat(chunks));
+    if (size <= limit * DISCARDED_BODY_FACTOR) handle(size <= limit ? Buffer.concat(chunks) : undefined);
   });
 }
 
@@ -104,8 +111,10 @@ function respond(
   response: ServerResponse,
 ): Promise<void> | undefined {
   const reply = handler(message, body);
-  if (reply instanceof Promise) return reply.then((settled) => deliver(response, settled, body === undefined));
-  return deliver(response, reply, body === undefined);
+  // The rest of an incomplete body would be read as another request.
+  const closesConnection = !message.complete;
+  if (reply instanceof Promise) return reply.then((settled) => deliver(response, settled, closesConnection));
+  return deliver(response, reply, closesConnection);
 }
 
 function deliver(response: ServerResponse, reply: HttpReply, closesConnection: boolean): Promise<void> | undefined {

@@ -48,6 +48,8 @@ function bodyPairs(body: string, type: string): BodyPairs {
 function jsonPairs(body: string): BodyPairs {
   const read = parseJsonWithDuplicateKeys(body);
   if (read === undefined) return { pairs: [], problem: 'The request body is not valid JSON.' };
+  // HTTP clients with the default content type application/json send `null` or `""` when a request has no body.
+  if (read.value === null || read.value === '') return { pairs: [] };
   if (!isJsonObject(read.value)) {
     return { pairs: [], problem: 'The request body is not a JSON object.' };
   }

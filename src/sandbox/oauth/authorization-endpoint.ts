@@ -29,7 +29,7 @@ export function handleAuthorizationRequest(request: HttpRequest, service: Sandbo
 
 export function getLogFieldsOfAuthorizationRequest(request: HttpRequest): RequestLogFields {
   const clientId = readRequestParameters(request.query, '', '').get('client_id');
-  return clientId === undefined ? {} : { client_id: clientId.slice(0, 100) };
+  return clientId === undefined ? {} : { client_id: clientId };
 }
 
 export function findLoginCorrelationOfAuthorizeEndpoint(

@@ -26,7 +26,7 @@ export function getLogFieldsOfRevocationRequest(request: HttpRequest): RequestLo
   const clientId = readUnverifiedClientId(request);
   const hint = getLastTokenCharacters(request.parameters().get('token') ?? '');
   return {
-    ...(clientId === undefined ? {} : { client_id: clientId.slice(0, 100) }),
+    ...(clientId === undefined ? {} : { client_id: clientId }),
     ...(hint === undefined ? {} : { token_hint: hint }),
   };
 }

@@ -39,8 +39,8 @@ export function getLogFieldsOfTokenRequest(request: HttpRequest): RequestLogFiel
   const grantType = parameters.get('grant_type');
   const hint = getLastTokenCharacters(parameters.get('refresh_token') ?? '');
   return {
-    ...(clientId === undefined ? {} : { client_id: clientId.slice(0, 100) }),
-    ...(grantType === undefined ? {} : { grant_type: grantType.slice(0, 100) }),
+    ...(clientId === undefined ? {} : { client_id: clientId }),
+    ...(grantType === undefined ? {} : { grant_type: grantType }),
     ...(hint === undefined ? {} : { token_hint: hint }),
   };
 }

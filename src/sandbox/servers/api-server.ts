@@ -39,6 +39,8 @@ export const sandboxApiOriginHandlers: SandboxOriginHandlers<ApiServerRoute> = {
     return toHttpReply(apiErrorReply(status, message), service.limiter.countRequest('anonymous', service.world.now()));
   },
   trace: (_match, request, { world }) => createLoginCorrelationOfTokenPair(world.pair(readBearerToken(request) ?? '')),
+  // The implicit flow gives access tokens to pages of other origins (spec §1).
+  allowsCrossOrigin: (path) => path.startsWith('/v2/'),
   otherOrigin: ({ ready }) => ready.auth_url,
   logFields: (_match, request) => {
     const hint = getLastTokenCharacters(readBearerToken(request) ?? '');

@@ -18,6 +18,8 @@ export const sandboxAuthOriginHandlers: SandboxOriginHandlers<AuthServerRoute> =
   },
   logFields: (match, request) => (match.found === 'route' ? (match.route.logFields?.(request) ?? {}) : {}),
   trace: (match, request, service) => (match.found === 'route' ? match.route.trace?.(request, service) : undefined),
+  // A page revokes the token that it received in the implicit flow. The token endpoint needs the client secret, which no page has.
+  allowsCrossOrigin: (path) => path === '/v1/oauth/revoke',
   otherOrigin: ({ ready }) => ready.base_url,
   errorReply: (status, message, request) => withCommonHeaders(errorReply(request, status, message)),
 };

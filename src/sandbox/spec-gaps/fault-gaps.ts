@@ -7,7 +7,7 @@ export const SPEC_GAPS_OF_FAULTS: readonly SpecGap[] = [
     section: '7',
     question: 'Several faults that match one request',
     choice:
-      'Each fault counts every request that matches it. A fault is due from its nth matching request until it has been applied `times` times; nth and times default to 1. The first fault in the list that is due applies, and later faults wait for the next matching request. In addition, one due fault with normalize_attributes and one with lag_lists apply. Faults do not apply to the admin API.',
+      'Each fault counts every request that matches it. A fault is due from its nth matching request until it has been applied `times` times; nth and times default to 1. The first fault in the list that is due applies, and later faults wait for the next matching request. In addition, one due fault with normalize_attributes and one with lag_lists apply. Faults do not apply to the admin API and to CORS preflight requests.',
     unobserved: 'only the sandbox has faults',
   },
   {

@@ -96,7 +96,7 @@ export const SPEC_GAPS_OF_MIGRATIONS: readonly SpecGap[] = [
     section: '2',
     question: 'Forms of source.host',
     choice:
-      'The field source.host accepts a host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), and for PostgreSQL keywords and values (host=H dbname=D). Of a connection string only scheme and host are stored. If the cluster has no database server, the form is not checked further. If the cluster has one, a form that its engine does not support, several hosts, a port after a host name (PostgreSQL) and a Unix socket are answered with 422.',
+      'The field source.host accepts a host name, an IP address (IPv6 with or without brackets), a URL (postgres, postgresql, redis or rediss), and for PostgreSQL keywords and values (host=H dbname=D). Only host and port are stored, of a URL also the scheme; of a field in another form nothing is stored, because it may contain a password. If the cluster has no database server, the form is not checked further. If the cluster has one, a form that its engine does not support, several hosts, a port after a host name (PostgreSQL) and a Unix socket are answered with 422.',
     observed: {
       '2001:db8::1': '200',
       'postgres://mover@source.example.com/shop': '200',

@@ -39,7 +39,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '5',
     question: 'A request without a well-formed bearer header',
     choice:
-      'A request without a well-formed bearer header is answered with 401 unauthorized and the header WWW-Authenticate: Bearer.',
+      'A request without a well-formed bearer header is answered with 401 unauthorized and the header WWW-Authenticate: Bearer. A header with one token of any characters except spaces is well-formed.',
     observed: { 'no bearer header': '401 unauthorized', 'WWW-Authenticate': 'Bearer' },
   },
   {
@@ -82,6 +82,19 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     observed: {
       'resource API, another host': '421 misdirected_request',
       'authorization server, another host': '421 invalid_request',
+    },
+  },
+  {
+    id: 'cross-origin',
+    section: '1',
+    question: 'Requests of browser pages with a token of the implicit flow (CORS)',
+    choice:
+      'Pages of every origin may send requests to /v2/* and to /v1/oauth/revoke, with the headers authorization and content-type and without cookies, and may read the responses, errors and faults included. No other path allows it. A preflight request is answered with 204 without a token; it is logged as `OPTIONS (CORS preflight)`, and faults and rate limits do not count it.',
+    observed: {
+      'preflight for /v2/actions': '204',
+      'Access-Control-Allow-Origin of /v2/actions': '*',
+      'preflight for the revocation endpoint': '204',
+      'preflight for the token endpoint': '405',
     },
   },
   {
@@ -130,7 +143,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '2',
     question: 'Attributes of a creation request, and which are required',
     choice:
-      'A creation request requires size, image and either name or names; the default region is nyc3, and the letters of a place (nyc) mean its newest region. Null, [] and an empty region are treated as absent, and unknown attributes are ignored. Volumes are ids, or objects with id or name. Invalid values are answered with 422 and a message that names the field.',
+      'A creation request requires size, image and either name or names; the default region is nyc3, and the letters of a place (nyc) mean its newest region. Null, [] and an empty region are treated as absent, and unknown attributes are ignored. An image is a slug or an id; the id is a number or a string of digits. Volumes are ids, or objects with id or name. Invalid values are answered with 422 and a message that names the field.',
     observed: {
       'no size': '422 unprocessable_entity',
       'no image': '422 unprocessable_entity',
@@ -169,7 +182,7 @@ export const SPEC_GAPS_OF_RESOURCES: readonly SpecGap[] = [
     section: '8',
     question: 'Number of droplets in an account',
     choice:
-      'By default the number of droplets is not limited. The option dropletLimit sets a limit for each account; a request that exceeds it is answered with 422 and the id droplet_limit.',
+      'By default the number of droplets is not limited. The option dropletLimit sets a limit for each account; a request that exceeds it is answered with 422 and the id droplet_limit. GET /v2/account returns the limit in droplet_limit, and 1000000 if there is no limit, because clients read a number.',
     unobserved: 'the limit is an option of the sandbox',
   },
   {

@@ -7,7 +7,7 @@ export const SPEC_GAPS_OF_TOKENS: readonly SpecGap[] = [
     section: '4.2',
     question: 'Encodings of the token request other than the query',
     choice:
-      'The token endpoint also accepts form and JSON bodies and Basic credentials. Bodies of other types are ignored.',
+      'The token endpoint also accepts form and JSON bodies and Basic credentials. A JSON body null or "" counts as no body. Bodies of other types are ignored.',
     observed: { 'parameters in a form': 'read' },
   },
   {

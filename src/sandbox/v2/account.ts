@@ -17,7 +17,7 @@ export function handleGetAccountRequest(
   const team = pair?.team === undefined ? undefined : world.registry.team(pair.team);
   return apiReply(200, {
     account: {
-      droplet_limit: settings.dropletLimit,
+      droplet_limit: Math.min(settings.dropletLimit, MAX_REPORTED_DROPLET_LIMIT),
       name: person?.name,
       email: person?.email,
       uuid: person?.uuid,
@@ -28,3 +28,6 @@ export function handleGetAccountRequest(
     },
   });
 }
+
+/** Clients read a number, and JSON has none for "no limit". */
+const MAX_REPORTED_DROPLET_LIMIT = 1_000_000;

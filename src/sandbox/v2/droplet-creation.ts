@@ -80,12 +80,13 @@ function decodeNames(name: unknown, names: unknown): Pick<DropletCreationRequest
   return { names: texts, isSingle: names === undefined };
 }
 
+/** Clients with one text field for slug or id send the id as a string of digits. */
 function decodeImage(image: unknown): number | string {
   if (image === undefined) return 'image is required.';
-  const known =
-    typeof image === 'number'
-      ? SANDBOX_IMAGES_BY_ID.get(image)
-      : SANDBOX_IMAGES.get(typeof image === 'string' ? image : '');
+  const isId = typeof image === 'number' || (typeof image === 'string' && /^[1-9]\d{0,14}$/.test(image));
+  const known = isId
+    ? SANDBOX_IMAGES_BY_ID.get(Number(image))
+    : SANDBOX_IMAGES.get(typeof image === 'string' ? image : '');
   return known?.id ?? `image ${shown(image)} is not an image slug or image id.`;
 }
 

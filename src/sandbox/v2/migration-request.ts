@@ -1,10 +1,11 @@
 import type { RequestedMigrationSource } from '../../engine/requested-migration-source.ts';
 import { isJsonObject, isStringArray } from '../http/json-text.ts';
 import type { SandboxMigrationSource } from '../records.ts';
+import { getStorableSourceHost, SOURCE_FIELD_NOT_STORED } from './storable-source-host.ts';
 
 /**
  * Decodes an online migration request (spec §2); if the result is a string, it is the error message for one field. The type of
- * the password is checked, but the password is not stored.
+ * the password is checked, but the password is not stored. libpq also reads a connection string in the field dbname.
  */
 export function decodeSandboxMigrationRequest(
   value: unknown,
@@ -28,9 +29,9 @@ export function decodeSandboxMigrationRequest(
   if (engine === 'redis' && isStringArray(ignoreDbs) && ignoreDbs.length > 0)
     return 'ignore_dbs is only valid for PostgreSQL sources.';
   return {
-    host: withoutSecrets(host),
+    host: getStorableSourceHost(host),
     ...(typeof port === 'number' ? { port } : {}),
-    ...(typeof dbname === 'string' ? { dbname } : {}),
+    ...(typeof dbname === 'string' ? { dbname: /=|:\/\//.test(dbname) ? SOURCE_FIELD_NOT_STORED : dbname } : {}),
     ...(typeof username === 'string' ? { username } : {}),
     disableSsl: disableSsl === true,
     ignoreDbs: isStringArray(ignoreDbs) ? ignoreDbs : [],
@@ -38,7 +39,7 @@ export function decodeSandboxMigrationRequest(
 }
 
 /**
- * Reads the source with its password, for the migration engine only. The caller must call the function only after
+ * Reads the source with its password, which must not be stored. The caller must call the function only after
  * `decodeSandboxMigrationRequest` has accepted the request.
  */
 export function readRequestedMigrationSource(
@@ -60,15 +61,6 @@ export function readRequestedMigrationSource(
 /** Whether the host field is a URL, or keywords and values with a database name (libpq). */
 function isConnectionString(host: string): boolean {
   return host.includes('://') || /(^|\s)dbname\s*=/.test(host);
-}
-
-/** A connection string in the host field may contain a password and parameters, so only its scheme and host are kept. */
-function withoutSecrets(host: string): string {
-  if (!host.includes('://') && host.includes('=')) {
-    const [, quoted, plain] = /(?:^|\s)host\s*=\s*(?:'((?:[^'\\]|\\.)*)'|([^\s']+))/.exec(host) ?? [];
-    return (quoted ?? plain ?? 'a connection string').slice(0, 300);
-  }
-  return host.replace(/^([a-z][a-z0-9+.-]*:\/\/)(?:.*@)?([^/?#]*).*$/is, '$1$2').slice(0, 300);
 }
 
 function withoutNulls(value: object): Readonly<Record<string, unknown>> {

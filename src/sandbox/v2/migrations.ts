@@ -27,7 +27,8 @@ export function handlePutMigrationRequest(
   if ('status' in body) return body;
   const source = decodeSandboxMigrationRequest(body.value, cluster.engine);
   if (typeof source === 'string') return unprocessableReply(source);
-  if (isManaged(source.host)) {
+  const requested = readRequestedMigrationSource(body.value, source);
+  if (containsManagedHost(requested.host)) {
     return unprocessableReply('source.host is a managed cluster; a managed cluster cannot be migrated to another one.');
   }
   const plane = planes.planeOf(cluster);
@@ -41,7 +42,7 @@ export function handlePutMigrationRequest(
   if (isSandboxMigrationRunning(world.state.migrationStore, cluster.uuid, migration.startedAt))
     return apiErrorReply(409, 'An online migration into this cluster is already running.');
   if (plane !== undefined) {
-    const refusal = planes.start(migration, plane, readRequestedMigrationSource(body.value, source), world);
+    const refusal = planes.start(migration, plane, requested, world);
     if (refusal !== undefined) return unprocessableReply(refusal);
   }
   addSandboxMigration(world.state.migrationStore, migration);
@@ -93,7 +94,7 @@ function clusterOf(
   return registry.clustersOf(account).find(({ uuid }) => uuid === named);
 }
 
-/** Whether the host field, which may be a connection string, contains the name of a managed cluster. */
-function isManaged(host: string): boolean {
-  return /(^|[/@.])[^/@]*\.db\.(ondigitalocean\.com|cloud-sandbox\.invalid)(:|$)/i.test(host);
+/** Whether the host field, which may be a connection string of any form, contains the name of a managed cluster. */
+function containsManagedHost(host: string): boolean {
+  return /\.db\.(ondigitalocean\.com|cloud-sandbox\.invalid)(?![\w.-])/i.test(host);
 }

@@ -56,6 +56,35 @@ describe('the request log', () => {
     }
   });
 
+  it('has no secret that was sent in a wrong place, and a fault still matches an unknown grant type', async () => {
+    const sandbox = await sandboxFor();
+    const { auth_url, base_url, client_id, client_secret } = sandbox.ready;
+    const { access_token } = await grantFor(sandbox);
+    const code = await codeFor(sandbox);
+    const post = (target: string, headers = {}) => send(auth_url, target, { method: 'POST', headers });
+    const authorization = `Basic ${Buffer.from(`${access_token}:`).toString('base64')}`;
+    await post('/v1/oauth/revoke?token=x', { authorization });
+    await postToken(sandbox, { grant_type: code, client_id: client_secret, client_secret: client_id });
+    await send(auth_url, `/v1/oauth/authorize?client_id=${client_secret}`);
+    await post(`/v1/oauth/token&client_secret=${client_secret}`);
+    await send(base_url, `/v2/droplets&access_token=${access_token}`);
+    await send(base_url, `/v2/droplets/1%26access_token%3D${access_token}`);
+    sandbox.faults.add({ match: { grant_type: 'custom' }, action: 'status', status: 503 });
+    expect((await postToken(sandbox, { grant_type: 'custom' })).status).toBe(503);
+    const { requests } = await read(sandbox);
+    expect(requests.slice(-7).map(({ path }) => path)).toEqual([
+      '/v1/oauth/revoke',
+      '/v1/oauth/token',
+      '/v1/oauth/authorize',
+      '/v1/oauth/token',
+      '/v2/droplets',
+      '/v2/droplets/1',
+      '/v1/oauth/token',
+    ]);
+    const text = JSON.stringify(requests);
+    for (const secret of [client_secret, access_token, code]) expect(text).not.toContain(secret);
+  });
+
   it('counts requests by endpoint, with the path of the route', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);

@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BODY_LIMIT } from '../../../src/sandbox/http/http-server.ts';
 import type { SandboxServers } from '../../../src/sandbox/sandbox.ts';
+import { openRawConnection } from '../raw-connection.ts';
 import { callApi, sandboxFor, send, sendBytes, tokenFor } from '../requests.ts';
 
 describe('no input ends the process', () => {
@@ -42,23 +44,57 @@ describe('no input ends the process', () => {
     expect(answer.headers.location).toContain('state=a%0d%0aX-Evil:1');
   });
 
-  it('a body over the limit is 413 and changes nothing', async () => {
+  it.each([1, 2, 8, 15])('a body of %i times the limit and more is 413 and changes nothing', async (times) => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const body = JSON.stringify({
       name: 'a',
       size: '1gb',
       image: 'debian-12-x64',
-      user_data: 'x'.repeat(DEFAULT_BODY_LIMIT),
+      user_data: 'x'.repeat(times * DEFAULT_BODY_LIMIT),
     });
-    const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', body).catch(
-      (error: NodeJS.ErrnoException) => error.code,
-    );
-    expect(typeof answer === 'string' ? answer : answer?.status).toSatisfy(
-      (one) => one === 413 || one === 'EPIPE' || one === 'ECONNRESET',
-    );
+    const { status, headers } = await callApi(sandbox, access_token, 'POST', '/v2/droplets', body);
+    expect([status, headers['content-type']]).toEqual([413, 'application/json; charset=utf-8']);
     const { meta } = JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).body);
     expect(meta.total).toBe(3);
+  });
+
+  it('a client that reads only after it has sent a body over the limit receives the 413', async () => {
+    const sandbox = await sandboxFor();
+    const { host } = new URL(sandbox.ready.base_url);
+    const size = 3 * DEFAULT_BODY_LIMIT;
+    const connection = openRawConnection(sandbox.ready.base_url);
+    connection.write(`POST /v2/droplets HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${size}\r\n\r\n`);
+    connection.write('x'.repeat(size - 1));
+    await sleep(200);
+    expect(sandbox.requests()).toEqual([]);
+    connection.write('x');
+    expect(await connection.waitFor(/\r\n\r\n/)).toMatch(/^HTTP\/1\.1 413 /);
+    connection.write(`GET /v2/droplets HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect((await connection.closed).text).toContain('HTTP/1.1 401 ');
+  });
+
+  it('a body without an end is 413 before its end, and the connection closes', async () => {
+    const sandbox = await sandboxFor();
+    const { hostname, port, host } = new URL(sandbox.ready.base_url);
+    const sent = await new Promise<number>((resolve, reject) => {
+      let bytes = 0;
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(`POST /v2/droplets HTTP/1.1\r\nHost: ${host}\r\nContent-Length: ${2 ** 40}\r\n\r\n`);
+        const more = (): void => {
+          bytes += DEFAULT_BODY_LIMIT;
+          socket.write(Buffer.alloc(DEFAULT_BODY_LIMIT), (error) => (error ? undefined : more()));
+        };
+        more();
+      });
+      socket.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EPIPE' && error.code !== 'ECONNRESET') reject(error);
+      });
+      socket.on('close', () => resolve(bytes));
+    });
+    expect(sent).toBeGreaterThan(16 * DEFAULT_BODY_LIMIT);
+    expect(sent).toBeLessThan(64 * DEFAULT_BODY_LIMIT);
+    expect(sandbox.requests().map(({ status }) => status)).toEqual([413]);
   });
 
   it.each(['gzip', 'br', 'identity, gzip'])(

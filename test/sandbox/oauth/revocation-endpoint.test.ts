@@ -41,6 +41,14 @@ describe('rule 17: revoke', () => {
     }
   });
 
+  it.each(['null', '""', ' null\n'])('the JSON body %j is no body', async (body) => {
+    const sandbox = await sandboxFor();
+    const { access_token } = await grantFor(sandbox);
+    const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    expectDone(await send(sandbox.ready.auth_url, `/v1/oauth/revoke?token=${access_token}`, options));
+    expect((await callApi(sandbox, access_token, 'GET', '/v2/droplets')).status).toBe(404);
+  });
+
   it('an unknown, revoked or refreshed token is 200 too, and its successor stays valid', async () => {
     const sandbox = await sandboxFor();
     const { access_token, refresh_token } = await grantFor(sandbox);

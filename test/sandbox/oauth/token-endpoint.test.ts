@@ -115,6 +115,12 @@ describe('rule 12: parameters are accepted in the query and in other encodings',
     expectError(text, 400, 'invalid_request');
     expect(JSON.parse(text.body).error_description).toContain('application/x-www-form-urlencoded');
   });
+
+  it.each(['null', '""', ' null\n'])('the JSON body %j is no body', async (body) => {
+    const sandbox = await sandboxFor();
+    const good = exchangeParameters(sandbox, await codeFor(sandbox));
+    expect((await post(sandbox, form(good), { headers: JSON_TYPE, body })).status).toBe(200);
+  });
 });
 
 describe('rule 13: a token response', () => {

@@ -33,6 +33,36 @@ describe('rule 10: a browser completes the pages of a login', () => {
     expect(errors).toEqual([]);
   });
 
+  it('a page uses the token of the implicit flow, and revokes it', async () => {
+    const { sandbox, page, callback } = await openFixture();
+    const { auth_url, base_url } = sandbox.ready;
+    await page.goto(
+      `${auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox, { response_type: 'token', scope: 'read write' })}`,
+    );
+    await fillIn(page, sandbox, MAYA);
+    await page.getByRole('button', { name: 'Authorize application' }).click();
+    await page.waitForURL(`${callback}/**`);
+    const token = new URLSearchParams(new URL(page.url()).hash.slice(1)).get('access_token') ?? '';
+    const request = (url: string, method: string, json?: object): Promise<readonly [number, string | null]> =>
+      page.evaluate(
+        async ([target, verb, bearer, body]) => {
+          const headers = {
+            authorization: `Bearer ${bearer}`,
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          };
+          const response = await fetch(target, { method: verb, headers, ...(body === undefined ? {} : { body }) });
+          return [response.status, response.headers.get('date')] as const;
+        },
+        [url, method, token, json === undefined ? undefined : JSON.stringify(json)] as const,
+      );
+    const wish = { name: 'from-a-page', size: 's-1vcpu-1gb', image: 'ubuntu-24-04-x64' };
+    expect(await request(`${base_url}/v2/droplets`, 'GET')).toEqual([200, expect.any(String)]);
+    expect(await request(`${base_url}/v2/droplets`, 'POST', wish)).toEqual([202, expect.any(String)]);
+    expect(await request(`${auth_url}/v1/oauth/revoke?token=${token}`, 'POST')).toEqual([200, expect.any(String)]);
+    expect(await request(`${base_url}/v2/droplets`, 'GET')).toEqual([404, expect.any(String)]);
+    await expect(request(`${auth_url}/v1/oauth/token?grant_type=refresh_token`, 'POST')).rejects.toThrow();
+  });
+
   it('the application may redirect to another origin', async () => {
     const { sandbox, page, errors } = await openFixture({ onward: true });
     await page.goto(`${sandbox.ready.auth_url}/v1/oauth/authorize?${authorizationQuery(sandbox)}`);

@@ -14,6 +14,17 @@ it('GET /v2/account names the person behind the token, and the team of its grant
   expect((await callApi(sandbox, 'unknown', 'GET', '/v2/account')).status).toBe(404);
 });
 
+it.each([
+  [{}, 1_000_000],
+  [{ dropletLimit: 5 }, 5],
+])('with the options %j, droplet_limit is %i', async (options, limit) => {
+  const sandbox = await sandboxFor(options);
+  const { access_token } = await tokenFor(sandbox);
+  expect(JSON.parse((await callApi(sandbox, access_token, 'GET', '/v2/account')).body).account.droplet_limit).toBe(
+    limit,
+  );
+});
+
 it('each context keeps its approval: revoking one leaves the tokens of the other', async () => {
   const sandbox = await sandboxFor();
   const tomas = userOf(sandbox, TOMAS);

@@ -9,6 +9,7 @@ describe('bearer tokens of the resource API', () => {
     { authorization: 'Bearer' },
     { authorization: 'Bearer ' },
     { authorization: 'Bearer a b' },
+    { authorization: 'Bearer a\tb' },
     { authorization: 'Basic eDp5' },
     { authorization: 'sandbox_token' },
     { authorization: 'Bearer,Bearer x' },
@@ -32,6 +33,12 @@ describe('bearer tokens of the resource API', () => {
       expect(rest).toEqual({ id: 'not_found', request_id: answer.headers['x-request-id'] });
       expectGolden('sandbox', message, String(unknownTokenStatus));
     }
+  });
+
+  it.each(['tok:en', '"x"', 'caf\u00e9', 'a,b', 'a=b=c', '%00'])('an unknown token can be %s', async (token) => {
+    const sandbox = await sandboxFor();
+    const answer = await callApi(sandbox, token, 'GET', '/v2/droplets');
+    expect([answer.status, JSON.parse(answer.body).id]).toEqual([404, 'not_found']);
   });
 
   it('the scheme is read in any case', async () => {

@@ -133,6 +133,9 @@ describe('POST /v2/droplets', () => {
     ['image', { name: 'a', image: undefined }],
     ['image', { name: 'a', image: 'windows' }],
     ['image', { name: 'a', image: 1 }],
+    ['image', { name: 'a', image: '1' }],
+    ['image', { name: 'a', image: '0164502311' }],
+    ['image', { name: 'a', image: '164502311.0' }],
     ['image', { name: 'a', image: {} }],
     ['region', { name: 'a', region: 'moon1' }],
     ['region', { name: 'a', region: 3 }],
@@ -167,6 +170,7 @@ describe('POST /v2/droplets', () => {
       { ...ATTRIBUTES, name: 'a', names: [], future: { x: [1] } },
       { ...ATTRIBUTES, name: null, names: ['a'] },
       { name: 'a', size: '512mb', image: 164_502_311 },
+      { name: 'a', size: '512mb', image: '164502311' },
     ]) {
       const answer = await callApi(sandbox, access_token, 'POST', '/v2/droplets', `${JSON.stringify(body)}\r\n`);
       expect(answer.status).toBe(202);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { admin, callApi, sandboxFor, send, tokenFor } from '../requests.ts';
 
 describe('every response of the resource API', () => {
-  it('carries content type, request id and rate limit headers, errors too', async () => {
+  it('carries content type, request id and CORS headers, errors too', async () => {
     const sandbox = await sandboxFor();
     const { access_token } = await tokenFor(sandbox);
     const answers = [
@@ -18,7 +18,7 @@ describe('every response of the resource API', () => {
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
       expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
       expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
-      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect(headers['access-control-allow-origin']).toBe('*');
       if (status >= 400) expect(JSON.parse(body).request_id).toBe(headers['x-request-id']);
     }
     expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(answers.length);
