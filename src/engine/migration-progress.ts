@@ -22,7 +22,7 @@ export interface MigrationProgress {
   isOver: boolean;
 }
 
-export function createMigrationProgress(): MigrationProgress {
+export function createEmptyMigrationProgress(): MigrationProgress {
   return { databases: [], leftovers: [], warnings: [], failure: undefined, stopReason: undefined, isOver: false };
 }
 

@@ -99,7 +99,7 @@ export interface DatabaseMigrationProgress {
   idlePolls: number;
 }
 
-export function createDatabaseMigrationProgress(name: string): DatabaseMigrationProgress {
+export function createInitialDatabaseMigrationState(name: string): DatabaseMigrationProgress {
   return {
     name,
     phase: 'waiting',

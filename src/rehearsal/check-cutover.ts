@@ -15,7 +15,7 @@ import { pollSourceContinuously } from '../watch/watch-source.ts';
 import { compareDatabases } from './compare-databases.ts';
 import { type CutoverFacts, isIdleSourceCheckUseful } from './cutover-checklist.ts';
 import { findSequenceDifferences } from './postgresql/sequence-differences.ts';
-import { migrationTargetOptionNames, targetLoginHint } from './target-login-hint.ts';
+import { migrationTargetInputNames, targetLoginHint } from './target-login-hint.ts';
 import { countWritesBetweenReadings, readServerWriteActivity } from './write-activity.ts';
 
 export interface CheckCutoverOptions {
@@ -110,7 +110,7 @@ async function readTargetFailure({
     if (signal.aborted || !isServerError(error)) throw error;
     return {
       targetFailure: redactErrorReason(error, target.source.password),
-      targetHint: targetLoginHint(error, migrationTargetOptionNames),
+      targetHint: targetLoginHint(error, migrationTargetInputNames),
       isTargetWithoutTls: error instanceof DatabaseConnectError && error.code === databaseConnectErrorCodes.noTls,
     };
   }

@@ -6,7 +6,7 @@ export interface TargetOptionNames {
   readonly passwordVariable: string;
 }
 
-export const migrationTargetOptionNames: TargetOptionNames = {
+export const migrationTargetInputNames: TargetOptionNames = {
   option: '--target',
   passwordVariable: 'CLOUDCTL_TARGET_PASSWORD',
 };

@@ -23,7 +23,7 @@ import { buildSandboxReadyLine, type SandboxReadyLine } from './ready-line.ts';
 import { createRequestLog, type LoggedRequest } from './request-log.ts';
 import { handleSandboxRequest, type SandboxOriginHandlers } from './request-pipeline.ts';
 import type { SandboxRoute } from './routes.ts';
-import { createSandboxSeedDataFromOptions, updateSandboxSeedData } from './seed-options.ts';
+import { applyStartOptionsToSeedData, createSandboxSeedDataFromOptions } from './seed-options.ts';
 import { sandboxApiOriginHandlers } from './servers/api-server.ts';
 import { sandboxAuthOriginHandlers } from './servers/auth-server.ts';
 import { replyWhenSaved } from './state/reply-when-saved.ts';
@@ -213,7 +213,7 @@ async function createService(
   const seed =
     saved === undefined
       ? await createSandboxSeedDataFromOptions(seedOptions, random)
-      : updateSandboxSeedData(saved, seedOptions, random);
+      : applyStartOptionsToSeedData(saved, seedOptions, random);
   const adminToken = options.adminToken ?? saved?.identity.adminToken ?? randomString(random, 43);
   const world = new LiveSandboxState(seed, random, options.now ?? Date.now, saved?.world);
   return {

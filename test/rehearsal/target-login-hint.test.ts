@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DatabaseConnectError, databaseConnectErrorCodes } from '../../src/platform/connect-error.ts';
 import {
-  migrationTargetOptionNames,
+  migrationTargetInputNames,
   rehearsalTargetOptionNames,
   targetLoginHint,
 } from '../../src/rehearsal/target-login-hint.ts';
@@ -16,7 +16,7 @@ it.each([
   ['WRONGPASS', 'CLOUDCTL_TARGET_PASSWORD'],
   ['ECONNREFUSED', '--target'],
 ])('the hint for %s names %s', (code, named) => {
-  expect(targetLoginHint(failed(code), migrationTargetOptionNames)).toContain(named);
+  expect(targetLoginHint(failed(code), migrationTargetInputNames)).toContain(named);
 });
 
 it('names the option and the variable of the command', () => {

@@ -78,8 +78,8 @@ async function removeSecrets(
 }
 
 /**
- * Removes this machine from the share. The session is not revoked, because other machines use it. An earlier session in the
- * file store is revoked.
+ * Removes this machine from the share. The session is not revoked, because other machines use it. If the file store still has a
+ * session from before this machine joined the share, that session is revoked.
  */
 async function removeFromShare(
   context: CommandContext,

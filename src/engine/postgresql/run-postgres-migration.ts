@@ -1,7 +1,7 @@
 import { MigrationError, managedClusterSourceMessage } from '../migration-error.ts';
 import type { MigrationEngineDependencies, PostgresMigrationJob } from '../migration-job.ts';
 import type { MigrationProgress } from '../migration-progress.ts';
-import { createDatabaseMigrationProgress, hasMigrationEnded } from '../migration-state.ts';
+import { createInitialDatabaseMigrationState, hasMigrationEnded } from '../migration-state.ts';
 import { createSemaphore } from '../semaphore.ts';
 import { copyRolesToTarget } from './copy-roles-to-target.ts';
 import { type DatabaseCreationProperties, listSourceDatabases } from './database-creation-properties.ts';
@@ -27,7 +27,7 @@ export async function runPostgresMigration(
   stop: AbortSignal,
 ): Promise<void> {
   const prepared = await prepareMigration(job, deps, migrationProgress, stop);
-  migrationProgress.databases.push(...prepared.databases.map(({ name }) => createDatabaseMigrationProgress(name)));
+  migrationProgress.databases.push(...prepared.databases.map(({ name }) => createInitialDatabaseMigrationState(name)));
   const idle = new AbortController();
   const end = AbortSignal.any([stop, idle.signal]);
   const poller = createSourceSlotPoller(job.source, prepared.source.version, deps, end);

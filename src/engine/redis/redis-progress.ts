@@ -1,6 +1,6 @@
 import type { MigrationProgress } from '../migration-progress.ts';
 import {
-  createDatabaseMigrationProgress,
+  createInitialDatabaseMigrationState,
   recordDatabaseMigrationOutage,
   type StalledMigrationPhase,
 } from '../migration-state.ts';
@@ -13,7 +13,7 @@ export function recordRedisMigrationOutage(
   reason: string,
 ): void {
   // The databases are not known before both servers have been polled once.
-  if (databases.length === 0) databases.push({ ...createDatabaseMigrationProgress('db0'), method: 'continuous' });
+  if (databases.length === 0) databases.push({ ...createInitialDatabaseMigrationState('db0'), method: 'continuous' });
   for (const progress of databases) recordDatabaseMigrationOutage(progress, phase, reason);
 }
 
@@ -24,7 +24,7 @@ export function recordRedisReplicationStatus(
 ): void {
   for (const { name } of polled) {
     if (!databases.some((one) => one.name === name)) {
-      databases.push({ ...createDatabaseMigrationProgress(name), method: 'continuous' });
+      databases.push({ ...createInitialDatabaseMigrationState(name), method: 'continuous' });
     }
   }
   for (const progress of databases) {

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
-import { createMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
-import { createDatabaseMigrationProgress, recordDatabaseMigrationOutage } from '../../../src/engine/migration-state.ts';
+import { createEmptyMigrationProgress, toMigrationState } from '../../../src/engine/migration-progress.ts';
+import {
+  createInitialDatabaseMigrationState,
+  recordDatabaseMigrationOutage,
+} from '../../../src/engine/migration-state.ts';
 import { expectGolden } from '../../fixtures/golden.ts';
 import {
   beginMigration,
@@ -98,15 +101,15 @@ test.each([
   { phases: ['streaming', 'done'], status: 'syncing' },
   { phases: ['done', 'done'], status: 'done' },
 ] as const)('databases in the phases $phases are together $status', ({ phases, status }) => {
-  const progress = createMigrationProgress();
+  const progress = createEmptyMigrationProgress();
   const empty = {
-    ...createDatabaseMigrationProgress('postgres'),
+    ...createInitialDatabaseMigrationState('postgres'),
     hasTables: false,
     error: 'refused',
     phase: 'error' as const,
   };
   const databases = phases.map((phase, at) => {
-    const database = { ...createDatabaseMigrationProgress(`d${at}`), hasTables: true };
+    const database = { ...createInitialDatabaseMigrationState(`d${at}`), hasTables: true };
     if (phase === 'source_unreachable') recordDatabaseMigrationOutage(database, phase, 'no route');
     else database.phase = phase;
     if (phase === 'error') database.error = 'no';

@@ -38,8 +38,8 @@ import {
   subscriptionApplyTriggersQuery,
 } from '../../../src/preflight/postgresql/queries/triggers.ts';
 import {
+  failedConfigLinesQuery,
   pgFileSettingsRestartError,
-  unappliedConfigLinesQuery,
 } from '../../../src/preflight/postgresql/queries/unapplied-config-lines.ts';
 import { unreadableObjectsQuery } from '../../../src/preflight/postgresql/queries/unreadable-objects.ts';
 import { unvalidatedConstraintsQuery } from '../../../src/preflight/postgresql/queries/unvalidated-constraints.ts';
@@ -365,7 +365,7 @@ test('every fix with statements is simulated here or in the test of its check, o
 test('a restart that activates a lower wal_level is not written', () => {
   const { findings, after } = simulated([
     setting({ max_replication_slots: '1' }),
-    returns(unappliedConfigLinesQuery, [
+    returns(failedConfigLinesQuery, [
       {
         name: 'wal_level',
         value: 'replica',

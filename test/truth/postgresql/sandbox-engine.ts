@@ -5,7 +5,7 @@ import { redactErrorReason } from '../../../src/engine/migration-error.ts';
 import { defaultMigrationEngineLimits } from '../../../src/engine/migration-job.ts';
 import { createMemoryMigrationJournal } from '../../../src/engine/migration-journal.ts';
 import {
-  createDatabaseMigrationProgress,
+  createInitialDatabaseMigrationState,
   type DatabaseMigrationState,
   hasMigrationEnded,
   type MigrationState,
@@ -192,7 +192,7 @@ async function copyPointInTime(plan: MigrationPlan): Promise<MigrationResult> {
         if (copied.kind === 'refused') throw new Error(`the schema cannot be copied: ${copied.objects.join(', ')}`);
         await copyDatabaseRows(
           { source, target: sink, deps: ports, signal, name: 'truth' },
-          createDatabaseMigrationProgress(dbname),
+          createInitialDatabaseMigrationState(dbname),
         );
       }
     }

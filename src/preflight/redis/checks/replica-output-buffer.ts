@@ -52,7 +52,7 @@ function raiseLimit({ name, hard, soft, seconds }: OutputBufferLimit, wanted: nu
   if (bytes > hard && (room === undefined || bytes > room)) {
     return {
       by: redisAdministratorText,
-      text: `Migrate when fewer keys are written. A limit of ${formatBytesInUnitsOf1000(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has ${formatBytesInUnitsOf1000(room)} for it`}.`,
+      text: `Migrate when fewer keys are written. A limit of ${formatBytesInUnitsOf1000(bytes)} needs as much free memory, and the machine ${room === undefined ? 'does not report its memory' : `has only ${formatBytesInUnitsOf1000(room)} of free memory`}.`,
     };
   }
   return buildRedisConfigSetFix(
