@@ -9,14 +9,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { root } from '../scripts/run-vitest.mjs';
 import { bareLoop } from './bare-loop.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
 import { runProgram } from './program.mjs';
 
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: { names: { type: 'string', default: '10000' }, most: { type: 'string', default: '100000' } },
 });
 const few = 1_000;

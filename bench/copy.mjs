@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
@@ -16,7 +16,7 @@ const rounds = 3;
 const limit = 3;
 const settings = { wal_level: 'logical', max_replication_slots: 20, max_wal_senders: 20, max_worker_processes: 20 };
 
-const { values } = createParsedArgs({ options: { rows: { type: 'string', default: '500000' } } });
+const { values } = parseArgs({ options: { rows: { type: 'string', default: '500000' } } });
 await build();
 const home = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
 // pg_dump of Debian 12 reads servers up to PostgreSQL 15.

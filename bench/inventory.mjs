@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { runPreflightProgram } from './program.mjs';
 
 const number = (value, otherwise) => (value === undefined ? otherwise : Number(value));
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: {
     databases: { type: 'string' },
     servers: { type: 'string' },

@@ -1,12 +1,12 @@
 // `npm run bench:list`: how fast `droplets list -o ndjson` prints 100,000 droplets, as a part of the rate of a bare loop that
 // reads the same pages and throws them away. `-- --droplets 3000` measures another number.
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { Pool } from 'undici';
 import { build } from '../scripts/build.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
 import { runProgram } from './program.mjs';
 
-const { values } = createParsedArgs({ options: { droplets: { type: 'string', default: '100000' } } });
+const { values } = parseArgs({ options: { droplets: { type: 'string', default: '100000' } } });
 const rounds = 3;
 /** Part of the bare loop's rate, and MB. */
 const bounds = { rate: 0.7, memory: 120 };

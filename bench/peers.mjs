@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { install, side } from '../scripts/extra-packages.mjs';
 import { root } from '../scripts/run-vitest.mjs';
@@ -15,9 +15,7 @@ import { drawBars } from './bar-chart.mjs';
 import { bareNode, measureCpuTime } from './cpu-time.mjs';
 import { bareEnvironment, bin, logIn, profileFolders } from './logged-in.mjs';
 
-const { values } = createParsedArgs({
-  options: { rounds: { type: 'string', default: '20' }, doctl: { type: 'string' } },
-});
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' }, doctl: { type: 'string' } } });
 const rounds = Number(values.rounds);
 const listed = 20;
 const titles = { start: 'version', token: 'print the token', list: `list of ${listed}`, help: 'help' };

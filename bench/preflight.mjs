@@ -4,13 +4,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { build } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { runPreflightProgram } from './program.mjs';
 
-const { values } = createParsedArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
+const { values } = parseArgs({ options: { databases: { type: 'string' }, tables: { type: 'string' } } });
 const tables = Number(values.tables ?? 50);
 const databases = Number(values.databases ?? (values.tables === undefined ? 200 : 1));
 /** What disturbs a run only ever makes it longer, so the best of a few is compared. */

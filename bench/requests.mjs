@@ -4,12 +4,12 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { root } from '../scripts/run-vitest.mjs';
 import { filledSandbox } from './filled-sandbox.mjs';
 
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: {
     names: { type: 'string', default: '1,3,10,100,10000' },
     accounts: { type: 'string', default: '0,1000,25000' },

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
 
@@ -19,7 +19,7 @@ if (process.send === undefined) await main();
 else serveFixedBodies();
 
 async function main() {
-  const { values } = createParsedArgs({ options: { droplets: { type: 'string', default: '100000' } } });
+  const { values } = parseArgs({ options: { droplets: { type: 'string', default: '100000' } } });
   await build();
   const home = mkdtempSync(join(tmpdir(), 'cloudctl-bench-'));
   const folders = { CLOUDCTL_CONFIG_DIR: join(home, 'config'), CLOUDCTL_STATE_DIR: join(home, 'state') };

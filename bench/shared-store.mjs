@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build, buildForTests } from '../scripts/build.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { root } from '../scripts/run-vitest.mjs';
@@ -14,7 +14,7 @@ import { startSandbox } from '../scripts/sandbox.mjs';
 import { measureCpuTime, median } from './cpu-time.mjs';
 import { bareEnvironment, bin, logIn, profileFolders } from './logged-in.mjs';
 
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '20' }, refreshes: { type: 'string', default: '200' } },
 });
 

@@ -4,15 +4,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build } from '../scripts/build.mjs';
 import { startSandbox } from '../scripts/sandbox.mjs';
 import { bareNode, measureCpuTime } from './cpu-time.mjs';
 import { bareEnvironment, bin, logIn, profileFolders, startTlsProxy } from './logged-in.mjs';
 
-const { values } = createParsedArgs({
-  options: { rounds: { type: 'string', default: '20' }, program: { type: 'string' } },
-});
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '20' }, program: { type: 'string' } } });
 const rounds = Number(values.rounds);
 const program = values.program === undefined ? [process.execPath, bin] : [resolve(values.program)];
 const bounds = {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { accidents, accidentTables, logSettings } from '../scripts/accidents.mjs';
 import { startPostgres } from '../scripts/postgres.mjs';
 import { root } from '../scripts/run-vitest.mjs';
@@ -16,7 +16,7 @@ import { startSandbox } from '../scripts/sandbox.mjs';
 
 const bin = join(root, 'bin/cloudctl.cjs');
 const limit = 60;
-const { values: options } = createParsedArgs({
+const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     parallel: { type: 'string', default: '3' },

@@ -2,10 +2,10 @@
 // `--kills-down N` so often after its source has crashed, `--full` moves
 // 10 databases of 20 tables of 10,000 rows while they are written to and lets every single statement fail, `--size 3x4x1000`
 // moves others.
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { suite } from './run-vitest.mjs';
 
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: {
     kills: { type: 'string' },
     'kills-down': { type: 'string' },

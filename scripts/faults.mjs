@@ -5,11 +5,11 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { suite } from './run-vitest.mjs';
 
 const usual = { rounds: '10', processes: '50', kills: '250', refreshes: '100', unshared: '20', faults: 'all' };
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: Object.fromEntries(Object.entries(usual).map(([name, value]) => [name, { type: 'string', default: value }])),
 });
 const folder = mkdtempSync(join(tmpdir(), 'cloudctl-faults-'));

@@ -6,10 +6,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { suite } from './run-vitest.mjs';
 
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: {
     machines: { type: 'string', default: '20' },
     expiries: { type: 'string', default: '10' },

@@ -17,7 +17,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { build as esbuild } from 'esbuild';
 import { inject } from 'postject';
 import { build, common } from './build.mjs';
@@ -149,9 +149,7 @@ function writeChecksums() {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { values } = createParsedArgs({
-    options: { node: { type: 'string' }, xz: { type: 'boolean', default: false } },
-  });
+  const { values } = parseArgs({ options: { node: { type: 'string' }, xz: { type: 'boolean', default: false } } });
   const started = performance.now();
   const program = await buildStandalone(values);
   const size = (path) => `${(statSync(path).size / 1e6).toFixed(1)} MB`;

@@ -3,10 +3,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { root, suite } from './run-vitest.mjs';
 
-const { values, positionals: paths } = createParsedArgs({
+const { values, positionals: paths } = parseArgs({
   options: { seconds: { type: 'string' }, seed: { type: 'string' } },
   allowPositionals: true,
 });

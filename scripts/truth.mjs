@@ -4,10 +4,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createParsedArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { root, run } from './run-vitest.mjs';
 
-const { values } = createParsedArgs({
+const { values } = parseArgs({
   options: {
     quick: { type: 'boolean' },
     only: { type: 'string' },
