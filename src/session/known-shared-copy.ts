@@ -14,9 +14,13 @@ export interface SharedCopyAccess {
   read(): KnownSharedCopy;
   /**
    * Stores the record as the copy unless the copy is newer. Resolves with false, after one warning for each command, if the
-   * copy could not be written; without it, this machine cannot publish the record after a restore of the store.
+   * copy could not be written; without it, this machine cannot publish the record after a restore of the store. Warns if the
+   * copy is a login that the store has not confirmed: nobody revokes its tokens.
    */
-  keep(sealed: EncryptedSharedSession, parts?: Pick<SharedSessionCopy, 'isUnconfirmed'>): Promise<boolean>;
+  keep(
+    sealed: EncryptedSharedSession,
+    parts?: Pick<SharedSessionCopy, 'isUnconfirmed' | 'hasReplaced'>,
+  ): Promise<boolean>;
 }
 
 export interface SharedCopyAccessDeps {
@@ -41,6 +45,8 @@ export function createSharedCopyAccess({ place, share, sealer, clock, warn }: Sh
         if (copy !== undefined && compareSharedSessionVersions(copy, { epoch, sid, gen }) === 'newer') return true;
         const clockOffset = clock.offset() ?? 0;
         writeLocalCopyOfSharedSession(place, { share, epoch, sid, gen, kid, record, clockOffset, ...parts });
+        if (copy?.isUnconfirmed === true && copy.sid !== sid && sealer.open(copy).kind === 'record')
+          await warn(unusedLoginWarning);
         return true;
       } catch (error) {
         if (!hasWarned) {
@@ -53,3 +59,6 @@ export function createSharedCopyAccess({ place, share, sealer, clock, warn }: Sh
     },
   };
 }
+
+const unusedLoginWarning =
+  'the login of this machine that the shared store did not confirm is not used any more; its tokens, or those of the session before it, may be valid: revoke the application in the control panel';

@@ -71,7 +71,7 @@ export function createSharedCredentialStore(given: SharedCredentialStoreOptions)
     clock,
     synchronize: () =>
       useStore(async (access) => {
-        const read = await access.read({ mayUseCopy: false });
+        const read = await access.read({ mayUseCopy: false, requireConfirmed: true });
         return read.kind === 'unavailable' ? read : undefined;
       }),
     withItems: (work, lock) =>
