@@ -63,10 +63,8 @@ export async function readStoredSession(
   const item = await items.read('credential');
   if (item.kind === 'unavailable') return item;
   try {
-    if (item.kind === 'absent') {
-      const orphaned = item.isEnded !== true && store.journal.isOrphaned();
-      return orphaned ? { kind: 'absent', orphaned } : { kind: 'absent' };
-    }
+    if (item.kind === 'absent')
+      return { kind: 'absent', orphaned: item.isEnded !== true && store.journal.isOrphaned() };
     const record = decodeCredentialRecord(item.value.reveal());
     if (record === undefined) return { kind: 'damaged' };
     if (!isCredentialRecordOfSessionBinding(record, binding)) return { kind: 'elsewhere', record };
