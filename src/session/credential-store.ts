@@ -107,8 +107,8 @@ export interface CredentialStore {
   /** Maximum length of an item in UTF-16 units; undefined if the store has no limit. */
   readonly maxLength: number | undefined;
   /**
-   * Returns the reason why the store cannot write a record. Absent for a store in which only the attempt to write shows
-   * whether it is writable.
+   * Returns the reason why the store cannot write the record of a login; a shared store knows it after `synchronize`. Absent
+   * for a store in which only the attempt to write shows whether it is writable.
    */
   readonly checkWritable?: () => CredentialStoreUnavailable | undefined;
   /** The files that protect the item of the store during a refresh. */

@@ -27,6 +27,21 @@ export interface SharedSessionEpochDeps {
   readonly adopt: (row: SharedSessionRow, known: KnownSharedCopy) => Promise<void>;
 }
 
+/**
+ * Why this machine must not replace the row with a login or a logout: it could not revoke the session, or a machine that was
+ * excluded could read the new session. Undefined if it may.
+ */
+export function findMissingShareKey(
+  row: SharedSessionRow,
+  event: SharedSessionEpoch['event'],
+  { sealer, profile }: Pick<SharedSessionEpochDeps, 'sealer' | 'profile'>,
+): SharedStoreUnavailable | undefined {
+  const opened = sealer.open(row);
+  if (opened.kind === 'unknown_key') return findSharedRecordFailure(opened, row.kid, profile);
+  if (event === 'logout' || sealer.findNewestKid([row.activeKid]) !== undefined) return undefined;
+  return findSharedRecordFailure({ kind: 'unknown_key' }, row.activeKid, profile);
+}
+
 /** What a login or a logout stores, and what it does if it does not store anything. */
 export function planSharedSessionEpoch(
   { profile, sealer, journal, random, run, readCopy, currentKid, adopt }: SharedSessionEpochDeps,
@@ -34,13 +49,6 @@ export function planSharedSessionEpoch(
   content: Omit<CredentialRecord, 'epoch'> | 'tombstone',
 ): Pick<SharedSessionEpoch, 'event' | 'prepare' | 'onSuperseded'> {
   const sid = content === 'tombstone' ? Buffer.from(random(8)).toString('hex') : content.sid;
-  /** Why this machine must not replace the row: it could not revoke the session, or an excluded machine could read the new one. */
-  const findMissingKey = (row: SharedSessionRow): SharedStoreUnavailable | undefined => {
-    const opened = sealer.open(row);
-    if (opened.kind === 'unknown_key') return findSharedRecordFailure(opened, row.kid, profile);
-    if (event === 'logout' || sealer.findNewestKid([row.activeKid]) !== undefined) return undefined;
-    return findSharedRecordFailure({ kind: 'unknown_key' }, row.activeKid, profile);
-  };
   return {
     event,
     async prepare(sealed) {
@@ -48,7 +56,7 @@ export function planSharedSessionEpoch(
       const known = readCopy();
       const replaced = findReplacedSession(row, sealer.open, known, journal);
       if (sealed !== undefined) return { row, sealed, replaced };
-      const failure = row === undefined ? undefined : findMissingKey(row);
+      const failure = row === undefined ? undefined : findMissingShareKey(row, event, { sealer, profile });
       if (failure !== undefined) return failure;
       if (event === 'logout' && row !== undefined && replaced === undefined && sealer.open(row).kind === 'tombstone') {
         await adopt(row, known);

@@ -28,7 +28,7 @@ import type {
   CredentialItemWriteResult,
 } from './credential-store.ts';
 import { createSharedCopyAccess, type KnownSharedCopy } from './known-shared-copy.ts';
-import { planSharedSessionEpoch } from './plan-shared-session-epoch.ts';
+import { findMissingShareKey, planSharedSessionEpoch } from './plan-shared-session-epoch.ts';
 import type { ProfilePaths } from './profile-paths.ts';
 import type { SharedStoreUnavailable } from './refresh-claim.ts';
 import type { RefreshJournal } from './refresh-journal.ts';
@@ -77,6 +77,8 @@ export interface SharedSessionAccess {
   commit(next: CredentialRecord, isRefresh: boolean): Promise<ConditionalCredentialWriteResult>;
   /** Why this machine cannot decrypt the row that the store returned last; undefined if it can. */
   findFailureOfLastRow(): SharedStoreUnavailable | undefined;
+  /** Why a login could not replace the row that the store returned last. */
+  findLoginFailure(): SharedStoreUnavailable | undefined;
 }
 
 export function createSharedSessionAccess(deps: SharedSessionAccessDeps): SharedSessionAccess {
@@ -164,6 +166,7 @@ export function createSharedSessionAccess(deps: SharedSessionAccessDeps): Shared
   return {
     run,
     findFailureOfLastRow: () => findFailure(lastRow),
+    findLoginFailure: () => lastRow && findMissingShareKey(lastRow, 'login', { sealer, profile }),
     knownRecord() {
       const { opened } = local.read();
       return opened?.kind === 'record' ? opened.record : undefined;

@@ -58,6 +58,9 @@ describe('a machine without the new key of the share', () => {
     const { written } = await tryLogin(first);
     expect(written).toMatchObject({ kind: 'unavailable', isRejected: true });
     expect(server.row()?.sid).toBe(s0.sid);
+    // The login is refused before the browser is opened.
+    await first.store.synchronize?.();
+    expect(first.store.checkWritable?.()).toMatchObject({ kind: 'unavailable' });
   });
 
   it('does not log out a session that it cannot decrypt: exit 6', async () => {
